@@ -576,8 +576,9 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
         """Return whether it answers for now only, so that quotes age while a bot thinks."""
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return a fresh quote for each market of the event that is still open and quoted.
+        """Return a fresh quote for each market of the event that is still open and quoted, by market id.
 
+        Of more than two outcomes each has its own, by the id of its instrument.
         Only a live venue is asked; a replay books at the quotes of its instant.
         """
 

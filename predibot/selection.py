@@ -14,6 +14,7 @@ from typing import Literal
 from predibot.domain.category import CryptoWords, category_of, crypto_grounds
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market
+from predibot.domain.price import Quote
 from predibot.domain.spelling import first_of
 
 MAX_QUOTE_AGE = timedelta(hours=24)
@@ -46,6 +47,8 @@ class SelectionRules:
     """An event; 0 means all."""
     events: int = 10
     """Of a run; ranked by `market_volume` it is so many markets, whatever their events."""
+    named_outcomes: bool = False
+    """Whether markets of more than two outcomes can be played; a game says so, and no recipe."""
 
     def __post_init__(self) -> None:
         """Refuse rules that no event could be held to."""
@@ -109,7 +112,7 @@ def select(
     if only_event_id is not None:
         listed = [event for event in listed if event.id == only_event_id]
         notes += _notes_on_named(only_event_id, found=bool(listed))
-    drops = {event.id: _dropped_markets(event, as_of) for event in listed}
+    drops = {event.id: _dropped_markets(event, as_of, named=rules.named_outcomes) for event in listed}
     usable = sorted(
         (_without(event, drops[event.id], rules.rank_by) for event in listed),
         key=lambda event: _event_order(event, rules.rank_by),
@@ -221,19 +224,26 @@ def _notes_on_named(event_id: str, *, found: bool) -> list[str]:
     return [f"event {event_id} was asked for by name, so {waived} were waived"]
 
 
-def _dropped_markets(event: Event, as_of: datetime) -> Mapping[str, str]:
+def _dropped_markets(event: Event, as_of: datetime, *, named: bool) -> Mapping[str, str]:
     """Return why each market that cannot be played is dropped, by market id."""
-    reasons = {market.id: _unusable_because(market, as_of) for market in sorted(event.markets, key=_market_order)}
+    reasons = {
+        market.id: _unusable_because(market, as_of, named=named) for market in sorted(event.markets, key=_market_order)
+    }
     return {market_id: reason for market_id, reason in reasons.items() if reason is not None}
 
 
-def _unusable_because(market: Market, as_of: datetime) -> str | None:
+def _unusable_because(market: Market, as_of: datetime, *, named: bool) -> str | None:
     if market.closed:
         return "closed"
-    if len(market.outcomes) != 2:
-        return "not exactly two outcomes"
-    quote = market.quote
-    if quote is None or quote.price is None:
+    if len(market.outcomes) < 2 or (market.is_named and not named):
+        return "fewer than two outcomes" if named else "not exactly two outcomes"
+    # Of more than two outcomes one that can be bought is enough.
+    reasons = [_unusable_quote(quote, as_of) for quote in market.quotes]
+    return None if None in reasons else reasons[0] if reasons else "no quote"
+
+
+def _unusable_quote(quote: Quote, as_of: datetime) -> str | None:
+    if quote.price is None:
         return "no quote"
     if quote.at > as_of:
         return "quoted only later"

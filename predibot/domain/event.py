@@ -1,7 +1,7 @@
 """Events and their markets, as a venue listed them at an instant."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from predibot.domain.decision import Order
@@ -64,6 +64,38 @@ class Market:
     def id(self) -> str:
         """Return the venue's id of the market."""
         return self.ref.id
+
+    @property
+    def is_named(self) -> bool:
+        """Return whether it has more than two outcomes, each with a name and a price of its own, and no YES and NO."""
+        return len(self.outcomes) > 2
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        """Return what is quoted of it: the one of YES, or those of its outcomes."""
+        listed = self.outcome_quotes if self.is_named else (self.quote,)
+        return tuple(quote for quote in listed if quote is not None)
+
+    @property
+    def is_priced(self) -> bool:
+        """Return whether it, or any outcome of more than two, has a price."""
+        return any(quote.price is not None for quote in self.quotes)
+
+    def instruments(self, venue: str) -> tuple[Instrument, ...]:
+        """Return the instrument of each outcome by its number, in the order of `outcomes`; YES and NO unless named."""
+        if self.is_named:
+            return tuple(self.ref.outcome(venue, number) for number in range(len(self.outcomes)))
+        return tuple(self.ref.instrument(venue, side) for side in SIDES)
+
+    def quoted_by(self, quotes: Mapping[str, Quote]) -> "Market":
+        """Return the market with these quotes, and without one where there is none.
+
+        Args:
+            quotes: By market id; those of a market of more than two outcomes by the ids of their instruments.
+        """
+        if not self.is_named:
+            return replace(self, quote=quotes.get(self.id))
+        return replace(self, quote=None, outcome_quotes=tuple(quotes.get(each.id) for each in self.instruments("")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +160,29 @@ class EventView:
 
 
 def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = None) -> dict[Instrument, Price]:
-    """Return the price of both outcomes of each market that is quoted; NO costs what YES lacks to one dollar.
+    """Return the price of each outcome that is quoted; NO costs what YES lacks to one dollar.
+
+    Of more than two outcomes each has a price of its own; what they add up to is the venue's concern.
 
     Args:
         event: With its markets.
         venue: Whose instruments these are.
-        quotes: By market id; the event's own where they are left out.
+        quotes: As `Market.quoted_by` takes them; the event's own where they are left out.
     """
     found = {}
     for market in event.markets:
-        quote = market.quote if quotes is None else quotes.get(market.id)
+        if quotes is not None:
+            market = market.quoted_by(quotes)
+        if market.is_named:
+            for instrument, quote in zip(market.instruments(venue), market.outcome_quotes, strict=False):
+                entry = None if quote is None else quote.price
+                if quote is not None and entry is not None:
+                    levels = quote.depth or Depth()
+                    best = (quote.bid, quote.ask)
+                    price = Price(quote.at, entry.yes, *best, entry.source, levels.bids, levels.asks, market.fees)
+                    found[instrument] = price
+            continue
+        quote = market.quote
         entry = None if quote is None else quote.price
         if quote is None or entry is None:
             continue

@@ -21,22 +21,58 @@ class Resolution:
     settled_source: SettledSource
     effective_at: datetime
     """Since when this revision was known; evaluating earlier does not see it."""
+    payouts: tuple[float, ...] = ()
+    """Of a market of more than two outcomes, what a share of each paid, in their order; the first is `payout_yes`.
+    Empty of any other, and where it was voided without a payout."""
 
     def __post_init__(self) -> None:
-        """Refuse a payout no share can have."""
+        """Refuse a payout no share can have, and payouts that say different things of the first outcome."""
         if self.payout_yes is not None and not 0.0 <= self.payout_yes <= 1.0:
             raise ValueError(f"a share of YES pays between 0 and 1, not {self.payout_yes!r}")
+        if not self.payouts:
+            return
+        if len(self.payouts) < 3 or self.payouts[0] != self.payout_yes:
+            raise ValueError(f"{self.payouts!r} are not the payouts of more than two outcomes, the first as of YES")
+        if not all(0.0 <= payout <= 1.0 for payout in self.payouts):
+            raise ValueError(f"a share of each outcome pays between 0 and 1, not {self.payouts!r}")
+
+    @classmethod
+    def paying(
+        cls, payouts: Sequence[float], settled_at: datetime, source: SettledSource, effective_at: datetime
+    ) -> "Resolution":
+        """Return that each outcome paid so much, of two or more of them."""
+        return cls(payouts[0], settled_at, source, effective_at, tuple(payouts) if len(payouts) > 2 else ())
 
     @property
     def void(self) -> bool:
-        """Return whether neither side won."""
-        return self.payout_yes not in (0.0, 1.0)
+        """Return whether no outcome won."""
+        return 1.0 not in self.payouts if self.payouts else self.payout_yes not in (0.0, 1.0)
 
     def of(self, side: Side) -> "Resolution":
         """Return it as the one side is paid: of NO, `payout_yes` is what a share of NO paid."""
         if side == "YES" or self.payout_yes is None:
             return self
-        return replace(self, payout_yes=1.0 - self.payout_yes)
+        return replace(self, payout_yes=1.0 - self.payout_yes, payouts=())
+
+    def of_outcome(self, number: int) -> "Resolution | None":
+        """Return it as an outcome is paid, counted from 0; None where it does not say what that is.
+
+        A market that was voided without a payout says so of each.
+        """
+        if self.payout_yes is None:
+            return self
+        paid = self.payouts or (self.payout_yes, 1.0 - self.payout_yes)
+        return replace(self, payout_yes=paid[number], payouts=()) if number < len(paid) else None
+
+    def in_order(self, numbers: Sequence[int]) -> "Resolution":
+        """Return it with its outcomes in another order: first the one that had the first of these numbers."""
+        if self.payout_yes is None:
+            return self
+        paid = [
+            self.payouts[number] if self.payouts else (1.0 - self.payout_yes if number else self.payout_yes)
+            for number in numbers
+        ]
+        return Resolution.paying(paid, self.settled_at, self.settled_source, self.effective_at)
 
 
 def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:
@@ -64,7 +100,7 @@ def unseen_revisions(
     for revision in reported:
         is_current = revision is reported[-1]
         before = as_known(known, as_of if is_current else revision.effective_at)
-        if before is not None and before.payout_yes == revision.payout_yes:
+        if before is not None and (before.payout_yes, before.payouts) == (revision.payout_yes, revision.payouts):
             continue
         if is_current and before is not None and revision.effective_at <= before.effective_at:
             revision = replace(revision, effective_at=as_of)

@@ -187,14 +187,17 @@ def _track_quotes(
     store: Store, venue: Venue, known: Sequence[Followed], refs: Mapping[int, MarketRef], settled: Collection[int]
 ) -> tuple[int, list[str]]:
     """Take a quote of every market of a live venue that is not settled, and store it as an observation."""
-    rows = {refs[each.market_row].id: each for each in known if each.market_row not in settled}
-    asked: dict[str, list[Market]] = {}
-    for market_id, each in rows.items():
-        asked.setdefault(each.event_id, []).append(Market(refs[each.market_row], market_id, ("YES", "NO")))
+    open_now = [each for each in known if each.market_row not in settled]
+    # A quote has the name of its market, of more than two outcomes that of the instrument.
+    rows = {each.instrument.id if each.is_named else refs[each.market_row].id: each for each in open_now}
+    asked: dict[str, dict[str, Market]] = {}
+    for each in open_now:
+        ref = refs[each.market_row]
+        asked.setdefault(each.event_id, {})[ref.id] = Market(ref, ref.id, ("YES", "NO"))
     new, failures, in_a_row = 0, list[str](), 0
     for event_id, markets in asked.items():
         try:
-            quotes = venue.quotes(Event(event_id, "", tuple(markets)))
+            quotes = venue.quotes(Event(event_id, "", tuple(markets.values())))
             in_a_row = 0
         except VenueError as error:
             failures.append(f"quotes of event {event_id} could not be read: {error}")
@@ -204,9 +207,9 @@ def _track_quotes(
                 break
             continue
         points = {
-            rows[market_id].row: [PricePoint(quote.at, quote.price.yes)]
-            for market_id, quote in quotes.items()
-            if quote.price is not None and market_id in rows
+            rows[name].row: [PricePoint(quote.at, quote.price.yes)]
+            for name, quote in quotes.items()
+            if quote.price is not None and name in rows
         }
         new += store.run_write(partial(add_observations, points=points, source="quote"))
     return new, failures

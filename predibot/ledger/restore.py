@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache, partial
 from itertools import chain, groupby
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -23,9 +24,8 @@ from sqlmodel import SQLModel
 from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
-from predibot.domain.event import MarketRef
+from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import Instrument, PricePoint, Quote
-from predibot.domain.resolution import Resolution
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
@@ -68,8 +68,15 @@ from predibot.ledger.schema.values import (
 from predibot.ledger.write.accounts import accounts, journal, stored_journal
 from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
 from predibot.ledger.write.decisions import bet_as_order, decisions, orders
-from predibot.ledger.write.events import events, instrument_values, instruments, markets, remember_instruments
-from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
+from predibot.ledger.write.events import (
+    events,
+    instrument_values,
+    instruments,
+    markets,
+    named_outcomes,
+    remember_instruments,
+)
+from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, resolution_of
 from predibot.ledger.write.runs import bots, runs
 
 _ROWS_AT_ONCE = 500
@@ -306,10 +313,15 @@ class Restorer:
             sorted(rows, key=lambda row: row.values["venue"]), lambda row: row.values["venue"]
         ):
             listed = (row.values for row in of_venue)
-            refs = [
-                MarketRef(e["market_id"], e["condition_id"], tuple(json.loads(e["token_ids_json"]))) for e in listed
+            known = [
+                Market(
+                    MarketRef(e["market_id"], e["condition_id"], tuple(json.loads(e["token_ids_json"]))),
+                    e["question"],
+                    named_outcomes(e["outcomes_json"]),
+                )
+                for e in listed
             ]
-            remember_instruments(self.connection, venue, refs)
+            remember_instruments(self.connection, venue, known)
         self._read_instruments()
         return new
 
@@ -626,7 +638,10 @@ class Restorer:
         for row in rows:
             values = row.values
             values["market_row"] = self._market(row.place, values.pop("venue"), values.pop("market_id"))
-            _require(Resolution, row)
+            try:
+                resolution_of(SimpleNamespace(**values))
+            except (ValueError, TypeError) as error:
+                raise RowRefused(row.place, _first(error)) from None
         return self._insert(ResolutionRow, rows)
 
     def _run(self, place: str, values: Values) -> tuple[int, str]:
@@ -730,8 +745,8 @@ def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[lis
         yield some
 
 
-def _require(cls: type[Quote] | type[Resolution], row: Checked) -> None:
-    """Refuse values of which no quote or resolution can be made."""
+def _require(cls: type[Quote], row: Checked) -> None:
+    """Refuse values of which no quote can be made."""
     try:
         cls(**{name: row.values[name] for name in cls.__slots__ if name in row.values})
     except ValueError as error:

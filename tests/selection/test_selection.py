@@ -1,11 +1,13 @@
 """Selection: each rule of `selection.md`, their order, and what is said about what is left out."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
+from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.selection import PassedOver, SelectionRules, select
 from tests.selection.worlds import DAY, HOUR, NOW, RULES, WORDS, event, market, quoted
 
@@ -246,3 +248,21 @@ def test_an_event_listed_twice_is_played_once() -> None:
 def test_rules_nothing_can_be_held_to_are_refused(changed, message: str) -> None:  # type: ignore[no-untyped-def]  # one rule each
     with pytest.raises(ValueError, match=message):
         SelectionRules(crypto=WORDS, **changed)
+
+
+def test_a_game_may_play_markets_of_more_than_two_outcomes_of_which_one_can_be_bought() -> None:
+    rules = WeeklyCohort().select(RULES)
+    prices = ((0.4, 0.0, 0.6), (1.0, 0.0, 0.0), (None, 0.3, None), (None, None, None))
+    listed = []
+    for number, row in enumerate(prices):
+        quotes = tuple(None if price is None else Quote(at=NOW, displayed=price) for price in row)
+        named = replace(market(f"n{number}", outcomes=("Reds", "No", "Blues")), quote=None, outcome_quotes=quotes)
+        listed.append(replace(named, volume_usd=None if number == 2 else 100.0 + number))
+    binary = replace(market("b"), volume_usd=100.0)
+    chosen = select([event("7", markets=[*listed, binary], tags=("Crypto",))], rules, NOW)
+    # Of equal volumes the lower id first, and the unknown one last.
+    assert [each.id for each in chosen.selected[0].markets] == ["b", "n0", "n2"]
+    assert "event 7: 2 of 5 markets dropped: no quote (n3); priced at 0 or 1 (n1)" in chosen.notes
+    assert [each.id for each in select([event("7", markets=[*listed, binary])], RULES, NOW).selected[0].markets] == [
+        "b"
+    ]

@@ -58,6 +58,7 @@ class WeeklyCohort:
             rank_by=MARKET_VOLUME,
             max_markets=0,
             events=UNIVERSE_MARKETS,
+            named_outcomes=True,
         )
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:

@@ -118,7 +118,7 @@ def _universe(connection: Connection, cohort: KeptCohort) -> tuple[KnownMarket, 
 def known_markets(events: Sequence[Event]) -> tuple[KnownMarket, ...]:
     """Return the markets of events, to ask a venue what became of them."""
     return tuple(
-        KnownMarket(0, event.id, event.title, market.question, market.ref)
+        KnownMarket(0, event.id, event.title, market.question, market.ref, market.outcomes)
         for event in events
         for market in event.markets
     )

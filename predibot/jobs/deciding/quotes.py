@@ -37,7 +37,7 @@ class QuoteBoard:
         if not self._venue.live:
             return event
         fresh = self.still_quoted(event)
-        gone = [market.id for market in fresh.markets if market.quote is None]
+        gone = [market.id for market in fresh.markets if not market.quotes]
         if gone:
             raise MarketClosed(
                 f"event {event.id} cannot be decided any more: market {', '.join(gone)} closed meanwhile"
@@ -55,7 +55,7 @@ class QuoteBoard:
         if not (self._venue.live or self._past_books):
             return event
         quotes = self._fresh(event)
-        return replace(event, markets=tuple(replace(market, quote=quotes.get(market.id)) for market in event.markets))
+        return replace(event, markets=tuple(market.quoted_by(quotes) for market in event.markets))
 
     def _fresh(self, event: Event) -> Mapping[str, Quote]:
         # An account may hold other markets of an event than a run plays.
@@ -72,5 +72,5 @@ class QuoteBoard:
 
 
 def quotes_of(events: Iterable[Event]) -> Mapping[str, Quote]:
-    """Return the quotes that events carry, by market id."""
+    """Return the quotes of YES that events carry, by market id."""
     return {market.id: market.quote for event in events for market in event.markets if market.quote is not None}

@@ -170,7 +170,7 @@ def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: boo
             yield _NO_CLOSED
         elif is_open and not any(market.outcomes for market in is_open):
             yield "none of its markets has outcomes"
-        elif not any(market.quote is not None and market.quote.price is not None for market in is_open):
+        elif not any(market.is_priced for market in is_open):
             if event.id in unread:
                 yield f"market {unread[event.id]}"
             elif not event.markets:
@@ -197,7 +197,7 @@ def _unplayable_markets(events: Sequence[Event]) -> Iterator[str]:
             yield _NO_CLOSED
         elif not market.outcomes:
             yield "it has no outcomes"
-        elif market.quote is None or market.quote.price is None:
+        elif not market.is_priced:
             yield "it has no price"
 
 
@@ -281,5 +281,5 @@ def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime
     """Return the instant up to which quotes are seen: a live list takes a while to read, a replay is exact."""
     if not venue.live:
         return as_of
-    quoted = [market.quote.at for event in events for market in event.markets if market.quote is not None]
+    quoted = [quote.at for event in events for market in event.markets for quote in market.quotes]
     return max([as_of, *quoted])

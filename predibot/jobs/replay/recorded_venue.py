@@ -56,4 +56,6 @@ class RecordedQuotes(QuoteBoard):
         quotes = self._recorded.pop(0) if self._recorded else {}
         if not quotes:
             return event
-        return replace(event, markets=tuple(replace(each, quote=quotes.get(each.id)) for each in event.markets))
+        return replace(
+            event, markets=tuple(each if each.is_named else each.quoted_by(quotes) for each in event.markets)
+        )

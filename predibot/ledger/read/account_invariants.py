@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, func, select
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Order
-from predibot.domain.price import BINARY_OUTCOME, Depth, Instrument, Price
+from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, Instrument, Price
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.fills import BookFills
 from predibot.ledger.read.invariants import Broken, Checked
@@ -19,7 +19,7 @@ from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, mark
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
 from predibot.ledger.write.events import instruments
-from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
 from predibot.plugins.games import game_names, make_game
@@ -246,7 +246,7 @@ def _settled(connection: Connection, checked: Checked, account_id: int) -> Itera
     """Yield the settlements that are not what their revision of a resolution pays, or before it was known."""
     columns = (journal.c.number, journal.c.kind, journal.c.at, journal.c.shares, journal.c.cash_usd)
     statement = (
-        select(*columns, resolutions.c.payout_yes, resolutions.c.effective_at, instruments.c.side)
+        select(*columns, resolutions, instruments.c.side, instruments.c.outcome)
         .join(
             resolutions,
             and_(resolutions.c.market_row == journal.c.market_row, resolutions.c.revision == journal.c.revision),
@@ -260,7 +260,9 @@ def _settled(connection: Connection, checked: Checked, account_id: int) -> Itera
         if row.effective_at > row.at:
             yield f"row {row.number}, a {row.kind}, follows from what was known later"
         if row.kind == "settlement":
-            paid = None if row.payout_yes is None else row.payout_yes if row.side == "YES" else 1.0 - row.payout_yes
+            number = row.outcome if row.side is None else SIDES.index(row.side)
+            revision = None if number is None else resolution_of(row).of_outcome(number)
+            paid = None if revision is None else revision.payout_yes
             if paid is None or abs(row.cash_usd + row.shares * paid) > _slack(row.cash_usd):
                 yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, of which each paid {paid!r}"
 

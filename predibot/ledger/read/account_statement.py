@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import Connection, and_, case, func, or_, select
+from sqlalchemy import Connection, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import asset_name
@@ -188,8 +188,9 @@ def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> 
 
 
 def _asset() -> Any:
-    """Return what bots call an instrument, as `asset_name` says it; of no market, its id."""
-    side = case({side: asset_name("", side) for side in get_args(Side)}, value=instruments.c.side, else_="")
+    """Return what bots call an instrument, as `asset_name` says it; of more than two outcomes by its number from 1."""
+    number = "#" + cast(instruments.c.outcome + 1, Text)
+    side = case({side: asset_name("", side) for side in get_args(Side)}, value=instruments.c.side, else_=number)
     return case((markets.c.market_id.is_(None), instruments.c.instrument_id), else_=markets.c.market_id + side)
 
 
@@ -299,7 +300,8 @@ def _journal(connection: Connection, account: int, as_of: datetime) -> tuple[Boo
     statement = (
         select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset(), ""))
         .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
-        .add_columns(runs.c.key, journal.c.revision, resolutions.c.payout_yes)
+        .add_columns(runs.c.key, journal.c.revision)
+        .add_columns(case((instruments.c.outcome.is_(None), resolutions.c.payout_yes)))
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
         .outerjoin(decisions, decisions.c.id == journal.c.decision_id)

@@ -249,6 +249,7 @@ def _markets() -> Select[Any]:
             markets.c.question,
             markets.c.condition_id,
             markets.c.token_ids_json,
+            markets.c.outcomes_json,
         )
         .join(events, events.c.id == markets.c.event_row)
         .order_by(markets.c.id)

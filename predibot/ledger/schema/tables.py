@@ -130,6 +130,8 @@ class MarketRow(Row, table=True):
     condition_id: str | None = Field(default=None, sa_type=Words)
     token_ids_json: str = _text()
     question: str = _text()
+    outcomes_json: str | None = Field(default=None, sa_type=Words)
+    """The names of its outcomes where it has more than two; None of any other."""
 
 
 class InstrumentRow(Row, table=True):
@@ -154,6 +156,8 @@ class InstrumentRow(Row, table=True):
     """None where there is no most."""
     tracked_from: datetime | None = _instant(nullable=True)
     tracked_until: datetime | None = _instant(nullable=True)
+    outcome: int | None = None
+    """Which of more than two outcomes it is, counted from 0; it then has no side."""
 
 
 class BotRow(Row, table=True):
@@ -454,6 +458,8 @@ class ResolutionRow(Row, table=True):
     settled_source: str = _text()
     effective_at: datetime = _instant()
     seen_at: datetime = _instant()
+    payouts_json: str | None = Field(default=None, sa_type=Words)
+    """What a share of each of more than two outcomes paid; None of any other, and of one without a payout."""
 
 
 class AccountRow(Row, table=True):

@@ -8,12 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from predibot.domain.event import Event, MarketRef
-from predibot.domain.price import Instrument, Side
+from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.price import SIDES, Instrument, Side
 from predibot.ledger.schema.tables import EventRow, InstrumentRow, MarketRow, RunEventRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 
-_SIDES: tuple[Side, Side] = ("YES", "NO")
 events, markets, instruments = table_of(EventRow), table_of(MarketRow), table_of(InstrumentRow)
 run_events = table_of(RunEventRow)
 
@@ -47,13 +46,14 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Map
                 "condition_id": market.ref.condition_id,
                 "token_ids_json": json.dumps(market.ref.token_ids),
                 "question": market.question,
+                "outcomes_json": json.dumps(market.outcomes) if market.is_named else None,
             }
             for event in listed
             for market in event.markets
         ],
     )
-    refs = [market.ref for event in listed for market in event.markets]
-    for ref in refs:
+    known = [market for event in listed for market in event.markets]
+    for ref in (market.ref for market in known):
         if ref.token_ids:
             # It may have been listed first before it had any.
             connection.execute(
@@ -61,7 +61,7 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Map
                 .where(markets.c.venue == venue, markets.c.market_id == ref.id, markets.c.token_ids_json == "[]")
                 .values(token_ids_json=json.dumps(ref.token_ids))
             )
-    remember_instruments(connection, venue, refs)
+    remember_instruments(connection, venue, known)
     return event_rows
 
 
@@ -101,21 +101,31 @@ def market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
     return {name: row for name, row in found}
 
 
-def remember_instruments(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
-    """Store both sides' instruments of markets that are stored, as far as they are not known yet."""
+def remember_instruments(connection: Connection, venue: str, listed: Sequence[Market]) -> None:
+    """Store the instruments of all outcomes of markets that are stored, as far as they are not known yet."""
     row_of = market_rows(connection, venue)
     rows = [
-        instrument_values(ref.instrument(venue, side), market_row=row_of[ref.id], side=side)
-        for ref in refs
-        for side in _SIDES
+        instrument_values(
+            instrument,
+            market_row=row_of[market.id],
+            side=None if market.is_named else SIDES[number],
+            outcome=number if market.is_named else None,
+        )
+        for market in listed
+        for number, instrument in enumerate(market.instruments(venue))
     ]
     insert_new(connection, InstrumentRow, rows)
 
 
+def named_outcomes(outcomes_json: str | None) -> tuple[str, ...]:
+    """Return the outcomes of a market as they are stored: YES and NO unless it has more than two."""
+    return SIDES if outcomes_json is None else tuple(json.loads(outcomes_json))
+
+
 def instrument_values(
-    instrument: Instrument, *, market_row: int | None = None, side: str | None = None
+    instrument: Instrument, *, market_row: int | None = None, side: str | None = None, outcome: int | None = None
 ) -> dict[str, Any]:
-    """Return the row of an instrument, which has a market and a side where it is an outcome."""
+    """Return the row of an instrument; an outcome of a market has a side, or of more than two a number from 0."""
     lowest, highest = instrument.price_bound
     return {
         "venue": instrument.venue,
@@ -123,6 +133,7 @@ def instrument_values(
         "instrument_id": instrument.id,
         "market_row": market_row,
         "side": side,
+        "outcome": outcome,
         "currency": instrument.currency,
         "lowest_price": lowest,
         "highest_price": highest if isfinite(highest) else None,

@@ -1,30 +1,32 @@
 """Marks: what `track` brought home, price observations and resolutions."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
-from predibot.ledger.schema.tables import PricePathRow, ResolutionRow
+from predibot.ledger.schema.tables import JournalEntryRow, PricePathRow, ResolutionRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.runs import runs
 
 price_paths, resolutions = table_of(PricePathRow), table_of(ResolutionRow)
+_journal = table_of(JournalEntryRow)
 ObservationSource = Literal["history", "quote"]
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An instrument whose price is followed: the YES of a market that some run plays."""
+    """An instrument whose price is followed: the YES of a market that some run plays, or an outcome that is held."""
 
     row: int
     instrument: Instrument
@@ -34,10 +36,14 @@ class Followed:
     """The instant of the first run that plays it."""
     tracked_from: datetime | None
     tracked_until: datetime | None
+    is_named: bool = False
+    """Whether it is one of more than two outcomes."""
 
 
 def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
     """Return every YES instrument of a venue that a run plays, in a stable order.
+
+    Of more than two outcomes those are followed that some account ever had: a market may have a hundred.
 
     Args:
         connection: A reading transaction.
@@ -45,15 +51,17 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
         spec: Only of runs that were made on this very venue, such as one of several archives.
     """
     wanted_from = func.min(runs.c.as_of)
+    had = select(_journal.c.instrument_row).where(_journal.c.instrument_row.is_not(None))
+    followed_here = or_(
+        instruments.c.side == "YES", and_(instruments.c.outcome.is_not(None), instruments.c.id.in_(had))
+    )
     rows = connection.execute(
         select(instruments, events.c.event_id, wanted_from.label("wanted_from"))
         .join(markets, markets.c.id == instruments.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .join(run_events, run_events.c.event_row == markets.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(
-            instruments.c.venue == venue, instruments.c.side == "YES", *([] if spec is None else [runs.c.venue == spec])
-        )
+        .where(instruments.c.venue == venue, followed_here, *([] if spec is None else [runs.c.venue == spec]))
         .group_by(*instruments.c, events.c.event_id)
         .order_by(instruments.c.id)
     )
@@ -66,6 +74,7 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
             wanted_from=row.wanted_from,
             tracked_from=row.tracked_from,
             tracked_until=row.tracked_until,
+            is_named=row.outcome is not None,
         )
         for row in rows
     )
@@ -136,10 +145,14 @@ def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple
     )
     found: dict[int, list[Resolution]] = {}
     for row in rows:
-        found.setdefault(row.market_row, []).append(
-            Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at)
-        )
+        found.setdefault(row.market_row, []).append(resolution_of(row))
     return {market_row: tuple(revisions) for market_row, revisions in found.items()}
+
+
+def resolution_of(row: Any) -> Resolution:
+    """Return the revision that a row of `resolutions` holds."""
+    payouts = () if row.payouts_json is None else tuple(json.loads(row.payouts_json))
+    return Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at, payouts)
 
 
 def add_resolutions(
@@ -153,8 +166,9 @@ def add_resolutions(
         {
             "market_row": market_row,
             "revision": number,
-            **{name: getattr(revision, name) for name in Resolution.__slots__},
+            **{name: getattr(revision, name) for name in Resolution.__slots__ if name != "payouts"},
             "seen_at": seen_at,
+            "payouts_json": json.dumps(revision.payouts) if revision.payouts else None,
         }
         for number, revision in enumerate(revisions, start=stored + 1)
     ]

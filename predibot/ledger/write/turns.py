@@ -12,7 +12,7 @@ from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
 from predibot.domain.event import MarketRef
-from predibot.domain.price import Instrument, Side
+from predibot.domain.price import SIDES, Instrument
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import (
     BotRow,
@@ -26,7 +26,8 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
-from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.events import instruments, markets, named_outcomes
+from predibot.ledger.write.prices_and_resolutions import resolution_of
 
 turns = table_of(TurnRow)
 _bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
@@ -54,7 +55,8 @@ class MarketSide:
 
     market_row: int
     market_id: str
-    side: Side
+    number: int
+    """Of the outcome, from 0; YES is 0 and NO is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class KnownMarket:
     """Of its event."""
     question: str
     ref: MarketRef
+    outcomes: tuple[str, ...] = SIDES
 
 
 def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
@@ -160,13 +163,13 @@ def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id:
 def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[Instrument, MarketSide]:
     """Return which outcome of which market each instrument is; those that are none are left out."""
     statement = (
-        select(*_INSTRUMENT, instruments.c.side, markets.c.id, markets.c.market_id)
+        select(*_INSTRUMENT, instruments.c.side, instruments.c.outcome, markets.c.id, markets.c.market_id)
         .join(markets, markets.c.id == instruments.c.market_row)
         .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
     )
     found = {
-        Instrument(venue, kind, name): MarketSide(row, market_id, side)
-        for venue, kind, name, side, row, market_id in connection.execute(statement)
+        Instrument(venue, kind, name): MarketSide(row, market_id, SIDES.index(side) if outcome is None else outcome)
+        for venue, kind, name, side, outcome, row, market_id in connection.execute(statement)
     }
     return {each: found[each] for each in wanted if each in found}
 
@@ -187,6 +190,7 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tu
             row.title,
             row.question,
             MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json))),
+            named_outcomes(row.outcomes_json),
         )
         for row in connection.execute(statement)
         if Instrument(*row[:3]) in wanted
@@ -199,8 +203,7 @@ def revisions_of(connection: Connection, market_rows: Sequence[int]) -> Mapping[
     statement = select(_resolutions).where(_resolutions.c.market_row.in_(market_rows))
     found: dict[int, tuple[Resolution, ...]] = {}
     for row in connection.execute(statement.order_by(_resolutions.c.market_row, _resolutions.c.revision)):
-        revision = Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at)
-        found[row.market_row] = (*found.get(row.market_row, ()), revision)
+        found[row.market_row] = (*found.get(row.market_row, ()), resolution_of(row))
     return found
 
 

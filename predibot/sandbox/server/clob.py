@@ -69,6 +69,8 @@ def _listed(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
     if place is None or not snapshot.is_listed(place.event):
         return None
     state = snapshot.state(place.event)
+    if place.side == 1 and snapshot.is_named(place.event):
+        return None
     return place if place.market < len(state.markets) and has_tokens(state.plan, snapshot.minute) else None
 
 
@@ -114,7 +116,7 @@ def _book(snapshot: Snapshot, place: TokenPlace, now_seconds: int) -> dict[str, 
     ]
     bids, asks = sides if place.side == 0 else sides[::-1]
     return {
-        "market": names.condition_id(place.event, place.market),
+        "market": names.condition_id(place.event, 0 if snapshot.is_named(place.event) else place.market),
         "asset_id": names.token_id(place.event, place.market, place.side),
         "timestamp": str(now_seconds * 1_000),
         "hash": names.condition_id(place.event, place.market)[2:42],
@@ -122,7 +124,7 @@ def _book(snapshot: Snapshot, place: TokenPlace, now_seconds: int) -> dict[str, 
         "asks": asks[::-1],
         "min_order_size": "5",
         "tick_size": f"{market.tick:g}",
-        "neg_risk": state.plan.is_exclusive,
+        "neg_risk": state.plan.is_exclusive and not snapshot.is_named(place.event),
         "last_trade_price": f"{_price(quote.last_trade, place.side):.6g}",
     }
 

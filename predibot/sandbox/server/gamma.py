@@ -12,7 +12,6 @@ from predibot.sandbox.server.reply import Refused, Reply, error_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.volumes import Volume
-from predibot.sandbox.world.world import EventState
 
 LARGEST_PAGE = 100
 DEFAULT_PAGE = 20
@@ -110,8 +109,13 @@ def _places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Iterable[t
         # The venue's own surprise: a list of events without `closed` holds the closed ones.
         return [(number, -1) for number in snapshot.numbers(closed=closed is not False)]
     numbers = snapshot.world.maybe_open(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
-    places = [(number, market.plan.index) for number in numbers for market in snapshot.state(number).markets]
+    places = [(number, index) for number in numbers for index in range(_markets(snapshot, number))]
     return [place for place in places if closed in {None, _is_closed(snapshot, place)}]
+
+
+def _markets(snapshot: Snapshot, number: int) -> int:
+    """Return how many markets an event is listed with."""
+    return 1 if snapshot.is_named(number) else len(snapshot.state(number).markets)
 
 
 def _is_closed(snapshot: Snapshot, place: tuple[int, int]) -> bool:
@@ -136,16 +140,18 @@ def _known_places(
         elif name == "clob_token_ids":
             token = names.token_of(identity)
             place = None if token is None else (token.event, token.market)
+            if place is not None and snapshot.is_listed(place[0]) and snapshot.is_named(place[0]):
+                place = (place[0], 0)
         else:
             place = names.market_of(identity)
-        if place is not None and snapshot.is_listed(place[0]) and place[1] < len(snapshot.state(place[0]).markets):
+        if place is not None and snapshot.is_listed(place[0]) and place[1] < _markets(snapshot, place[0]):
             yield place
 
 
 def _fits(snapshot: Snapshot, place: tuple[int, int], query: Query) -> bool:
     """Return whether an object passes the filters on end, volume and tags; what has no end passes no filter on it."""
     state = snapshot.state(place[0])
-    end_minute, volume = _end_and_volume(state, place[1])
+    end_minute, volume = _end_and_volume(snapshot, place)
     for name, sign in (("end_date_max", 1), ("end_date_min", -1)):
         if name in query and (end_minute is None or sign * end_minute > sign * _minute(query[name][-1])):
             return False
@@ -160,10 +166,14 @@ def _fits(snapshot: Snapshot, place: tuple[int, int], query: Query) -> bool:
     )
 
 
-def _end_and_volume(state: EventState, index: int) -> tuple[int | None, Volume]:
+def _end_and_volume(snapshot: Snapshot, place: tuple[int, int]) -> tuple[int | None, Volume]:
     """Return the stated end and the volume of an event or of one of its markets."""
+    number, index = place
+    state = snapshot.state(number)
     if index < 0:
         return state.plan.end_minute, state.volume
+    if snapshot.is_named(number):
+        return state.markets[index].plan.end_minute, state.volume
     return state.markets[index].plan.end_minute, state.markets[index].volume
 
 
@@ -181,7 +191,7 @@ def _key(snapshot: Snapshot, place: tuple[int, int], order: str, sign: float) ->
     """Return what an object is sorted by; those without the value come last either way."""
     number, index = place
     state = snapshot.state(number)
-    end_minute, volume = _end_and_volume(state, index)
+    end_minute, volume = _end_and_volume(snapshot, place)
     value: float | None
     if order in _WINDOWS:
         is_stated = index >= 0 or order == "volume" or state.plan.states_volume

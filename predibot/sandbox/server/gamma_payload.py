@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from predibot.sandbox.world.calendar import iso_text, iso_text_with_fraction, postgres_text
@@ -40,7 +41,7 @@ def liquidity_usd(plan: EventPlan, share: float) -> float:
     return round(2.5 * plan.daily_volume_usd * share, 4)
 
 
-def event_payload(names: Names, state: EventState) -> Json:
+def event_payload(names: Names, state: EventState, *, is_exclusive: bool) -> Json:
     """Return an event without its markets and tags: what `/markets` shows of one."""
     plan = state.plan
     identity = names.event_id(plan.number)
@@ -64,7 +65,7 @@ def event_payload(names: Names, state: EventState) -> Json:
         "featured": False,
         "restricted": True,
         "enableOrderBook": True,
-        "negRisk": plan.is_exclusive,
+        "negRisk": is_exclusive,
         "commentCount": plan.number % 300,
         "openInterest": 0,
         "liquidity": liquidity_usd(plan, 1.0),
@@ -74,7 +75,7 @@ def event_payload(names: Names, state: EventState) -> Json:
         payload["endDate"] = iso_text(plan.end_minute)
     if plan.states_volume:
         payload |= _windows(state.volume)
-    if plan.is_exclusive:
+    if is_exclusive:
         payload["negRiskMarketID"] = names.neg_risk_id(plan.number)
     settled = [market.settled_minute for market in state.markets if market.settled_minute is not None]
     if len(settled) == len(state.markets):
@@ -136,6 +137,39 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: Q
     if market.fee_rate is not None:
         payload["feeSchedule"] = {"rate": market.fee_rate, "exponent": 1, "takerOnly": True, "rebateRate": 0.25}
     return payload
+
+
+def named_payload(names: Names, event: EventState, quotes: Sequence[Quote], payouts: Sequence[float] | None) -> Json:
+    """Return an event of mutually exclusive markets as one market, of which each is an outcome.
+
+    Args:
+        names: Of the world.
+        event: As of a minute.
+        quotes: Of its markets.
+        payouts: What each paid, None until it is settled.
+    """
+    plan, first, count = event.plan, event.markets[0], len(event.markets)
+    is_live = has_tokens(plan, event.minute)
+    shown = payouts or ([quote.shown for quote in quotes] if is_live else [1.0 / count] * count)
+    tokens = [names.token_id(plan.number, index, 0) for index in range(count)]
+    payload = market_payload(names, event, first, quotes[0])
+    # Of which outcome these would be nobody could say.
+    for name in ("bestBid", "bestAsk", "spread", "lastTradePrice", "negRiskMarketID"):
+        payload.pop(name, None)
+    payload |= {
+        "question": plan.wording.title,
+        "slug": slug_of(plan.wording.title, names.market_id(plan.number, 0)),
+        "groupItemTitle": "",
+        "outcomes": _array(first, list(plan.wording.names)),
+        "outcomePrices": _array(first, [f"{price:.6g}" for price in shown]),
+        "clobTokenIds": _array(first, tokens if is_live else None),
+        "negRisk": False,
+        "liquidity": f"{liquidity_usd(plan, 1.0):.4f}",
+        "liquidityNum": liquidity_usd(plan, 1.0),
+        "volume": f"{event.volume.total_usd:.6f}",
+        "volumeNum": _number(first, event.volume.total_usd),
+    }
+    return payload | {name: _number(first, value) for name, value in _windows(event.volume).items()}
 
 
 def _quote_fields(state: MarketState, quote: Quote) -> Json:

@@ -7,7 +7,7 @@ from predibot.sandbox.server.fault import FAULT_KINDS, Fault
 
 DEFAULT_SEED = 1
 LONGEST_THINKING_SECONDS = 60.0
-_NAMES = ("seed", "events", "markets", "thinking_seconds", "port", "fault", "times", "path", "seconds")
+_NAMES = ("seed", "events", "markets", "named", "thinking_seconds", "port", "fault", "times", "path", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,8 @@ class SandboxOptions:
     """Open events at any instant, about; None leaves it to the world."""
     markets: int | None = None
     """Open markets at any instant, about, instead of `events`."""
+    named: bool = False
+    """Whether an event of mutually exclusive markets is one market of more than two outcomes instead."""
     fault: Fault | None = None
     thinking_seconds: float = 0.0
     """How long each forecaster takes to answer."""
@@ -52,6 +54,7 @@ def parse_options(text: str) -> SandboxOptions:
         seed=DEFAULT_SEED if seed is None else seed,
         events=_whole_number(given, "events", least=1),
         markets=_whole_number(given, "markets", least=1),
+        named=_flag(given, "named"),
         fault=_fault(given),
         thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
         port=_whole_number(given, "port", least=1),
@@ -92,6 +95,13 @@ def _thinking_seconds(text: str) -> float:
             f"sandbox option 'thinking_seconds' is a number from 0 to {LONGEST_THINKING_SECONDS:g}, got {text!r}"
         )
     return seconds
+
+
+def _flag(given: dict[str, str], name: str) -> bool:
+    """Return an option that is 0 or 1, 0 when it is not given."""
+    if given.get(name, "0") not in ("0", "1"):
+        raise ValueError(f"sandbox option {name!r} is 0 or 1, got {given[name]!r}")
+    return given.get(name) == "1"
 
 
 def _whole_number(given: dict[str, str], name: str, *, least: int) -> int | None:

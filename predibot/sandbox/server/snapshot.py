@@ -1,6 +1,6 @@
 """The venue as of one minute: its objects as JSON bytes, made when first asked for."""
 
-from predibot.sandbox.server.gamma_payload import event_payload, market_payload, tag_payloads
+from predibot.sandbox.server.gamma_payload import Json, event_payload, market_payload, named_payload, tag_payloads
 from predibot.sandbox.server.reply import json_bytes
 from predibot.sandbox.world.world import EventState, World
 
@@ -40,14 +40,9 @@ class Snapshot:
         """Return an event with its tags and markets."""
         found = self._events.get(number)
         if found is None:
-            state = self.state(number)
-            names = self.world.names
-            quotes = self.world.quotes(number, self.minute)
-            payload = event_payload(names, state)
-            payload["tags"] = tag_payloads(state.plan)
-            payload["markets"] = [
-                market_payload(names, state, market, quote) for market, quote in zip(state.markets, quotes, strict=True)
-            ]
+            payload = self._event_payload(number)
+            payload["tags"] = tag_payloads(self.state(number).plan)
+            payload["markets"] = self._market_payloads(number)
             found = self._events[number] = json_bytes(payload)
         return found
 
@@ -55,12 +50,25 @@ class Snapshot:
         """Return a market with a stub of its event and without tags."""
         found = self._markets.get(number)
         if found is None:
-            state = self.state(number)
-            names = self.world.names
-            stub = event_payload(names, state)
-            quotes = self.world.quotes(number, self.minute)
+            stub = self._event_payload(number)
             found = self._markets[number] = [
-                json_bytes(market_payload(names, state, market, quote) | {"events": [stub]})
-                for market, quote in zip(state.markets, quotes, strict=True)
+                json_bytes(payload | {"events": [stub]}) for payload in self._market_payloads(number)
             ]
         return found[index]
+
+    def is_named(self, number: int) -> bool:
+        """Return whether an event is one market of more than two outcomes, which is its market 0."""
+        return self.world.is_named(self.state(number).plan)
+
+    def _event_payload(self, number: int) -> Json:
+        state = self.state(number)
+        is_exclusive = state.plan.is_exclusive and not self.is_named(number)
+        return event_payload(self.world.names, state, is_exclusive=is_exclusive)
+
+    def _market_payloads(self, number: int) -> list[Json]:
+        state, names, quotes = self.state(number), self.world.names, self.world.quotes(number, self.minute)
+        if self.is_named(number):
+            return [named_payload(names, state, quotes, self.world.payouts(number, self.minute))]
+        return [
+            market_payload(names, state, market, quote) for market, quote in zip(state.markets, quotes, strict=True)
+        ]

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.sandbox.world.calendar import MINUTES_AN_HOUR, SANDBOX_ENDS_AT, minute_of
+from predibot.sandbox.world.calendar import MINUTES_A_DAY, MINUTES_AN_HOUR, SANDBOX_ENDS_AT, minute_of
 from predibot.sandbox.world.closing import LONGEST_CLOSING_MINUTES, Closing, Stage, closings_of
 from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.ids import MAX_EVENTS, Names
@@ -19,8 +19,12 @@ from predibot.sandbox.world.roster import Roster, roster_of
 from predibot.sandbox.world.volumes import Turnover, Volume, turnover_of, volumes_at
 
 DEFAULT_OPEN_EVENTS = 60
+CORRECTED_AFTER_MINUTES = 3 * MINUTES_A_DAY
+"""So long after its settlement the wrong winner of a market of more than two outcomes stands."""
 MARKETS_AN_EVENT = 4.1
 """Markets of an open event, on average: what `markets=` is divided by."""
+NAMED_MARKETS_AN_EVENT = 2.0
+"""The same where mutually exclusive ones are one market."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,10 @@ class World:
     What happens to an event is worked out when it is first asked for and kept.
     """
 
-    def __init__(self, draws: Draws, roster: Roster) -> None:
+    def __init__(self, draws: Draws, roster: Roster, *, named: bool = False) -> None:
         """Hold the draws and the roster; use `from_seed`."""
         self.draws = draws
+        self.named = named
         self.roster = roster
         self.names = Names(draws.seed)
         self._histories: dict[int, _History] = {}
@@ -92,6 +97,7 @@ class World:
         *,
         events: int | None = None,
         markets: int | None = None,
+        named: bool = False,
         altered_after: datetime | None = None,
     ) -> Self:
         """Return the world of a seed.
@@ -100,6 +106,8 @@ class World:
             seed: At least 0.
             events: How many events are open at any instant, on average; 60 unless told.
             markets: About how many markets are open, instead of `events`.
+            named: Whether events of mutually exclusive markets are one market of
+                as many outcomes each; nothing else of the world is another.
             altered_after: For tests: everything random that becomes known after
                 this instant comes out differently, all before it is the same.
 
@@ -111,14 +119,18 @@ class World:
         if events is not None and markets is not None:
             raise ValueError("give a sandbox either events or markets, not both")
         if events is None:
-            events = DEFAULT_OPEN_EVENTS if markets is None else ceil(markets / MARKETS_AN_EVENT)
+            events = (
+                DEFAULT_OPEN_EVENTS
+                if markets is None
+                else ceil(markets / (NAMED_MARKETS_AN_EVENT if named else MARKETS_AN_EVENT))
+            )
         if not 1 <= events <= 10_000:
             raise ValueError(f"a sandbox has 1 to 10,000 open events, got {events}")
         draws = Draws(seed, None if altered_after is None else minute_of(altered_after))
         roster = roster_of(draws, open_events=events)
         if len(roster) > MAX_EVENTS:
             raise ValueError(f"{events} open events make {len(roster)} in all, above {MAX_EVENTS}; ask for fewer")
-        return cls(draws, roster)
+        return cls(draws, roster, named=named)
 
     def born(self, minute: int) -> list[int]:
         """Return the numbers of the events that were listed by a minute, oldest first."""
@@ -166,6 +178,26 @@ class World:
             for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
         ]
 
+    def is_named(self, plan: EventPlan) -> bool:
+        """Return whether an event is one market, and its markets are that one's outcomes."""
+        return self.named and plan.is_exclusive
+
+    def payouts(self, number: int, minute: int) -> tuple[float, ...] | None:
+        """Return what the outcomes of an event that is one market paid, as of a minute; None until it is settled.
+
+        Where it was disputed, the winner is at first another one.
+        """
+        history = self._history(number)
+        closing = history.closings[0]
+        count = len(history.plan.markets)
+        if minute < closing.settled_minute:
+            return None
+        if closing.is_void:
+            return (1.0 / count,) * count
+        paid = tuple(self._payout(history, index) for index in range(count))
+        is_wrong = closing.is_disputed and minute < closing.settled_minute + CORRECTED_AFTER_MINUTES
+        return (*paid[1:], paid[0]) if is_wrong else paid
+
     def plan(self, number: int) -> EventPlan:
         """Return the plan of an event; what of it is public at its birth may be shown from then on."""
         return self._history(number).plan
@@ -210,6 +242,9 @@ class World:
                 life_hours=int(self.roster.life_hours[number]),
             )
             closings = closings_of(self.draws, plan)
+            if self.is_named(plan):
+                # Outcomes of one market end together.
+                closings = closings[:1] * len(closings)
             history = self._histories[number] = _History(
                 plan, closings, np.array([closing.stopped_minute for closing in closings])
             )

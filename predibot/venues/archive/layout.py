@@ -7,7 +7,8 @@ venue.json                                                {"venue": name}; witho
 resolutions.json                                          {condition id: {"resolved_at": ..., "payouts": [yes, no]}}
 ```
 
-A resolution may also be a list of revisions, each with `effective_at`.
+Payouts are one an outcome, in the order of the snapshot, or the word `refund`. A
+resolution may also be a list of revisions, each with `effective_at`.
 """
 
 import json

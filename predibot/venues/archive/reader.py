@@ -17,7 +17,7 @@ from pathlib import Path
 
 from predibot.contracts import ResolutionPage
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, EventPage, MarketRef, Skip
+from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
@@ -185,7 +185,12 @@ class Archive:
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return the quotes the event already carries: the past has no fresher ones."""
-        return {market.id: market.quote for market in event.markets if market.quote and not market.closed}
+        playing = [market for market in event.markets if not market.closed]
+        quotes = {market.id: market.quote for market in playing if not market.is_named}
+        for market in (market for market in playing if market.is_named):
+            names = [instrument.id for instrument in market.instruments(self.name)]
+            quotes |= dict(zip(names, market.outcome_quotes, strict=True))
+        return {name: quote for name, quote in quotes.items() if quote is not None}
 
     def _snapshot_at(self, as_of: datetime) -> tuple[datetime, list[object]]:
         """Return the latest snapshot at or before an instant, and when it was taken."""
@@ -230,12 +235,12 @@ class Archive:
         markets = []
         for market in event.markets:
             try:
-                quote = self._history_quote(market.ref, as_of) if stale else market.quote
+                known = self._last_known(market, as_of) if stale else market
             except _Unpriced as error:
                 skipped.append(Skip("market", market.id, str(error), event.id))
                 continue
             closed = market.closed or self._settled(market.ref, as_of)
-            markets.append(replace(market, quote=quote, closed=closed))
+            markets.append(replace(known, closed=closed))
         return replace(event, markets=tuple(markets))
 
     def _settled(self, ref: MarketRef, as_of: datetime) -> bool:
@@ -245,12 +250,19 @@ class Archive:
         except ValueError:
             return False
 
-    def _history_quote(self, ref: MarketRef, as_of: datetime) -> Quote | None:
-        """Return the last YES price that is at most 24 h old as a quote of its own instant."""
+    def _last_known(self, market: Market, as_of: datetime) -> Market:
+        """Return a market with the last prices of its tokens; of two outcomes that of YES says both."""
+        asked = market.instruments(self.name)[: None if market.is_named else 1]
+        quotes = [self._history_quote(instrument, as_of) for instrument in asked]
+        names = [instrument.id for instrument in asked] if market.is_named else [market.id]
+        return market.quoted_by({name: quote for name, quote in zip(names, quotes, strict=True) if quote is not None})
+
+    def _history_quote(self, instrument: Instrument, as_of: datetime) -> Quote | None:
+        """Return the last price that is at most 24 h old as a quote of its own instant."""
         # A path leaves out its start, and a price of exactly 24 hours still counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:
-            points = self.price_path(ref.instrument(self.name, "YES"), start=start, until=as_of).points
+            points = self.price_path(instrument, start=start, until=as_of).points
         except layout.FileBroken as error:
             raise _Unpriced(str(error)) from error
         return Quote(at=points[-1].at, history=points[-1].price) if points else None

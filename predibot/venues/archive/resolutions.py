@@ -7,6 +7,7 @@ from predibot.domain.resolution import Resolution
 from predibot.venues import fields
 
 PAYOUT_TOLERANCE = 1e-6
+MAX_PAYOUTS = 100
 REFUND = "refund"
 """Written instead of the payouts of a market that was voided without any."""
 
@@ -31,8 +32,12 @@ def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
         fields = _fields(row)
         resolved_at, effective_at = _instants(fields)
         if max(effective_at, resolved_at) <= as_of:
-            payout_yes = _payout_yes(fields.get("payouts"))
-            known[effective_at] = Resolution(payout_yes, resolved_at, "venue", effective_at)
+            payouts = _payouts(fields.get("payouts"))
+            known[effective_at] = (
+                Resolution(None, resolved_at, "venue", effective_at)
+                if payouts is None
+                else Resolution.paying(payouts, resolved_at, "venue", effective_at)
+            )
     return tuple(known[instant] for instant in sorted(known))
 
 
@@ -60,13 +65,13 @@ def _instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
     return resolved_at, fields.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
 
 
-def _payout_yes(payouts: object) -> float | None:
-    """Return what a share of the first of two outcomes paid; None where it is stated that there were no payouts."""
+def _payouts(payouts: object) -> tuple[float, ...] | None:
+    """Return what a share of each outcome paid; None where it is stated that there were no payouts."""
     if payouts == REFUND:
         return None
-    if not isinstance(payouts, list) or len(payouts) != 2:
-        raise ValueError(f"{fields.seen(payouts)} is not a pair of payouts")
-    first, second = (fields.stated_price(payout) for payout in payouts)
-    if abs(first + second - 1.0) > PAYOUT_TOLERANCE:
-        raise ValueError(f"the payouts {first:g} and {second:g} do not add up to 1")
-    return first
+    if not isinstance(payouts, list) or not 2 <= len(payouts) <= MAX_PAYOUTS:
+        raise ValueError(f"{fields.seen(payouts)} is not the payouts of 2 to {MAX_PAYOUTS} outcomes")
+    paid = tuple(fields.stated_price(payout) for payout in payouts)
+    if abs(sum(paid) - 1.0) > PAYOUT_TOLERANCE:
+        raise ValueError(f"the payouts {fields.seen(payouts)} do not add up to 1")
+    return paid

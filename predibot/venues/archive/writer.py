@@ -127,7 +127,7 @@ def _revised(stored: object, resolution: Resolution, seen_at: datetime) -> objec
         last = known_revisions(rows, as_of=LAST_INSTANT)[-1]
     except (ValueError, IndexError) as error:
         raise VenueChanged(f"a resolution of the archive cannot be corrected: {error}; fix it by hand") from error
-    if last.payout_yes == resolution.payout_yes:
+    if (last.payout_yes, last.payouts) == (resolution.payout_yes, resolution.payouts):
         return None
     dated = [{"effective_at": row.get("resolved_at"), **row} for row in rows if isinstance(row, dict)]
     effective_at = max(seen_at, last.effective_at).timestamp()
@@ -136,9 +136,11 @@ def _revised(stored: object, resolution: Resolution, seen_at: datetime) -> objec
 
 def _row(resolution: Resolution, effective_at: datetime) -> dict[str, object]:
     """Return a resolution as the archive writes it; `effective_at` only where it says something."""
+    paid = resolution.payout_yes
+    payouts = list(resolution.payouts) or ([] if paid is None else [paid, 1.0 - paid])
     row: dict[str, object] = {
         "resolved_at": _whole(resolution.settled_at.timestamp()),
-        "payouts": REFUND if resolution.payout_yes is None else [resolution.payout_yes, 1.0 - resolution.payout_yes],
+        "payouts": payouts or REFUND,
     }
     if effective_at != resolution.settled_at:
         row["effective_at"] = _whole(effective_at.timestamp())

@@ -198,7 +198,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
 
         Displayed and last price come from Gamma, bid and ask from the order
         book of YES: a side nobody stands on is None. Markets without a token
-        keep the bid and ask of Gamma.
+        keep the bid and ask of Gamma. Of more than two outcomes each that is
+        quoted has a quote from its own book, by the id of its instrument.
 
         Raises:
             VenueUnavailable: If they could not be read whole.
@@ -209,9 +210,19 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         markets = [market for market in fresh.markets if market.id in wanted and not market.closed]
         if fresh.closed or not markets:
             return {}
-        books = self._books([market.ref.token_ids[0] for market in markets if market.ref.token_ids])
+        tokens = [market.ref.token_ids[: None if market.is_named else 1] for market in markets]
+        books = self._books([token for of_market in tokens for token in of_market])
         at = self._clock()
-        quotes = {market.id: _quote(market, books, at) for market in markets}
+        quotes = {market.id: _quote(market, market.quote, 0, books, at) for market in markets if not market.is_named}
+        quotes |= {
+            # It may be known since before it had tokens.
+            (market.ref if wanted[market.id].token_ids else wanted[market.id]).outcome(self.name, number).id: _quote(
+                market, quote, number, books, at
+            )
+            for market in markets
+            if market.is_named
+            for number, quote in enumerate(market.outcome_quotes)
+        }
         turned = {market.id for market in markets if _is_turned(wanted[market.id], market.ref.token_ids)}
         return {
             market_id: _turned(quote) if market_id in turned else quote
@@ -244,8 +255,14 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                     skipped.append(resolution)
                 elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
                     ref = asked[payload_id(payload)]
-                    turned = _is_turned(ref, tokens_of(payload))
-                    found[ref.id] = (resolution.of("NO" if turned else "YES"),)
+                    count, listed = len(resolution.payouts) or 2, tokens_of(payload)
+                    if ref.token_ids and len(ref.token_ids) != count:
+                        reason = f"it pays {count} outcomes, and it is known with {len(ref.token_ids)}"
+                        skipped.append(Skip("resolution", ref.id, reason))
+                        continue
+                    if ref.token_ids != listed and sorted(ref.token_ids) == sorted(listed):
+                        resolution = resolution.in_order([listed.index(token) for token in ref.token_ids])
+                    found[ref.id] = (resolution,)
         return ResolutionPage(found, tuple(skipped))
 
     def _pages(self) -> Iterator[tuple[list[object], bool]]:
@@ -348,12 +365,14 @@ def _turned(quote: Quote) -> Quote:
     return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last), depth=depth)
 
 
-def _quote(market: Market, books: Mapping[str, OrderBook], at: datetime) -> Quote | None:
-    """Return a market's fresh quote; None where nothing at all is quoted."""
-    listed = market.quote or Quote(at=at)
+def _quote(
+    market: Market, known: Quote | None, number: int, books: Mapping[str, OrderBook], at: datetime
+) -> Quote | None:
+    """Return an outcome's fresh quote, counted from 0; None where nothing at all is quoted."""
+    listed = known or Quote(at=at)
     if not market.ref.token_ids:
-        return replace(market.quote, at=at) if market.quote else None
-    book = books.get(market.ref.token_ids[0])
+        return replace(known, at=at) if known else None
+    book = books.get(market.ref.token_ids[number])
     best = (book.bid, book.ask, book.depth) if book else (None, None, None)
     quote = replace(listed, at=at, bid=best[0], ask=best[1], depth=best[2])
     return None if replace(quote, depth=None) == Quote(at=at) else quote

@@ -15,7 +15,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
 from predibot.domain.price import FeeSchedule, Quote
@@ -79,7 +88,7 @@ class _MarketWire(_Wire):
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
-    volume_usd: fields.OptionalAmount = Field(default=None, alias="volumeNum")
+    volume_usd: fields.OptionalAmount = Field(default=None, validation_alias=AliasChoices("volumeNum", "volume"))
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
     ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
     last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
@@ -114,10 +123,17 @@ class _MarketWire(_Wire):
             volume_1wk_usd=self.volume_1wk_usd,
             volume_24h_usd=self.volume_24h_usd,
             volume_usd=self.volume_usd,
-            quote=self._quote(quoted_at),
+            quote=None if len(self.outcomes) > 2 else self._quote(quoted_at),
+            outcome_quotes=self._outcome_quotes(quoted_at),
             fees=self._fees(),
             exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",
         )
+
+    def _outcome_quotes(self, at: datetime) -> tuple[Quote | None, ...]:
+        """Return what is displayed of each of more than two outcomes: of what its fields bid and ask, nobody says."""
+        if len(self.outcomes) <= 2:
+            return ()
+        return tuple(Quote(at=at, displayed=price) for price in self.prices) or (None,) * len(self.outcomes)
 
     def _quote(self, at: datetime) -> Quote | None:
         """Return what was quoted, or None where nothing was."""
@@ -171,21 +187,23 @@ class _SettlementWire(_Wire):
 
     id: fields.VenueId
     closed: fields.OptionalFlag = None
+    outcomes: Annotated[list[object], _List] = []
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
 
     @property
-    def payout_yes(self) -> float | None:
-        """Return what a share of the first outcome paid, or None while that is not settled."""
-        if not self.closed or len(self.prices) != 2:
+    def payouts(self) -> tuple[float, ...] | None:
+        """Return what a share of each outcome paid, or None while that is not settled, or nobody can say who won."""
+        count = len(self.prices)
+        if not self.closed or count != (len(self.outcomes) or 2) or not 2 <= count <= MAX_OUTCOMES:
             return None
-        first, second = self.prices
-        if first == second == 0.5:
-            return 0.5
-        for payout in (1.0, 0.0):
-            if max(abs(first - payout), abs(second - (1.0 - payout))) <= SETTLED_TOLERANCE:
-                return payout
-        return None
+        even = 1.0 / count
+        # A third is written with so many digits, one half is exact.
+        if max(abs(price - even) for price in self.prices) <= (0.0 if count == 2 else SETTLED_TOLERANCE):
+            return (even,) * count
+        paid = tuple(float(round(price)) for price in self.prices)
+        fits = max(abs(price - payout) for price, payout in zip(self.prices, paid, strict=True)) <= SETTLED_TOLERANCE
+        return paid if fits and sum(paid) == 1.0 else None
 
 
 def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
@@ -227,9 +245,10 @@ def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None =
 def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
     """Return how a market object settled; None while it is not, a skip where that cannot be read.
 
-    Settled is a market that is closed and whose two prices both fit 1/0 or 0/1
-    to within 1e-4, or are exactly 0.5/0.5. Everything else is not: closed with
-    0.9995/0.0005, 0/0, or open at any price.
+    Settled is a market that is closed and whose prices all fit 1 for one outcome
+    and 0 for the others to within 1e-4, or are exactly 0.5/0.5, or an equal part
+    for each of more. Everything else is not: closed with 0.9995/0.0005, 0/0, or
+    open at any price.
 
     Args:
         payload: One market object of Gamma.
@@ -240,13 +259,13 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
         parsed = _SettlementWire.model_validate(payload)
     except ValidationError as error:
         return Skip("resolution", payload_id(payload), fields.reason_of(error))
-    payout_yes = parsed.payout_yes
-    if payout_yes is None:
+    payouts = parsed.payouts
+    if payouts is None:
         return None
     closed_at = fields.known_end(parsed.closed_at)
     if closed_at is None:
-        return Resolution(payout_yes, first_seen_at, "first_sight", effective_at=first_seen_at)
-    return Resolution(payout_yes, closed_at, "venue", effective_at=closed_at)
+        return Resolution.paying(payouts, first_seen_at, "first_sight", first_seen_at)
+    return Resolution.paying(payouts, closed_at, "venue", closed_at)
 
 
 def tokens_of(payload: object) -> tuple[str, ...]:

@@ -91,7 +91,11 @@ def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> Wo
     options = sandbox_options(argument)
     with _told(argument):
         return World.from_seed(
-            options.seed, events=options.events, markets=options.markets, altered_after=altered_after
+            options.seed,
+            events=options.events,
+            markets=options.markets,
+            named=options.named,
+            altered_after=altered_after,
         )
 
 

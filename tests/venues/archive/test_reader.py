@@ -303,3 +303,42 @@ def test_a_missing_snapshot_file_and_broken_resolutions_are_named(make_archive: 
         archive.events(NOW)
     with pytest.raises(VenueChanged, match=r"resolutions\.json"):
         archive.resolutions([ref_of(1)], as_of=NOW)
+
+
+NAMED = {
+    "outcomes": '["Reds", "No", "Blues"]',
+    "outcomePrices": '["0.5", "0.2", "0.25"]',
+    "clobTokenIds": '["101", "102", "103"]',
+    "volumeNum": 7.5e6,
+}
+
+
+def test_markets_of_more_than_two_outcomes_are_read_with_a_price_and_a_history_each(make_archive: MakeArchive) -> None:
+    prices = {"101": history_of((at(NOW + 2 * DAY), 0.6)), "103": history_of((at(NOW + 3 * DAY), 0.1))}
+    archive = make_archive({NOW: [event_payload(1, market_payload(1, **NAMED))]}, prices=prices)
+    event = archive.event("1", NOW)
+    assert (event.markets[0].volume_usd, archive.quotes(event)["102"].displayed) == (7.5e6, 0.2)
+    (later,) = archive.event("1", NOW + 2 * DAY).markets
+    assert later.outcome_quotes == (Quote(at=NOW + 2 * DAY, history=0.6), None, None)
+
+
+def test_recorded_payouts_are_one_an_outcome_with_their_revisions(make_archive: MakeArchive) -> None:
+    revisions = [
+        {"resolved_at": at(NOW), "payouts": [0, 1, 0]},
+        {"resolved_at": at(NOW), "payouts": [0, 0.5, 0.5], "effective_at": at(NOW + DAY)},
+        {"resolved_at": at(NOW), "payouts": "refund", "effective_at": at(NOW + 2 * DAY)},
+    ]
+    payload = event_payload(1, market_payload(1, **NAMED))
+    archive = make_archive({NOW: [payload]}, resolutions={condition_of(1): revisions})
+    ref = MarketRef("1", condition_of(1))
+    assert [each.payouts for each in archive.resolutions([ref], as_of=NOW + HOUR).found["1"]] == [(0.0, 1.0, 0.0)]
+    found = archive.resolutions([ref], as_of=NOW + 2 * DAY).found["1"]
+    assert [each.payouts for each in found] == [(0.0, 1.0, 0.0), (0.0, 0.5, 0.5), ()]
+    assert found[-1].payout_yes is None and archive.event("1", NOW + HOUR).markets[0].closed
+
+
+@pytest.mark.parametrize("payouts", [[0.5, 0.5, 0.5], [1], [], None, [1, 0, "x"], [0.01] * 101])
+def test_payouts_that_name_no_winner_are_noted_and_settle_nothing(make_archive: MakeArchive, payouts: object) -> None:
+    row = {"resolved_at": at(NOW), "payouts": payouts}
+    page = make_archive(resolutions={condition_of(1): row}).resolutions([MarketRef("1", condition_of(1))], as_of=NOW)
+    assert not page.found and [skip.id for skip in page.skipped] == ["1"]

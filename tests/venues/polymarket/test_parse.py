@@ -261,3 +261,50 @@ def test_no_value_of_any_field_crashes_the_parser(field: str, value: object, in_
 )
 def test_outcomes_exclude_each_other_where_the_venue_says_so(fields: dict[str, object], group: str) -> None:
     assert parsed(market_payload(**fields)).exclusive_group == group
+
+
+def test_a_market_of_more_than_two_outcomes_has_a_price_for_each_and_none_for_yes() -> None:
+    said = {
+        "outcomes": '["Reds", "No", "Blues"]',
+        "outcomePrices": '["0.5", "1", "0"]',
+        "clobTokenIds": '["1", "2", "3"]',
+    }
+    market = parse_market(market_payload(1, **said), quoted_at=NOW)
+    assert isinstance(market, Market)
+    assert (market.quote, market.is_named, market.ref.token_ids) == (None, True, ("1", "2", "3"))
+    # What its fields bid and ask, of which outcome it is nobody says.
+    assert market.outcome_quotes == tuple(Quote(at=NOW, displayed=price) for price in (0.5, 1.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "volume_usd"),
+    [
+        ({"volumeNum": 7.5, "volume": "9"}, 7.5),
+        ({"volume": "1234.5"}, 1234.5),
+        ({"volumeNum": "12"}, 12.0),
+        ({"volumeNum": ""}, None),
+        ({}, None),
+    ],
+)
+def test_all_that_was_ever_traded_is_read_where_it_is_stated(changes: dict[str, object], volume_usd: object) -> None:
+    market = parse_market(market_payload(1, **changes), quoted_at=NOW)
+    assert isinstance(market, Market) and market.volume_usd == volume_usd
+
+
+@pytest.mark.parametrize(
+    ("prices", "payouts"),
+    [
+        ('["0", "1", "0"]', (0.0, 1.0, 0.0)),
+        ('["0.0000008", "0.0000003", "0.999998"]', (0.0, 0.0, 1.0)),
+        ('["0.333333", "0.333333", "0.333333"]', (1 / 3, 1 / 3, 1 / 3)),
+        ('["0.9995", "0.0005", "0"]', None),
+        ('["0", "0", "0"]', None),
+        ('["1", "1", "0"]', None),
+        ('["0.5", "0.5", "0"]', None),
+    ],
+)
+def test_more_than_two_outcomes_are_settled_when_all_prices_fit(prices: str, payouts: tuple[float, ...] | None) -> None:
+    payload = settled_payload(1, prices, outcomes='["Reds", "No", "Blues"]')
+    found = parse_resolution(payload, first_seen_at=NOW)
+    assert (found.payouts if isinstance(found, Resolution) else found) == payouts
+    assert parse_resolution(payload | {"closed": False}, first_seen_at=NOW) is None

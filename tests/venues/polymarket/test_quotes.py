@@ -133,3 +133,40 @@ def test_a_market_whose_yes_is_the_second_outcome_here_is_quoted_from_its_side()
     assert quote.depth is not None
     assert [level.price for level in (*quote.depth.bids, *quote.depth.asks)] == pytest.approx([0.53, 0.01, 0.56, 0.99])
     assert [level.shares for level in quote.depth.bids] == [5.0, 100.0]
+
+
+NAMED = {
+    "outcomes": '["Reds", "No", "Blues"]',
+    "outcomePrices": '["0.5", "0", "0.25"]',
+    "clobTokenIds": '["101", "102", "103"]',
+}
+
+
+def test_each_of_more_than_two_outcomes_is_quoted_from_its_own_book_by_its_instrument() -> None:
+    event = event_payload(1, market_payload(1, **NAMED), market_payload(2))
+    books = [book_payload(token) for token in ("101", "103", "20")]
+    quotes = quotes_of(event, *books)
+    assert {name: (quote.bid, quote.ask, quote.displayed) for name, quote in quotes.items()} == {
+        "101": (0.44, 0.47, 0.5),
+        "102": (None, None, 0.0),
+        "103": (0.44, 0.47, 0.25),
+        "2": (0.44, 0.47, 0.41),
+    }
+
+
+def test_tokens_in_another_order_and_tokens_that_came_later_find_the_same_outcome() -> None:
+    listed = market_payload(1, **NAMED)
+    event, _ = parse_event(event_payload(1, listed), quoted_at=NOW)
+    assert event is not None
+    (known,) = event.markets
+    venue, _ = venue_of(venue_answer(event_payload(1, listed), book_payload("103")))
+    turned = replace(known, ref=replace(known.ref, token_ids=("103", "102", "101")))
+    fresh = turned.quoted_by(venue.quotes(replace(event, markets=(turned,))))
+    assert [quote and (quote.bid, quote.displayed) for quote in fresh.outcome_quotes] == [
+        (0.44, 0.25),
+        (None, 0.0),
+        (None, 0.5),
+    ]
+    young = replace(known, ref=replace(known.ref, token_ids=()))
+    fresh = young.quoted_by(venue.quotes(replace(event, markets=(young,))))
+    assert [quote and quote.displayed for quote in fresh.outcome_quotes] == [0.5, 0.0, 0.25]

@@ -107,3 +107,22 @@ def test_a_market_whose_yes_is_the_second_outcome_here_is_paid_the_rest() -> Non
         for tokens in ((first, second), (second, first), ())
     }
     assert paid == {(first, second): 1.0, (second, first): 0.0, (): 1.0}
+
+
+def test_payouts_go_by_the_tokens_that_are_known() -> None:
+    said = {"outcomes": '["A", "B", "C"]', "clobTokenIds": '["11", "12", "13"]'}
+    venue, _ = venue_of(gamma_of(settled_payload(1, '["0", "0", "1"]', **said)))
+    for tokens, payouts in (
+        (("11", "12", "13"), (0.0, 0.0, 1.0)),
+        (("13", "11", "12"), (1.0, 0.0, 0.0)),
+        ((), (0.0, 0.0, 1.0)),
+    ):
+        (found,) = venue.resolutions([MarketRef("1", None, tokens)], as_of=NOW).found["1"]
+        assert found.payouts == payouts and found.payout_yes == payouts[0]
+
+
+def test_another_number_of_outcomes_than_is_known_settles_nothing_and_is_told() -> None:
+    said = {"outcomes": '["A", "B", "C"]', "clobTokenIds": '["11", "12", "13"]'}
+    venue, _ = venue_of(gamma_of(settled_payload(1, '["0", "0", "1"]', **said)))
+    page = venue.resolutions([MarketRef("1", None, ("11", "12"))], as_of=NOW)
+    assert not page.found and [skip.reason for skip in page.skipped] == ["it pays 3 outcomes, and it is known with 2"]

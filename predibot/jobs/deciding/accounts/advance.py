@@ -130,7 +130,9 @@ def _settle(
     """Write what the revisions that are effective by an instant do to the account, each once."""
     revisions = {
         instrument: [
-            (number, revision.of(side.side)) for number, revision in enumerate(stored[side.market_row], start=1)
+            (number, paid)
+            for number, revision in enumerate(stored[side.market_row], start=1)
+            if (paid := revision.of_outcome(side.number)) is not None
         ]
         for instrument, side in sides.items()
         if side.market_row in stored

@@ -10,7 +10,7 @@ from typing import Any
 from predibot.contracts import Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
-from predibot.domain.price import Quote
+from predibot.domain.price import Instrument, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.jobs.deciding.quotes import MAX_AGE, QuoteBoard
@@ -39,7 +39,7 @@ class MarketBoard:
         return tuple(
             replace(
                 event,
-                markets=tuple(replace(market, quote=None) if market.closed else market for market in event.markets),
+                markets=tuple(market.quoted_by({}) if market.closed else market for market in event.markets),
             )
             for event in fresh
         )
@@ -99,7 +99,7 @@ class MarketBoard:
 
     def _not_later(self, event: Event, now: datetime) -> Event:
         """Return the event; a past that stands at a later instant than the run shows what nobody knew then."""
-        late = [market.quote.at for market in event.markets if market.quote is not None and market.quote.at > now]
+        late = [quote.at for market in event.markets for quote in market.quotes if quote.at > now]
         if late and not self._venue.live:
             raise VenueUnavailable(
                 f"{self._venue.name} stands at {format_instant(late[0])}, later than the run; "
@@ -108,13 +108,16 @@ class MarketBoard:
         return event
 
     def _gone(self, market: KnownMarket, now: datetime, *, is_listed: bool) -> Market:
-        quote = None
-        if is_listed:
-            quote = self._once("price", market.ref.id, now, partial(self._last_price, market.ref, now))
-        return Market(market.ref, market.question, ("YES", "NO"), closed=None, quote=quote)
+        gone = Market(market.ref, market.question, market.outcomes, closed=None)
+        if not is_listed:
+            return gone.quoted_by({})
+        # Of two outcomes NO costs what YES lacks.
+        asked = gone.instruments(self._venue.name)[: None if gone.is_named else 1]
+        names = [each.id for each in asked] if gone.is_named else [gone.id]
+        last = [self._once("price", each.id, now, partial(self._last_price, each, now)) for each in asked]
+        return gone.quoted_by({name: quote for name, quote in zip(names, last, strict=True) if quote is not None})
 
-    def _last_price(self, ref: MarketRef, now: datetime) -> Quote | None:
-        instrument = ref.instrument(self._venue.name, "YES")
+    def _last_price(self, instrument: Instrument, now: datetime) -> Quote | None:
         try:
             points = self._venue.price_path(instrument, start=now - MAX_PRICE_AGE, until=now).points
         except VenueError:

@@ -10,7 +10,6 @@ from predibot.contracts import Venue
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
-from predibot.domain.price import SIDES
 from predibot.errors import PluginError
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel
@@ -139,11 +138,11 @@ def look_at(
         now,
         {instrument: price for event in whole for instrument, price in prices_of(event, venue.name).items()},
         frozenset(
-            market.ref.instrument(venue.name, side)
+            instrument
             for event in whole
             for market in event.markets
             if market.closed
-            for side in SIDES
+            for instrument in market.instruments(venue.name)
         ),
         {each.row: found[each.ref.id] for each in ever if found[each.ref.id]},
     )
