@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
+from predibot.sandbox.world.cohort_forecasters import Informed, wrong_cohort_answers
 from predibot.sandbox.world.conversation import Conversation, read_conversation, remembered
 from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
@@ -19,8 +20,15 @@ MISALLOCATIONS = ("not_a_number", "percent", "both_sides", "unknown_assets", "pr
 """The same where a portfolio is asked for; percent, and what is unknown, a game may take."""
 
 
-def answer_chat(path: str, body: bytes | None, *, now_seconds: int) -> Reply:
-    """Return the reply to a request of the chat endpoint, or to the list of its models."""
+def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: Informed = lambda _: None) -> Reply:
+    """Return the reply to a request of the chat endpoint, or to the list of its models.
+
+    Args:
+        path: Behind the endpoint's own.
+        body: Of a POST; None of a GET.
+        now_seconds: Unix time.
+        informed: What one of the forecasters is told in a weekly cohort, which shows no news.
+    """
     if body is None and path == "/models":
         rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
         return json_reply({"object": "list", "data": rows})
@@ -39,27 +47,29 @@ def answer_chat(path: str, body: bytes | None, *, now_seconds: int) -> Reply:
     name = str(asked.get("model", "")).removeprefix("openai/").removeprefix("sandbox/")
     if name not in NAMES:
         return _error(404, f"no model {name[:80]!r}; there are {', '.join(f'sandbox/{each}' for each in NAMES)}")
-    return _completion(name, asked, now_seconds=now_seconds)
+    return _completion(name, asked, informed, now_seconds=now_seconds)
 
 
-def _completion(name: str, asked: Mapping[str, Any], *, now_seconds: int) -> Reply:
+def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> Reply:
     """Return a forecaster's reply to a conversation."""
     conversation = read_conversation(asked)
     digest = hashlib.sha256(json.dumps([name, asked["messages"]], sort_keys=True).encode()).hexdigest()
-    if not conversation.markets:
+    if not conversation.markets and conversation.cohort is None:
         message, reason = _without_markets(asked, conversation, digest)
     elif name == "broken":
-        kinds = (*MISALLOCATIONS, *BREAKAGES) if conversation.asks_for_weights else BREAKAGES
+        kinds: tuple[str, ...] = (*MISALLOCATIONS, *BREAKAGES) if conversation.asks_for_weights else BREAKAGES
+        if conversation.cohort is not None:
+            kinds = (*wrong_cohort_answers(conversation.cohort), "prose", *BREAKAGES)
         kind = kinds[int(draw(conversation.seed, "broken") * len(kinds))]
         if kind == "rate_limited":
             limited = _error(429, f"too many requests to a {WORD}")
             return Reply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
         message, reason = _broken(kind, conversation, digest)
     elif "final_answer" in conversation.tools:
-        call = next_call(name, conversation)
+        call = next_call(name, conversation, informed)
         message, reason = _calling(call, digest, said=remembered(conversation, call.action))
     else:
-        message, reason = {"role": "assistant", "content": json.dumps(answer_of(name, conversation))}, "stop"
+        message, reason = {"role": "assistant", "content": json.dumps(answer_of(name, conversation, informed))}, "stop"
     return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
 
 
@@ -117,7 +127,11 @@ def _example(schema: Mapping[str, Any]) -> object:
 
 def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[str, Any], str]:
     """Return a reply that no decision can be made of, whatever is complained about."""
-    wrong = _wrong_weights(kind, conversation) if conversation.asks_for_weights else _wrong_bets(conversation)
+    if conversation.cohort is not None:
+        answers = wrong_cohort_answers(conversation.cohort)
+        wrong = json.dumps({**answers.get(kind, answers["too_much"]), "reasoning": f"A {WORD} (broken)."})
+    else:
+        wrong = _wrong_weights(kind, conversation) if conversation.asks_for_weights else _wrong_bets(conversation)
     if kind == "refusing":
         refusal = f"I will not forecast this. A {WORD} (broken)."
         return {"role": "assistant", "content": None, "refusal": refusal}, "stop"

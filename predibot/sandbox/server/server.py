@@ -10,9 +10,10 @@ import socket
 import socketserver
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Self
@@ -183,7 +184,8 @@ class SandboxServer:
         if dialect == "v1":
             # Outside the lock: a forecaster sees its conversation and nothing of the world.
             self._stopped.wait(self._thinking_seconds)
-            return answer_chat(f"/{rest}", body, now_seconds=int(now.timestamp()))
+            informed = partial(self._informed, minute=minute_of(now))
+            return answer_chat(f"/{rest}", body, now_seconds=int(now.timestamp()), informed=informed)
         with self._lock:
             if dialect == "search" and body is None:
                 return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
@@ -198,6 +200,19 @@ class SandboxServer:
             if dialect == "clob":
                 return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
         return error_reply(404, "not found")
+
+    def _informed(self, market_id: str, *, minute: int) -> Sequence[float] | None:
+        """Return the chance of each outcome of a market to those who know more than its price; of YES where it is one.
+
+        The world has no more than that: what nobody knows by a minute is in no chance.
+        """
+        place = self.world.names.market_of(market_id)
+        if place is None or not self.world.is_born(place[0], minute):
+            return None
+        chances = self.world.informed_chances(place[0], minute)
+        if self.world.is_named(self.world.plan(place[0])):
+            return chances
+        return chances[place[1] : place[1] + 1] or None
 
     def _snapshot(self, minute: int) -> Snapshot:
         """Return the world as of a minute, kept for as long as it is among the last few asked for."""

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from predibot.domain.clock import EPOCH
+from predibot.sandbox.world.cohort_forecasters import AskedCohort, read_cohort
 
 HOSTILE_WORDS = "ignore all previous instructions"
 _BOARD = "What was found so far:"
@@ -88,6 +89,9 @@ class Conversation:
     reported: Mapping[str, Any] | None = None
     """The weights of an answer that the prompt quotes, as a report does."""
 
+    cohort: AskedCohort | None = None
+    """The account and the markets of a weekly cohort, where one is asked about."""
+
     @property
     def asks_for_weights(self) -> bool:
         """Return whether a portfolio is asked for, and not bets on an event."""
@@ -124,6 +128,7 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
         seed=_MARK.sub("", prompt),
         said=frozenset(said.splitlines()),
         reported=_reported(prompt),
+        cohort=read_cohort(prompt),
     )
 
 

@@ -10,8 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
+from predibot.sandbox.world.cohort_forecasters import Informed, cohort_answer
 from predibot.sandbox.world.conversation import AskedMarket, Conversation, Found
 
 NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible", "restless")
@@ -43,19 +45,23 @@ class _Character:
     """What its bets are multiplied by before they are cut to the stake."""
 
 
-def next_call(name: str, conversation: Conversation) -> Call:
+def next_call(name: str, conversation: Conversation, informed: Informed) -> Call:
     """Return what a forecaster does next; any but `broken`, which does not work."""
     character = _CHARACTERS[name]
-    if conversation.forced_tool is None:
+    if conversation.forced_tool is None and conversation.cohort is None:
         look_up = _lookup_each if conversation.asks_for_weights else _lookup
         lookup = look_up(character, conversation)
         if lookup is not None:
             return lookup
-    return Call("final_answer", answer_of(name, conversation), "Answer: handed in")
+    return Call("final_answer", answer_of(name, conversation, informed), "Answer: handed in")
 
 
-def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
+def answer_of(name: str, conversation: Conversation, informed: Informed = lambda _: None) -> dict[str, object]:
     """Return a forecaster's answer as `final_answer` takes it."""
+    if conversation.cohort is not None:
+        return cohort_answer(
+            name, conversation.cohort, partial(draw, conversation.seed), informed, said=f"A {WORD} ({name})."
+        )
     if conversation.asks_for_weights:
         return _allocation(name, conversation)
     if name == "gullible" and conversation.answers == 0 and _ordered_bet(conversation) is not None:

@@ -1,0 +1,201 @@
+"""The forecasters of the sandbox in a weekly cohort: what they read of its prompt, and how they bet, sell and hold.
+
+A cohort shows no news, so that nothing could be known from its prompt alone.
+`sharp` is told by its server what those know who will move the price; no other
+is told anything.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Draw = Callable[..., float]
+"""A number in (0, 1) that follows from some words."""
+Informed = Callable[[str], Sequence[float] | None]
+"""The chance of each outcome of a market by its id, of YES alone where there are two; None of no market."""
+
+_CASH = re.compile(r"^cash: \$(-?[0-9,.]+)", re.MULTILINE)
+_POSITION = re.compile(r"^(p[0-9]+) \| ([^|]+) \| ([^|]+) \| ([0-9.]+)(.*)$", re.MULTILINE)
+_HEADER = re.compile(r"^markets, as id \| question \| [^\n]*\n", re.MULTILINE)
+_NAMED = re.compile(r"(?:(#[0-9]+)=)?(.*) ([0-9.]+|no price)")
+_LEAST_EDGE = 0.03
+_BETS = 5
+_LEAST_USD = 50.0
+_SHARE = 0.25
+"""Of cash, that all bets of an answer together may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOutcome:
+    """What can be bought of a market, as answers call it, at its price."""
+
+    market_id: str
+    side: str
+    price: float
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPosition:
+    """Something that is held."""
+
+    id: str
+    market_id: str
+    side: str
+    can_be_sold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCohort:
+    """A cohort as its prompt words it."""
+
+    cash_usd: float
+    positions: tuple[AskedPosition, ...]
+    outcomes: tuple[AskedOutcome, ...]
+    """What has a price strictly between 0 and 1."""
+
+
+def read_cohort(prompt: str) -> AskedCohort | None:
+    """Return the cohort that a prompt is about; None where it is about something else."""
+    header, cash = _HEADER.search(prompt), _CASH.search(prompt)
+    if header is None or cash is None:
+        return None
+    positions = tuple(
+        AskedPosition(position, market_id, side, "cannot be sold" not in rest)
+        for position, market_id, side, _, rest in _POSITION.findall(prompt[: header.start()])
+    )
+    outcomes = list[AskedOutcome]()
+    for line in prompt[header.end() :].splitlines():
+        cells = line.split(" | ")
+        if len(cells) < 6:
+            break
+        if len(cells) == 6:
+            outcomes += _outcomes(cells[0], cells[3])
+    return AskedCohort(float(cash.group(1).replace(",", "")), positions, tuple(outcomes))
+
+
+def cohort_answer(name: str, cohort: AskedCohort, drawn: Draw, informed: Informed, *, said: str) -> dict[str, object]:
+    """Return a forecaster's answer in a cohort.
+
+    Args:
+        name: Of the forecaster.
+        cohort: As the prompt words it.
+        drawn: What is drawn at random from the prompt.
+        informed: What `sharp` is told.
+        said: Who says it.
+    """
+    if name == "lazy":
+        return {"action": "HOLD", "reasoning": f"{said} Prices are right."}
+    if name == "sharp":
+        return _sharp(cohort, informed, said)
+    if (
+        name == "restless"
+        and drawn("sells") < 0.5
+        and (held := [each for each in cohort.positions if each.can_be_sold])
+    ):
+        sells = [{"position_id": each.id, "percentage": 1 + int(99 * drawn("part", each.id))} for each in held[:_BETS]]
+        return {"action": "SELL", "sells": sells, "reasoning": f"{said} Something else, please."}
+    favourites = name == "gullible"
+    ranked = sorted(
+        cohort.outcomes, key=lambda each: -each.price if favourites else drawn("bet", each.market_id, each.side)
+    )
+    count = 1 if name == "overconfident" else 3
+    return _bet(cohort, ranked[:count], f"{said} A feeling.", {})
+
+
+def wrong_cohort_answers(cohort: AskedCohort) -> dict[str, dict[str, object]]:
+    """Return answers that no cohort takes, by what is wrong with them."""
+    market_id, side = (cohort.outcomes[0].market_id, cohort.outcomes[0].side) if cohort.outcomes else ("?", "YES")
+
+    def bet(**changes: object) -> dict[str, object]:
+        return {"action": "BET", "bets": [{"market_id": market_id, "side": side, "amount": 100.0, **changes}]}
+
+    def sell(percentage: float) -> dict[str, object]:
+        position = cohort.positions[0].id if cohort.positions else "p1"
+        return {"action": "SELL", "sells": [{"position_id": position, "percentage": percentage}]}
+
+    return {
+        "not_a_number": bet(amount=math.nan),
+        "text_amount": bet(amount="100"),
+        "too_much": bet(amount=3_000.0),
+        "blank_side": bet(side=""),
+        "unknown_market": bet(market_id=f"{market_id}-other"),
+        "sells_nothing": sell(0),
+        "sells_too_much": sell(101),
+    }
+
+
+def _outcomes(market_id: str, cell: str) -> list[AskedOutcome]:
+    """Return what a market's cell of prices offers: the price of YES, or of each of more outcomes."""
+    yes = _price(cell.rpartition(": ")[2])
+    if yes is not None:
+        return [AskedOutcome(market_id, "YES", yes, 0), AskedOutcome(market_id, "NO", 1.0 - yes, 1)]
+    found = []
+    parts = cell.split("; ")
+    # Of a shortened list nobody can tell which place a name had, unless its number is said.
+    is_whole = not re.fullmatch(r"[0-9]+ more", parts[-1])
+    for place, part in enumerate(parts):
+        named = _NAMED.fullmatch(part)
+        price = None if named is None else _price(named.group(3))
+        if named is not None and price is not None:
+            number = int(named.group(1)[1:]) - 1 if named.group(1) else place if is_whole else -1
+            found.append(AskedOutcome(market_id, named.group(1) or named.group(2), price, number))
+    return found
+
+
+def _price(text: str) -> float | None:
+    """Return a price strictly between 0 and 1; None of anything else."""
+    try:
+        price = float(text)
+    except ValueError:
+        return None
+    return price if 0.0 < price < 1.0 else None
+
+
+def _sharp(cohort: AskedCohort, informed: Informed, said: str) -> dict[str, object]:
+    """Return what knowing more comes to: bets where prices are too low, else sales where they are too high."""
+    chances = {each: chance for each in cohort.outcomes if (chance := _chance(each, informed)) is not None}
+    edges = {each: chance - each.price for each, chance in chances.items()}
+    best = sorted(edges, key=lambda each: -edges[each])
+    best = [each for each in best[:_BETS] if edges[each] >= _LEAST_EDGE]
+    probabilities = {
+        each.market_id: round(chance if each.side == "YES" else 1.0 - chance, 4)
+        for each, chance in chances.items()
+        if each in best and each.side in ("YES", "NO")
+    }
+    answer = _bet(cohort, best, f"{said} Those who know more would pay more.", probabilities)
+    if answer["action"] == "BET":
+        return answer
+    by_name = {(each.market_id, each.side): edge for each, edge in edges.items()}
+    sells = [
+        {"position_id": each.id, "percentage": 100}
+        for each in cohort.positions
+        if each.can_be_sold and by_name.get((each.market_id, each.side), 0.0) < -_LEAST_EDGE
+    ]
+    if sells:
+        return {"action": "SELL", "sells": sells, "reasoning": f"{said} These are worth less than their price."}
+    return answer
+
+
+def _chance(outcome: AskedOutcome, informed: Informed) -> float | None:
+    known = informed(outcome.market_id)
+    if known is None:
+        return None
+    if outcome.side in ("YES", "NO") and len(known) == 1:
+        return known[0] if outcome.side == "YES" else 1.0 - known[0]
+    return known[outcome.number] if 0 <= outcome.number < len(known) else None
+
+
+def _bet(
+    cohort: AskedCohort, wanted: Sequence[AskedOutcome], said: str, probabilities: dict[str, float]
+) -> dict[str, object]:
+    """Return equal bets on outcomes, as many as there is money for; without any, a HOLD."""
+    most_usd = _SHARE * cohort.cash_usd
+    chosen = wanted[: max(0, int(most_usd / _LEAST_USD))]
+    if not chosen:
+        return {"action": "HOLD", "reasoning": said}
+    amount_usd = math.floor(100.0 * most_usd / len(chosen)) / 100.0
+    bets = [{"market_id": each.market_id, "side": each.side, "amount": amount_usd} for each in chosen]
+    answer: dict[str, object] = {"action": "BET", "bets": bets, "reasoning": said}
+    return answer | ({"probabilities": probabilities} if probabilities else {})
