@@ -136,7 +136,7 @@ def test_without_money_they_hold_or_sell_what_they_have(asked: Asked) -> None:
 def test_sharp_gains_by_what_it_is_told_and_noisy_does_not(asked: Asked) -> None:
     # What a dollar on each bet is worth to those who know more than the price.
     worth: dict[str, list[float]] = {"sharp": [], "noisy": []}
-    for name, found in worth.items():
+    for name in worth:
         for number in range(8):
             events = asked.events[number * 8 :]
             part = Asked(asked.server, events)

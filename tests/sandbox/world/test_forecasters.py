@@ -18,7 +18,7 @@ from predibot.research.search.http_providers import SearxngSearch
 from predibot.sandbox.server import chat
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer
-from predibot.sandbox.world import conversation, forecasters
+from predibot.sandbox.world import cohort_forecasters, conversation, forecasters
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.conversation import AskedMarket, read_conversation
@@ -119,14 +119,21 @@ def overstaked(answer: Call) -> str | None:
 
 
 def test_a_forecaster_cannot_see_the_world() -> None:
-    for module in (chat, conversation, forecasters):
+    for module in (chat, cohort_forecasters, conversation, forecasters):
         imports = {
             node.module
             for node in ast.walk(ast.parse(inspect.getsource(module)))
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("predibot")
         }
         own = {
-            f"predibot.sandbox.{name}" for name in ("server.reply", "world", "world.conversation", "world.forecasters")
+            f"predibot.sandbox.{name}"
+            for name in (
+                "server.reply",
+                "world",
+                "world.cohort_forecasters",
+                "world.conversation",
+                "world.forecasters",
+            )
         }
         assert imports <= {*own, "predibot.domain.clock"}
 
