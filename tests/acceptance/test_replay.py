@@ -37,7 +37,7 @@ def test_chance_loses_to_the_market_over_recorded_weeks(predibot: Predibot, shar
     assert said.code == 0, said.err
     document = said.document
     instants = document["replay"]["instants"]
-    assert [each["run"] for each in instants] == [f"weekly@2025-{day}T00:00Z" for day in ("08-28", "09-04", "09-11")]
+    assert [each["run"] for each in instants] == [f"weekly@2025-{day}T00:00Z" for day in ("08-31", "09-07", "09-14")]
     # No volume and no book is recorded there; what has a price of the last day is played.
     assert [each["events"] for each in instants] == [47, 49, 51]
     assert document["look_ahead"]["differing"] == 0

@@ -10,7 +10,7 @@ def test_strategies_are_listed_with_their_arguments(predibot: Predibot) -> None:
     assert set(found) >= BASELINES
     (stake,) = found["market_price"]["arguments"]
     assert (stake["name"], stake["default"]) == ("stake", '"equal"')
-    assert found["all_cash"]["games"] == ["portfolio_weights"]
+    assert found["all_cash"]["games"] == ["portfolio_weights", "weekly_cohort"]
     assert (found["one_shot"]["games"], found["favourite"]["games"]) == (["*"], ["dollar_per_event"])
     text = predibot("bots").out
     assert "portfolio_weights" in text and "any game" in text
