@@ -279,17 +279,20 @@ def credited(result: WorkResult, worker: Worker) -> WorkResult:
     return replace(result, made_here=is_ours)
 
 
-def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> None:
+def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> bool:
     """Record a decision as failed whose worker does not answer, and let it spend no more.
 
     A late answer finds its claim gone. Of a call that is under way, or of a worker
     that is gone itself, the cost is unknown.
+
+    Returns:
+        Whether it was still claimed. If not, it has ended otherwise, or was not begun.
     """
     with logged_about(About(worker.run.key, job.bot, job.subject.id)):
-        _give_up(job, worker, message, seconds)
+        return _give_up(job, worker, message, seconds)
 
 
-def _give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> None:
+def _give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> bool:
     context = worker.under_way.get((job.bot_id, job.subject))
     if context is not None and context.meter is not None:
         context.meter.close()
@@ -302,6 +305,7 @@ def _give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> No
     if held is not None:
         failed = Finished("failed", worker.instant(), message=message, seconds=seconds)
         _store(job, worker, held, _so_far(job, worker, failed, context))
+    return held is not None
 
 
 def _so_far(job: DecideJob, worker: Worker, failed: Finished, context: Context | None) -> Finished:

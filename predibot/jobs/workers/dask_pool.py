@@ -155,11 +155,19 @@ class DaskPool:
             for task in (*due, *self._lost_on_the_way(now, is_stalled=is_stalled)):
                 self._hand_out(task)
             latest = now - self._deadline_seconds - _GRACE_SECONDS
-            late = [task for task in self._tasks.values() if task.began is not None and task.began < latest]
-        for task in late:
-            self._record_lost(task, no_answer(self._deadline_seconds))
-            # A process that does not even give up its own work does no other either.
+            late = [
+                (task, self._lasted(task))
+                for task in self._tasks.values()
+                if task.began is not None and task.began < latest
+            ]
+        # A process that does not even give up its own work does no other either. It may hold the lock of the ledger:
+        # so it is ended before anything is written, and what it had is not handed to another meanwhile.
+        for task, _ in late:
+            if task.dask is not None:
+                task.dask.release()
             self._restart(task.worker)
+        for task, seconds in late:
+            self._record_lost(task, no_answer(self._deadline_seconds), seconds)
         return ()
 
     def owners(self) -> Sequence[str]:
@@ -195,7 +203,7 @@ class DaskPool:
             return
         error = ended.exception() if ended.status == "error" else None
         if isinstance(error, KilledWorker):
-            self._record_lost(task, f"its worker ended, {error.allowed_failures + 1} times")
+            self._record_lost(task, f"its worker ended, {error.allowed_failures + 1} times", self._lasted(task))
         elif error is not None:
             self._settle(task, PredibotError(f"the cluster could not do a job: {words_of(error)}"))
         elif ended.status == "finished":
@@ -251,15 +259,25 @@ class DaskPool:
         else:
             task.future.set_exception(outcome)
 
-    def _record_lost(self, task: _Task, message: str) -> None:
-        seconds = 0.0 if task.began is None else time.monotonic() - task.began
+    @staticmethod
+    def _lasted(task: _Task) -> float:
+        return 0.0 if task.began is None else time.monotonic() - task.began
+
+    def _record_lost(self, task: _Task, message: str, seconds: float) -> None:
         claimant = replace(self._worker.claimant, owner=task.owner)
         try:
-            give_up(task.job, replace(self._worker, claimant=claimant), message, seconds)
+            was_claimed = give_up(task.job, replace(self._worker, claimant=claimant), message, seconds)
         except PredibotError as error:
             self._settle(task, error)
-        else:
+            return
+        task.broken += not was_claimed
+        if was_claimed or task.broken >= _MOST_BROKEN:
             self._settle(task, WorkResult(task.job, "failed", made_here=True))
+            return
+        # Its worker was stopped before the claim was written, or after the end was.
+        with self._lock:
+            self._has_lost = True
+            self._hand_out(task)
 
     def _heard(self, event: tuple[float, Any]) -> None:
         """Take what a worker reports; in the thread of Dask's loop."""
