@@ -215,6 +215,9 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     data = {name: getattr(rules, name) for name in SelectionRules.__slots__ if name != "crypto"}
+    # What only one game says is not written down elsewhere, so that recipes of before it keep their digests.
+    if not rules.named_outcomes:
+        del data["named_outcomes"]
     return {**data, "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()}}
 
 

@@ -1,8 +1,11 @@
-"""Replays of accounts: 27 recorded weeks measured, and 120 days of the sandbox, killed ten times and twice at once."""
+"""Replays of accounts: 27 recorded weeks measured; 120 days of portfolios and 20 weeks of cohorts killed and twice."""
 
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -20,7 +23,7 @@ __all__ = ["postgres"]
 
 pytestmark = pytest.mark.benchmark
 
-DAYS, KILLS = 120, 10
+DAYS, WEEKS, KILLS = 120, 20, 10
 WEEKLY = """
 venue = "archive:{folder}"
 every = "7d"
@@ -68,14 +71,38 @@ def test_recorded_weeks_are_replayed(tmp_path: Path, shared_data: Path, capsys: 
 def test_soak_120_days_of_accounts_are_killed_and_played_twice_on_both_databases(
     tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    alone = KilledReplay(tmp_path / "alone", DAYS)
+    _disturb(f"{DAYS} days of accounts", partial(KilledReplay, days=DAYS), tmp_path, postgres, capsys)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("where", ["sandbox", "polymarket-daily"])
+def test_soak_20_weeks_of_cohorts_are_killed_and_played_twice_on_both_databases(
+    where: str, tmp_path: Path, postgres: Postgres, shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replay = partial(KilledReplay, weeks=WEEKS)
+    if where == "polymarket-daily":
+        replay = partial(replay, venue=f"archive:{shared_data / where}", first=datetime(2025, 9, 7, 0, 5, tzinfo=UTC))
+    _disturb(f"{WEEKS} weeks of cohorts over {where}", replay, tmp_path, postgres, capsys)
+
+
+def _disturb(
+    what: str,
+    replay: Callable[..., KilledReplay],
+    folder: Path,
+    postgres: Postgres,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Hold that a replay that is killed, and two at once, leave the ledger of an undisturbed one."""
+    alone = replay(folder / "alone")
     began = monotonic()
     alone.whole(alone.start())
     undisturbed = monotonic() - began
     expected = canonical_at(alone.ledger)
     for kind in ("sqlite", "postgresql"):
-        killed = KilledReplay(tmp_path / kind, DAYS, postgres.empty() if kind == "postgresql" else "")
-        twice = KilledReplay(tmp_path / f"{kind} twice", DAYS, postgres.empty() if kind == "postgresql" else "")
+        killed, twice = (
+            replay(folder / f"{kind} {how}", ledger=postgres.empty() if kind == "postgresql" else "")
+            for how in ("killed", "twice")
+        )
         began = monotonic()
         killed.run(1, KILLS)
         seconds = monotonic() - began
@@ -88,6 +115,6 @@ def test_soak_120_days_of_accounts_are_killed_and_played_twice_on_both_databases
                 assert verify(store).broken == ()
         with capsys.disabled():
             print(
-                f"\n{DAYS} days of accounts on {kind}: {killed.kills} kills in {seconds:.0f} s, twice at once in "
+                f"\n{what} on {kind}: {killed.kills} kills in {seconds:.0f} s, twice at once in "
                 f"{monotonic() - began - seconds:.0f} s, alone {undisturbed:.0f} s; every export the same"
             )

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import asset_name
-from predibot.domain.price import Side
+from predibot.domain.price import SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
@@ -19,7 +19,7 @@ from predibot.ledger.write.accounts import accounts, journal, marks, stored_jour
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments, markets
-from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs
 
 turns = table_of(TurnRow)
@@ -111,8 +111,11 @@ class BookedRow:
     run: str | None
     """Whose decision it follows from; None of what follows from none."""
     revision: int | None
-    """Of the resolution it follows from, as the next one."""
+    """Of the resolution it follows from, as the next two."""
     payout_yes: float | None
+    """What a share of YES paid; None where there is no YES."""
+    payout: float | None
+    """What a share of the asset paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +303,7 @@ def _journal(connection: Connection, account: int, as_of: datetime) -> tuple[Boo
     statement = (
         select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset(), ""))
         .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
-        .add_columns(runs.c.key, journal.c.revision)
-        .add_columns(case((instruments.c.outcome.is_(None), resolutions.c.payout_yes)))
+        .add_columns(runs.c.key, journal.c.revision, resolutions, instruments.c.side, instruments.c.outcome)
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
         .outerjoin(decisions, decisions.c.id == journal.c.decision_id)
@@ -313,4 +315,11 @@ def _journal(connection: Connection, account: int, as_of: datetime) -> tuple[Boo
         .where(journal.c.account_id == account, journal.c.at <= as_of)
         .order_by(journal.c.number)
     )
-    return tuple(BookedRow(*row) for row in connection.execute(statement))
+    booked = list[BookedRow]()
+    for row in connection.execute(statement):
+        number = row.outcome if row.side is None else SIDES.index(row.side)
+        paid = None if number is None or row.settled_at is None else resolution_of(row).of_outcome(number)
+        yes = None if row.outcome is not None else row.payout_yes
+        cells: tuple[Any, ...] = (*row[:9], yes, None if paid is None else paid.payout_yes)
+        booked.append(BookedRow(*cells))
+    return tuple(booked)

@@ -164,16 +164,16 @@ def _settled(statement: Statement, *, full: bool) -> Grid:
             row.kind,
             plain(row.asset),
             plain(row.question, _QUESTION_CELLS),
-            figures.probability(row.payout_yes),
+            figures.probability(row.payout),
             _shares(row.shares),
             _signed_usd(row.cash_usd),
         )
         for row in (chosen if full else chosen[-_SHOWN:])
     )
     columns = (Column("at", "key"), Column("what", "key"), Column("asset", "key"), Column("question", "text"))
-    more = (Column("YES paid"), Column("shares"), Column("cash"))
+    more = (Column("paid"), Column("shares"), Column("cash"))
     legend = (
-        ("YES paid", "what a share of YES paid, one of NO the rest of $1"),
+        ("paid", "what a share of the asset paid"),
         ("shares", "below zero: given for the payout"),
     )
     left = _left_out(chosen, full=full)

@@ -34,7 +34,7 @@ model = "sandbox/lazy"
 BOTS = 3
 COHORTS = """
 every = "7d"
-venue = "sandbox:events=14"
+venue = "{venue}"
 [game]
 name = "weekly_cohort"
 [[bots]]
@@ -43,8 +43,10 @@ strategy = "all_cash"
 strategy = "random_trade"
 [[bots]]
 name = "another"
-strategy = "random_trade"
 """
+SCRIPTED = 'strategy = "one_shot"\nmodel = "sandbox/sharp"\n'
+NAMED = "sandbox:events=14,named=1"
+"""A world whose markets have two outcomes, or more of them with names."""
 FIRST_SUNDAY = datetime(2026, 1, 11, 0, 5, tzinfo=UTC)
 
 
@@ -56,6 +58,9 @@ class KilledReplay:
     days: int = 0
     ledger: str = ""
     weeks: int = 0
+    venue: str = NAMED
+    """Of cohorts; a script of the sandbox plays in its worlds only."""
+    first: datetime = FIRST_SUNDAY
     kills: int = 0
     program: Program = field(init=False)
 
@@ -64,7 +69,9 @@ class KilledReplay:
         self.folder.mkdir()
         self.program = Program(self.folder, {"PREDIBOT_WORKERS": "2"})
         self.ledger = self.ledger or self.program.ledger
-        (self.folder / "walk.toml").write_text(COHORTS if self.weeks else RECIPE, encoding="utf-8")
+        other = SCRIPTED if self.venue == NAMED else 'strategy = "random_trade"\n'
+        recipe = COHORTS.format(venue=self.venue) + other if self.weeks else RECIPE
+        (self.folder / "walk.toml").write_text(recipe, encoding="utf-8")
 
     @property
     def decisions(self) -> int:
@@ -74,7 +81,7 @@ class KilledReplay:
 
     def start(self) -> "subprocess.Popen[str]":
         """Start the replay, or go on with it."""
-        first, length = (FIRST_SUNDAY, 7 * self.weeks) if self.weeks else (SANDBOX_OPENS_AT, self.days)
+        first, length = (self.first, 7 * self.weeks) if self.weeks else (SANDBOX_OPENS_AT, self.days)
         last = first + timedelta(days=length - 1)
         instants = ("--from", first.isoformat(), "--to", last.isoformat(), "--every", "7d" if self.weeks else "1d")
         return self.program.start("replay", "walk.toml", *instants, "--ledger", self.ledger, "--json")

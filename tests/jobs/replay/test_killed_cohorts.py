@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from sqlalchemy import text
+
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from tests.jobs.replay.killed_accounts import KilledReplay
@@ -31,6 +33,10 @@ def test_kills_and_two_at_once_leave_the_cohorts_of_an_undisturbed_replay(tmp_pa
     expected = canonical_at(alone.ledger)
     assert expected.count('["cohorts"') == WEEKS
     assert expected.count('["fills"') > WEEKS
+    with Store.open_to_read(alone.ledger) as store, store.read() as connection:
+        statement = "SELECT i.outcome FROM orders o JOIN instruments i ON i.id = o.instrument_row"
+        # Shares of YES and NO, and of one of more outcomes.
+        assert {each is None for each in connection.execute(text(statement)).scalars()} == {True, False}
     for each in (killed, on_server, twice):
         with Store.open_to_read(each.ledger) as store:
             assert canonical(store) == expected
