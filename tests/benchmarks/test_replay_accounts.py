@@ -23,7 +23,7 @@ __all__ = ["postgres"]
 
 pytestmark = pytest.mark.benchmark
 
-DAYS, WEEKS, KILLS = 120, 20, 10
+DAYS, WEEKS, RACED_WEEKS, KILLS = 120, 20, 4, 10
 WEEKLY = """
 venue = "archive:{folder}"
 every = "7d"
@@ -83,6 +83,21 @@ def test_soak_20_weeks_of_cohorts_are_killed_and_played_twice_on_both_databases(
     if where == "polymarket-daily":
         replay = partial(replay, venue=f"archive:{shared_data / where}", first=datetime(2025, 9, 7, 0, 5, tzinfo=UTC))
     _disturb(f"{WEEKS} weeks of cohorts over {where}", replay, tmp_path, postgres, capsys)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_soak_eight_processes_race_for_cohorts(kind: str, tmp_path: Path, postgres: Postgres) -> None:
+    alone = KilledReplay(tmp_path / "alone", weeks=RACED_WEEKS)
+    alone.whole(alone.start())
+    raced = KilledReplay(tmp_path / "raced", weeks=RACED_WEEKS, ledger=postgres.empty() if kind == "postgresql" else "")
+    for process in [raced.start() for _ in range(8)]:
+        out, err = process.communicate()
+        assert process.returncode == 0, out + err
+    raced.program.close()
+    with Store.open_to_read(raced.ledger) as store:
+        assert canonical(store) == canonical_at(alone.ledger)
+        assert verify(store).broken == ()
 
 
 def _disturb(
