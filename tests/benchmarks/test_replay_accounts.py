@@ -79,7 +79,7 @@ def test_soak_120_days_of_accounts_are_killed_and_played_twice_on_both_databases
 def test_soak_20_weeks_of_cohorts_are_killed_and_played_twice_on_both_databases(
     where: str, tmp_path: Path, postgres: Postgres, shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replay = partial(KilledReplay, weeks=WEEKS)
+    replay = partial(KilledReplay, weeks=WEEKS, first=datetime(2025, 12, 7, 0, 5, tzinfo=UTC))
     if where == "polymarket-daily":
         replay = partial(replay, venue=f"archive:{shared_data / where}", first=datetime(2025, 9, 7, 0, 5, tzinfo=UTC))
     _disturb(f"{WEEKS} weeks of cohorts over {where}", replay, tmp_path, postgres, capsys)
