@@ -1,6 +1,7 @@
 """The cohorts of a run: the one that it starts, and those that decide in it, each with its line-up and its markets."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -11,6 +12,7 @@ from predibot.contracts import CohortGame
 from predibot.domain.account import Mode
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
+from predibot.errors import PluginError
 from predibot.games.weekly_cohort.cohorts import (
     Cohort,
     CohortState,
@@ -68,11 +70,7 @@ def started_cohort(run: StoredRun, game: CohortGame, store: Store, *, live: bool
 
 
 def played_cohorts(run: StoredRun, game: CohortGame, store: Store, *, live: bool) -> tuple[PlayedCohort, ...]:
-    """Return the cohorts that decide in a run, the newest first.
-
-    Raises:
-        PluginError: If the strategy of a member is not there any more.
-    """
+    """Return the cohorts that decide in a run, the newest first."""
     return store.run_read(partial(_played, run=run, game=game, live=live))
 
 
@@ -133,11 +131,13 @@ def _line_up(connection: Connection, cohort: KeptCohort) -> Mapping[str, BotSpec
 def _bots(connection: Connection, run_id: int) -> Mapping[str, BotSpec]:
     """Return the bots that a run was frozen with, by their names."""
     text = connection.execute(select(runs.c.recipe_json).where(runs.c.id == run_id)).scalar_one()
-    recipe = Recipe.from_json(text)
-    return {
-        bot.name: replace(bot, strategy=spec_of(bot.strategy.name, bot.strategy.arguments).playing(recipe.game))
-        for bot in recipe.bots
-    }
+    recipe, found = Recipe.from_json(text), dict[str, BotSpec]()
+    for bot in recipe.bots:
+        # One that is gone since fails in its own decisions, and no other bot or cohort is held up by it.
+        with suppress(PluginError):
+            bot = replace(bot, strategy=spec_of(bot.strategy.name, bot.strategy.arguments).playing(recipe.game))
+        found[bot.name] = bot
+    return found
 
 
 def _free_id(bot: BotSpec, known: Mapping[str, BotSpec]) -> str:

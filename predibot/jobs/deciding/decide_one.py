@@ -248,8 +248,8 @@ def _work(job: DecideJob, worker: Worker) -> WorkResult:
         return WorkResult(job, "claimed", made_here=False)
     except LedgerError:
         raise
-    except VenueError as error:
-        # Before anything was asked: of what the account holds.
+    except (PluginError, UsageError, VenueError) as error:
+        # Before anything was asked: of what the account holds, or of what is to be shown.
         return _store(job, worker, held, _with_trace(_failed(worker, str(error), began), worker, context))
     except BaseException as error:
         # Of whatever class, a cancellation of the strategy's own too: a claim that nobody finishes is paid for again.
