@@ -170,6 +170,10 @@ class CohortGame(Protocol):
     def methodology(self) -> Any:
         """Return the version of its rules; results of two are never mixed."""
 
+    @property
+    def view_bytes(self) -> int:
+        """Return how long what a bot is shown of a cohort is at most, as UTF-8."""
+
     def subjects_of(self, cohorts: Sequence[str]) -> tuple[Subject, ...]:
         """Return what is decided on, from the names of the cohorts that decide, in their order."""
 

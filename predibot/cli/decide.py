@@ -147,17 +147,20 @@ def _show_plan(
     request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
     from predibot.reports.commands.plan import preview
-    from predibot.reports.terminal.dry_run import asked_documents, cost_document, print_asked, print_cost
+    from predibot.reports.terminal.dry_run import asked_documents, cost_document, print_asked, print_cohort, print_cost
     from predibot.reports.terminal.terminal import print_selection
 
     plan = preview(request, caller, venue=venue, as_of=as_of)
     names, view, count = plan.bots, plan.selection, plan.decisions
     if as_json:
         said = {"bots": [*names], "would_decide": count, "dry_run": True, "worst_case": cost_document(plan.cost)}
+        said["cohort"] = None if plan.cohort is None else plan.cohort._asdict()
         output.print_document({**view.document(), **said, "asks": asked_documents(plan.asked)}, exit_code=DONE)
         return
     console = output.report_console()
     print_selection(console, view, every=every)
     print_cost(console, plan.cost)
     print_asked(console, plan.asked)
+    if plan.cohort is not None:
+        print_cohort(console, plan.cohort)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

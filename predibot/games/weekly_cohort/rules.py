@@ -20,6 +20,7 @@ from predibot.games.weekly_cohort.methodology import STAKE_USD, UNIVERSE_MARKETS
 from predibot.games.weekly_cohort.outcomes import outcomes_of
 from predibot.games.weekly_cohort.positions import positions_of
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
+from predibot.games.weekly_cohort.words import TOKEN_BYTES, VIEW_TOKENS
 from predibot.selection import MARKET_VOLUME, SelectionRules
 
 COHORT = "cohort"
@@ -35,6 +36,8 @@ class WeeklyCohort:
     """What an account begins with."""
     scores: ClassVar = ("value",)
     """What bots are scored by: what their accounts are worth, over cohorts."""
+    view_bytes: ClassVar = VIEW_TOKENS * TOKEN_BYTES
+    """What a bot is shown takes at most."""
     methodology: Version = "v2"
     """The version of the rules; results of both are never mixed."""
 

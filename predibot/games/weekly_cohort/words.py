@@ -17,7 +17,7 @@ from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosi
 
 VIEW_TOKENS = 48_000
 """What the account and 500 markets take at most, with 60 positions, by `tokens_bound`."""
-_TOKEN_BYTES = 3
+TOKEN_BYTES = 3
 """Of text: English has more than four a token, numbers and other alphabets about three."""
 _LEVELS: tuple[tuple[int, int, int], ...] = ((300, 60, 40), (160, 40, 16), (100, 30, 8), (60, 20, 4), (40, 16, 3))
 """Bytes of a question, bytes of the name of an outcome, and how many outcomes are shown, from generous to short."""
@@ -30,7 +30,7 @@ def tokens_bound(text: str) -> int:
         >>> tokens_bound("Will it rain?")
         5
     """
-    return math.ceil(len(text.encode()) / _TOKEN_BYTES)
+    return math.ceil(len(text.encode()) / TOKEN_BYTES)
 
 
 def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
-from predibot.contracts import ModelNeed
+from predibot.contracts import CohortGame, ModelNeed
 from predibot.domain.budget import Limits
 from predibot.domain.event import Event
 from predibot.ledger.schema.values import event_to_json
@@ -79,16 +79,20 @@ class _Talk:
 
 
 def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None") -> RunCost:
-    """Return the most a run of these events can cost, asking nobody.
+    """Return the most a run of these events can cost, asking nobody; in a game of cohorts, of one cohort in a week.
 
     Raises:
         UsageError: If a model of a bot cannot be had.
     """
-    about = [
-        tuple(event for event in events if subject.kind != "event" or event.id == subject.id)
-        for subject in recipe.make_game().subjects(events)
-    ]
-    bots = tuple(_bot_cost(bot, recipe, about, agents) for bot in recipe.bots)
+    game = recipe.make_game()
+    if isinstance(game, CohortGame):
+        shown = [game.view_bytes]
+    else:
+        shown = [
+            sum(_shown_bytes(event) for event in events if subject.kind != "event" or event.id == subject.id)
+            for subject in game.subjects(events)
+        ]
+    bots = tuple(_bot_cost(bot, recipe, shown, agents) for bot in recipe.bots)
     known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
     unknown = [bot.bot for bot in bots if bot.usd is None]
     # A limit in dollars holds for every bot: where there is one, none plays whose prices are unknown.
@@ -98,34 +102,38 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
     return RunCost(bots, usd, min(known, usd), basis)
 
 
-def _bot_cost(bot: BotSpec, recipe: Recipe, about: Sequence[tuple[Event, ...]], agents: "AgentSetup | None") -> BotCost:
-    """Return the most a bot can cost, whose decisions are each about these events."""
+def _shown_bytes(event: Event) -> int:
+    return len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets)
+
+
+def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "AgentSetup | None") -> BotCost:
+    """Return the most a bot can cost that is shown so many bytes for each of its decisions."""
     needs = bot.needs
     if agents is None or not (needs.models or needs.tools):
-        return BotCost(bot.name, len(about), 0.0, NO_MODEL)
+        return BotCost(bot.name, len(shown), 0.0, NO_MODEL)
     prices = {need.name: agents.price(bot, need.name) for need in needs.models}
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:
-        return BotCost(bot.name, len(about), None, f"the price of {', '.join(unpriced)} is unknown")
+        return BotCost(bot.name, len(shown), None, f"the price of {', '.join(unpriced)} is unknown")
     if unbounded := [need.name for need in needs.models if agents.is_unbounded(bot, need)]:
         basis = f"{', '.join(unbounded)} searches by itself and cannot be told how often"
-        return BotCost(bot.name, len(about), None, basis)
+        return BotCost(bot.name, len(shown), None, basis)
     search_usd = agents.search_usd(needs.tools)
     if search_usd is None:
-        return BotCost(bot.name, len(about), None, "the price of its searches is unknown")
-    each = [_decision_cost(bot, recipe, events, known, search_usd) for events in about]
-    whole = (math.fsum(usd for usd, _ in each), max(each)[1] if each else "no events")
+        return BotCost(bot.name, len(shown), None, "the price of its searches is unknown")
+    decided = [_decision_cost(bot, recipe, each, known, search_usd) for each in shown]
+    whole = (math.fsum(usd for usd, _ in decided), max(decided)[1] if decided else "no events")
     usd, basis = _least(whole, *_of_levels(recipe, ("bot",)))
-    return BotCost(bot.name, len(about), None if math.isinf(usd) else usd, basis)
+    return BotCost(bot.name, len(shown), None if math.isinf(usd) else usd, basis)
 
 
 def _decision_cost(
-    bot: BotSpec, recipe: Recipe, events: Sequence[Event], prices: Mapping[str, Price], search_usd: float
+    bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price], search_usd: float
 ) -> tuple[float, str]:
     """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
     limits = recipe.limits.get("decision", Limits())
     needs = _with_max_tokens(bot)
-    talks = _within(limits.steps, [_talk(need, prices[need.name], events, limits.steps) for need in needs])
+    talks = _within(limits.steps, [_talk(need, prices[need.name], shown, limits.steps) for need in needs])
     searches_usd = _times(_searches(bot, talks, limits), search_usd)
     ways = [(math.fsum(talk.usd for talk in talks) + searches_usd, _basis(talks, searches_usd))]
     if limits.tokens is not None:
@@ -145,10 +153,9 @@ def _with_max_tokens(bot: BotSpec) -> list[ModelNeed]:
     return [replace(need, output_tokens=most, input_tokens=math.ceil(longer * need.input_tokens)) for need in needs]
 
 
-def _talk(need: ModelNeed, price: Price, events: Sequence[Event], steps: int | None) -> _Talk:
+def _talk(need: ModelNeed, price: Price, shown: int, steps: int | None) -> _Talk:
     """Return a declared conversation with more tokens than one of its calls can send, a token for every byte."""
     calls = min(math.inf if need.calls is None else need.calls, math.inf if steps is None else steps)
-    shown = sum(len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets) for event in events)
     tokens: float = PROMPT_TOKENS + shown + need.input_tokens
     tokens += TOOL_CALLS_A_TURN * (RESULT_TOKENS + calls * GIST_TOKENS) if need.tools else 0
     # What it said before is sent again; of a conversation with tools that is part of the gists.

@@ -1,15 +1,23 @@
 """What a run would play, and what it would do and cost, in one call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from predibot.contracts import OpenVenue
+from predibot.domain.account import Account
+from predibot.domain.account_past import AccountPast
+from predibot.domain.event import Event
+from predibot.games.weekly_cohort.cohorts import cohort_name
+from predibot.games.weekly_cohort.rules import WeeklyCohort
+from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.decide import choose_as_asked
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker_setup import agent_setup
 from predibot.jobs.open_venue import open_venue
-from predibot.reports.terminal.dry_run import Asked, all_asked
+from predibot.reports.terminal.dry_run import Asked, CohortPrompt, all_asked
 from predibot.reports.views.decide import SelectionView
 from predibot.reports.views.from_jobs import selection_view
 
@@ -25,6 +33,8 @@ class Preview:
     """The most it can cost."""
     asked: tuple[Asked, ...]
     """Whom its bots ask."""
+    cohort: CohortPrompt | None = None
+    """In a weekly cohort: what a bot is shown of one that starts now. Decisions and cost are those of one cohort."""
 
 
 def select_as_asked(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
@@ -48,10 +58,22 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
         if opened.may_recover:
             choice.check_readable(live=opened.venue.live)
         selected = choice.selection.selected
+        game, cohort = recipe.make_game(), None
+        if isinstance(game, WeeklyCohort):
+            cohort = _prompt(game, selected, opened)
         return Preview(
             selection_view(choice, opened),
             tuple(bot.name for bot in recipe.bots),
-            len(recipe.bots) * len(recipe.make_game().subjects(selected)),
+            len(recipe.bots) * (len(game.subjects(selected)) if cohort is None else 1),
             run_cost(recipe, selected, agents),
             all_asked(recipe, agents),
+            cohort,
         )
+
+
+def _prompt(game: WeeklyCohort, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt:
+    """Return how long the prompt of a cohort is that starts now."""
+    (subject,) = game.subjects_of([cohort_name(opened.now)])
+    account, past = Account(cash_usd=game.stake_usd), AccountPast(at=opened.now)
+    view = game.view(subject, events, venue=opened.venue.name, account=account, past=past)
+    return CohortPrompt(len(view.markets), tokens_bound(view_text(view)), VIEW_TOKENS, game.terms.deciding_cohorts)

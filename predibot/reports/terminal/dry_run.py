@@ -40,6 +40,28 @@ def _usd(usd: float | None) -> str:
     return UNKNOWN if usd is None else figures.cost_usd(usd)
 
 
+class CohortPrompt(NamedTuple):
+    """How long the prompt of a weekly cohort is that starts now, without the instructions."""
+
+    markets: int
+    tokens: int
+    """About, rather too many."""
+    most_tokens: int
+    """Of any cohort, with 60 positions."""
+    deciding: int | None
+    """How many cohorts decide in a week at most; None where all do that have an open market."""
+
+
+def print_cohort(console: Console, prompt: CohortPrompt) -> None:
+    """Print how long the prompt of a cohort is, and how often it is asked."""
+    which = "all cohorts with an open market" if prompt.deciding is None else f"the latest {prompt.deciding} cohorts"
+    console.print(
+        f"prompt: {figures.count(prompt.markets)} markets in about {figures.count(prompt.tokens)} tokens, at most "
+        f"{figures.count(prompt.most_tokens)} with positions. Decisions and cost are of one cohort; {which} decide "
+        "in a week"
+    )
+
+
 class Asked(NamedTuple):
     """Somebody who is asked."""
 
