@@ -1,12 +1,9 @@
-"""Cohorts: the competition that starts in one UTC week, who plays it, and what is due for which when."""
+"""Cohorts: the competition that starts in one UTC week, who plays it, and until when it decides."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
-from predibot.domain.account import Mode
-from predibot.domain.clock import floor_to
 from predibot.errors import UsageError
 from predibot.games.weekly_cohort.methodology import Version, methodology_of
 
@@ -15,7 +12,6 @@ DECIDES_AFTER = timedelta(minutes=5)
 """The start of the week: decisions are due from Sunday 00:05 UTC on."""
 _STARTS_WITHIN = timedelta(hours=1)
 _FIRST_SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
-_VALUED_EVERY = {"live": timedelta(minutes=10), "replay": timedelta(days=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +119,6 @@ def starts_cohort(slot_at: datetime) -> bool:
     return slot_at - week_of(slot_at) < _STARTS_WITHIN
 
 
-def with_started(cohorts: Sequence[Cohort], new: Cohort) -> tuple[tuple[Cohort, ...], Cohort]:
-    """Return the cohorts with one started, oldest first, and the one that is played.
-
-    Starting twice is the same cohort: what was frozen first stays, whatever is
-    said now. Of one week there may be a `v1` and a `v2`.
-    """
-    found = next((each for each in cohorts if (each.start, each.version) == (new.start, new.version)), None)
-    if found is not None:
-        return tuple(cohorts), found
-    return tuple(sorted((*cohorts, new), key=lambda each: (each.start, each.version))), new
-
-
 def deciding(states: Sequence[CohortState], at: datetime, version: Version) -> tuple[Cohort, ...]:
     """Return the cohorts that decide at an instant, the newest first; the others are only tracked.
 
@@ -167,66 +151,6 @@ def is_complete(state: CohortState, states: Sequence[CohortState], at: datetime)
         return state.open_markets == 0
     newer = [each for each in _started(states, at, cohort.version) if each.cohort.start > cohort.start]
     return len(newer) >= (methodology_of(cohort.version).deciding_cohorts or 0)
-
-
-WorkKind = Literal["start", "decide", "track", "settle", "value"]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A piece of work on one cohort; one that fails stops no other cohort's."""
-
-    kind: WorkKind
-    cohort: str
-    bot_id: str = ""
-    """Of a decision."""
-
-
-def work_at(
-    states: Sequence[CohortState], at: datetime, version: Version, *, decided: Collection[tuple[str, str]] = ()
-) -> tuple[Work, ...]:
-    """Return what is due at an instant, in the order in which it is done.
-
-    The cohort of the week starts, if the instant lies in its first hour and it
-    is not there; then decisions, the newest cohort first and each in the order of
-    its line-up; then prices are tracked, what is resolved is settled, and
-    accounts are valued, of every cohort that is not complete, the newest first.
-    The cohort that starts gets its decisions when it is asked about again, for
-    it has no line-up before.
-
-    Args:
-        states: Of all cohorts, in any order.
-        at: The instant.
-        version: Of which cohorts; those of the other one are not looked at.
-        decided: The cohort and the bot of the decisions of this week that are final.
-    """
-    return tuple(_work_at(states, at, version, decided))
-
-
-def valuation_at(at: datetime, mode: Mode) -> datetime:
-    """Return the instant a valuation is written under: every ten minutes live, every day in a replay.
-
-    Examples:
-        >>> valuation_at(datetime(2026, 3, 1, 0, 17, tzinfo=UTC), "live").minute
-        10
-    """
-    return floor_to(at, _VALUED_EVERY[mode])
-
-
-def _work_at(
-    states: Sequence[CohortState], at: datetime, version: Version, decided: Collection[tuple[str, str]]
-) -> Iterator[Work]:
-    started = _started(states, at, version)
-    if starts_cohort(at) and week_of(at) not in {state.cohort.start for state in started}:
-        yield Work("start", cohort_name(at))
-    for cohort in deciding(states, at, version):
-        for member in cohort.members:
-            if (cohort.name, member.bot_id) not in decided:
-                yield Work("decide", cohort.name, member.bot_id)
-    active = [state.cohort.name for state in started if not is_complete(state, states, at)]
-    kinds: tuple[WorkKind, ...] = ("track", "settle", "value")
-    for kind in kinds:
-        yield from (Work(kind, name) for name in active)
 
 
 def _started(states: Sequence[CohortState], at: datetime, version: Version) -> list[CohortState]:

@@ -49,11 +49,6 @@ def most_usd(account: Account, already_usd: float, methodology: Methodology) -> 
     return max(0.0, MAX_SHARE * account.cash_usd - already_usd)
 
 
-def unpriced(decision: Decision, quotes: Mapping[Instrument, Price]) -> frozenset[Instrument]:
-    """Return what is ordered and has no price, which the venue is asked for once more before the booking."""
-    return frozenset(order.instrument for order in decision.orders if order.instrument not in quotes)
-
-
 def execute(
     decision: Decision,
     view: CohortView,

@@ -14,12 +14,14 @@ from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.errors import PluginError
 from predibot.games.weekly_cohort.cohorts import (
+    DECIDES_AFTER,
     Cohort,
     CohortState,
     Member,
     cohort_name,
     deciding,
     starts_cohort,
+    week_of,
 )
 from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts, member_accounts
 from predibot.ledger.store import Store
@@ -77,7 +79,9 @@ def played_cohorts(run: StoredRun, game: CohortGame, store: Store, *, live: bool
 def _played(connection: Connection, *, run: StoredRun, game: CohortGame, live: bool) -> tuple[PlayedCohort, ...]:
     kept = {each.name: each for each in _kept(connection, run, game, live=live)}
     states = list(_states(connection, list(kept.values()), run.as_of))
-    names = [each.name for each in deciding(states, run.as_of, game.methodology)]
+    # A run of the first minutes of a week plays that week too: its slot has no other run.
+    due_at = max(run.as_of, week_of(run.as_of) + DECIDES_AFTER)
+    names = [each.name for each in deciding(states, due_at, game.methodology)]
     return tuple(
         PlayedCohort(subject, _universe(connection, kept[name]), tuple(_line_up(connection, kept[name]).values()))
         for name, subject in zip(names, game.subjects_of(names), strict=True)

@@ -455,7 +455,11 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         return _abstained(worker, shown, answer, began)
-    booked = quoted(shown)
+    if turn is None:
+        booked = quoted(shown)
+    else:
+        ordered = [order.instrument for order in answer.orders]
+        booked = worker.markets.requoted(shown, ordered, turn.account.positions, worker.instant())
     prices = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
     booking = worker.game.book(answer, view, context.account, prices, worker.fills)
     if turn is not None:

@@ -44,20 +44,24 @@ class QuoteBoard:
             )
         return fresh
 
-    def still_quoted(self, event: Event) -> Event:
+    def still_quoted(self, event: Event, *, anew: bool = False) -> Event:
         """Return the event with the quotes of now, and without one where a market trades no more; for accounts.
 
         A past's quotes are those of the event, unless its order books are wanted, which no list holds.
+
+        Args:
+            event: That is asked about.
+            anew: Whether a live venue is asked again, however lately it was.
 
         Raises:
             VenueError: If the quotes could not be had.
         """
         if not (self._venue.live or self._past_books):
             return event
-        quotes = self._fresh(event)
+        quotes = self._fresh(event, anew=anew)
         return replace(event, markets=tuple(market.quoted_by(quotes) for market in event.markets))
 
-    def _fresh(self, event: Event) -> Mapping[str, Quote]:
+    def _fresh(self, event: Event, *, anew: bool = False) -> Mapping[str, Quote]:
         # An account may hold other markets of an event than a run plays.
         asked = (event.id, *(market.id for market in event.markets))
         with self._lock:
@@ -65,7 +69,7 @@ class QuoteBoard:
         # One request for all bots that ask about the event at once.
         with event_lock:
             taken = self._taken.get(asked)
-            if taken is None or (self._venue.live and self._clock() - taken[0] > MAX_AGE):
+            if taken is None or (self._venue.live and (anew or self._clock() - taken[0] > MAX_AGE)):
                 taken = (self._clock(), self._venue.quotes(event))
                 self._taken[asked] = taken
             return taken[1]

@@ -1,7 +1,7 @@
 """Cohorts: their names and weeks, which of them decide, when one is complete, and what is due in which order."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -16,17 +16,13 @@ from predibot.games.weekly_cohort.cohorts import (
     Cohort,
     CohortState,
     Member,
-    Work,
     cohort_name,
     cohort_start,
     deciding,
     decision_week,
     is_complete,
     starts_cohort,
-    valuation_at,
     week_of,
-    with_started,
-    work_at,
 )
 from predibot.games.weekly_cohort.methodology import Version
 from predibot.selection import SelectionRules, select
@@ -75,15 +71,6 @@ def test_a_run_starts_a_cohort_in_the_first_hour_of_the_week_only(minutes: int, 
     assert starts_cohort(SUNDAY + timedelta(minutes=minutes)) is starts
 
 
-def test_starting_twice_is_the_same_cohort_with_the_line_up_that_was_frozen_first() -> None:
-    first = Cohort(SUNDAY, "v2", MEMBERS, ("1", "2"))
-    cohorts, played = with_started([], first)
-    again, same = with_started(cohorts, Cohort(SUNDAY, "v2", (Member("other", "Other"),), ("3",)))
-    assert (again, same, played) == (cohorts, first, first)
-    both, other = with_started(cohorts, Cohort(SUNDAY, "v1", MEMBERS))
-    assert (len(both), other.version) == (2, "v1")
-
-
 def test_two_members_of_one_id_are_refused() -> None:
     with pytest.raises(UsageError, match="two members"):
         Cohort(SUNDAY, members=(MEMBERS[0], MEMBERS[0]))
@@ -130,37 +117,6 @@ def test_a_window_of_v1_ends_when_no_market_of_the_universe_is_open() -> None:
     assert [is_complete(each, [each], at) for each in (playing, over, held)] == [False, True, False]
     assert not is_complete(over, [over], SUNDAY)
     assert [deciding([each], at, "v1") != () for each in (playing, over, held)] == [True, False, True]
-
-
-def test_the_order_of_work_is_start_decisions_newest_first_tracking_settlement_valuation() -> None:
-    at = SUNDAY + WEEK + timedelta(minutes=5)
-    assert work_at(states(1), at, "v2") == (
-        Work("start", "2026-03-08"),
-        Work("decide", "2026-03-01", "gpt"),
-        Work("decide", "2026-03-01", "kimi"),
-        *(Work(kind, "2026-03-01") for kind in ("track", "settle", "value")),  # type: ignore[arg-type]
-    )
-    found = work_at(states(2), at, "v2", decided={("2026-03-08", "gpt")})
-    assert [(each.kind, each.cohort, each.bot_id) for each in found if each.kind in ("start", "decide")] == [
-        ("decide", "2026-03-08", "kimi"),
-        ("decide", "2026-03-01", "gpt"),
-        ("decide", "2026-03-01", "kimi"),
-    ]
-
-
-def test_a_cohort_that_is_complete_has_no_work_and_one_past_its_window_is_tracked_only() -> None:
-    found = states(7)
-    found[0] = replace(found[0], open_positions=0)
-    at = SUNDAY + 6 * WEEK + timedelta(hours=2)
-    work = work_at(found, at, "v2")
-    assert not [each for each in work if each.cohort == "2026-03-01"]
-    assert [each.kind for each in work if each.cohort == "2026-03-08"] == ["track", "settle", "value"]
-
-
-def test_valuations_are_of_every_ten_minutes_live_and_of_every_day_in_a_replay() -> None:
-    at = datetime(2026, 3, 4, 13, 27, 8, tzinfo=UTC)
-    assert valuation_at(at, "live") == datetime(2026, 3, 4, 13, 20, tzinfo=UTC)
-    assert valuation_at(at, "replay") == datetime(2026, 3, 4, tzinfo=UTC)
 
 
 def test_the_universe_is_the_open_markets_of_the_highest_total_volume_unknown_last_and_ties_by_id() -> None:

@@ -1,7 +1,7 @@
 """What a venue knows now of the markets that accounts are about, also of those on no list any more."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,7 +9,7 @@ from typing import Any
 
 from predibot.contracts import Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.event import Event, Market, MarketRef, prices_of
 from predibot.domain.price import Instrument, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
@@ -35,13 +35,35 @@ class MarketBoard:
         Raises:
             VenueError: If the quotes could not be had, or are of a later instant in a past.
         """
-        fresh = [self._not_later(self._quotes.still_quoted(event), now) for event in events]
-        return tuple(
-            replace(
-                event,
-                markets=tuple(market.quoted_by({}) if market.closed else market for market in event.markets),
-            )
-            for event in fresh
+        return tuple(self._quoted(event, now) for event in events)
+
+    def requoted(
+        self, events: Sequence[Event], ordered: Collection[Instrument], held: Collection[Instrument], now: datetime
+    ) -> tuple[Event, ...]:
+        """Return events with the quotes of now where something of them is ordered or held, the others as they are.
+
+        One is asked for a second time, and not a third, where what is ordered has no price at first.
+
+        Raises:
+            VenueError: As `quoted`.
+        """
+        return tuple(self._requoted(event, frozenset(ordered), frozenset(held), now) for event in events)
+
+    def _requoted(
+        self, event: Event, ordered: frozenset[Instrument], held: frozenset[Instrument], now: datetime
+    ) -> Event:
+        there = {each for market in event.markets for each in market.instruments(self._venue.name)}
+        if there.isdisjoint(ordered | held):
+            return event
+        fresh = self._quoted(event, now)
+        if (there & ordered).issubset(prices_of(fresh, self._venue.name)):
+            return fresh
+        return self._quoted(event, now, anew=True)
+
+    def _quoted(self, event: Event, now: datetime, *, anew: bool = False) -> Event:
+        fresh = self._not_later(self._quotes.still_quoted(event, anew=anew), now)
+        return replace(
+            fresh, markets=tuple(market.quoted_by({}) if market.closed else market for market in fresh.markets)
         )
 
     def unlisted(self, markets: Sequence[KnownMarket], now: datetime) -> tuple[Event, ...]:
