@@ -13,7 +13,7 @@ from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
 from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, cohort_list, cohort_statements
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
-from predibot.ledger.write.archived_cohorts import archive_cohorts, unarchive_cohorts
+from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
 
 _LAST = datetime(2999, 12, 31, tzinfo=UTC)
 """Nothing that is stored is later."""

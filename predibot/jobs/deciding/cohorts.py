@@ -1,18 +1,18 @@
 """The cohorts of a run: the one that it starts, and those that decide in it, each with its line-up and its markets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 
 from sqlalchemy import Connection, select
 
-from predibot.contracts import CohortGame
+from predibot.contracts import CohortGame, Venue
 from predibot.domain.account import Mode
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
-from predibot.errors import PluginError
+from predibot.errors import PluginError, UsageError, VenueError
 from predibot.games.weekly_cohort.cohorts import (
     DECIDES_AFTER,
     Cohort,
@@ -71,42 +71,81 @@ def started_cohort(run: StoredRun, game: CohortGame, store: Store, *, live: bool
     return name if store.run_write(work) else ""
 
 
-def played_cohorts(run: StoredRun, game: CohortGame, store: Store, *, live: bool) -> tuple[PlayedCohort, ...]:
-    """Return the cohorts that decide in a run, the newest first."""
-    return store.run_read(partial(_played, run=run, game=game, live=live))
+def played_cohorts(
+    run: StoredRun, game: CohortGame, store: Store, *, live: bool, venue: Venue | None = None
+) -> tuple[PlayedCohort, ...]:
+    """Return the cohorts that decide in a run, the newest first.
 
-
-def _played(connection: Connection, *, run: StoredRun, game: CohortGame, live: bool) -> tuple[PlayedCohort, ...]:
-    kept = {each.name: each for each in _kept(connection, run, game, live=live)}
-    states = list(_states(connection, list(kept.values()), run.as_of))
+    Args:
+        run: Of whose instant.
+        game: That is played.
+        store: The ledger.
+        live: Whether the run is.
+        venue: Asked which markets are open, where that says whether a cohort decides; left out, all are that the
+            ledger does not know to be settled.
+    """
+    kept = store.run_read(partial(_kept, run=run, game=game, live=live))
+    # Of a `v2` cohort nothing but its start says whether it decides.
+    states = [CohortState(_cohort(each), 0, 1) for each in kept]
+    if game.methodology == "v1":
+        states = _with_open(kept, run, store, venue)
     # A run of the first minutes of a week plays that week too: its slot has no other run.
     due_at = max(run.as_of, week_of(run.as_of) + DECIDES_AFTER)
+    by_name = {each.name: each for each in kept}
     names = [each.name for each in deciding(states, due_at, game.methodology)]
-    return tuple(
-        PlayedCohort(subject, _universe(connection, kept[name]), tuple(_line_up(connection, kept[name]).values()))
-        for name, subject in zip(names, game.subjects_of(names), strict=True)
-    )
+
+    def played(connection: Connection) -> tuple[PlayedCohort, ...]:
+        return tuple(
+            PlayedCohort(subject, _universe(connection, each), tuple(_line_up(connection, each).values()))
+            for each, subject in zip([by_name[name] for name in names], game.subjects_of(names), strict=True)
+        )
+
+    return store.run_read(played)
+
+
+def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue | None) -> list[CohortState]:
+    """Return cohorts with whether a market of theirs is open at the run's instant, and how many positions."""
+    is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= run.as_of)
+    statement = select(markets.c.market_id).where(markets.c.venue == run.venue_name, *is_settled)
+
+    def read(connection: Connection) -> tuple[set[str], list[tuple[KnownMarket, ...]], Counter[int]]:
+        held = Counter[int]()
+        for member in member_accounts(connection, kept, run.as_of):
+            held[member.cohort] += len(member.account.positions)
+        return set(connection.execute(statement).scalars()), [_universe(connection, each) for each in kept], held
+
+    settled, universes, held = store.run_read(read)
+    listed = dict[str, Event | None]()
+
+    def is_open(market: KnownMarket) -> bool:
+        if market.ref.id in settled:
+            return False
+        if venue is None:
+            return True
+        if market.event_id not in listed:
+            with suppress(UsageError):
+                listed[market.event_id] = venue.event(market.event_id, run.as_of)
+        event = listed.setdefault(market.event_id, None)
+        return event is not None and any(each.id == market.ref.id and not each.closed for each in event.markets)
+
+    def count(universe: Sequence[KnownMarket]) -> int:
+        # The first that is open says enough. Of a venue that does not answer nothing is known: the cohort decides,
+        # and its decisions fail by themselves.
+        try:
+            return int(any(map(is_open, universe)))
+        except VenueError:
+            return 1
+
+    return [
+        CohortState(_cohort(each), held[each.row], count(universe))
+        for each, universe in zip(kept, universes, strict=True)
+    ]
 
 
 def _kept(connection: Connection, run: StoredRun, game: CohortGame, *, live: bool) -> list[KeptCohort]:
     group = (run.recipe, run.game, _mode(live), str(game.methodology))
     found = kept_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
     return [each for each in found if each.group == group]
-
-
-def _states(connection: Connection, kept: Sequence[KeptCohort], at: datetime) -> Iterator[CohortState]:
-    """Yield what is known of cohorts; of a `v2` one nothing but its start says whether it decides."""
-    if not any(each.methodology == "v1" for each in kept):
-        yield from (CohortState(_cohort(each), 0, 1) for each in kept)
-        return
-    held: dict[int, int] = {}
-    for member in member_accounts(connection, kept, at):
-        held[member.cohort] = held.get(member.cohort, 0) + len(member.account.positions)
-    is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= at)
-    settled = set(connection.execute(select(markets.c.market_id).where(*is_settled)).scalars())
-    for each in kept:
-        still = [market for market in _universe(connection, each) if market.ref.id not in settled]
-        yield CohortState(_cohort(each), held.get(each.row, 0), len(still))
 
 
 def _cohort(kept: KeptCohort) -> Cohort:

@@ -1,16 +1,19 @@
-"""Cohorts in the ledger: started once, with a line-up that nothing changes."""
+"""Cohorts in the ledger: started once with a line-up that nothing changes, and archived with nothing lost."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from predibot.domain.account import Mode
 from predibot.games.weekly_cohort.cohorts import Member
 from predibot.ledger.schema.tables import CohortRow
-from predibot.ledger.schema.upsert import insert_one
+from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.runs import StoredRun
+
+_cohorts = table_of(CohortRow)
 
 
 def start_cohort(
@@ -32,3 +35,22 @@ def start_cohort(
         "line_up": json.dumps([asdict(member) for member in line_up]),
     }
     return insert_one(connection, CohortRow, row) is not None
+
+
+def archive_cohorts(connection: Connection, rows: Sequence[int], reason: str, *, at: datetime) -> int:
+    """Archive cohorts, and return how many were not yet; one that is archived keeps its first reason.
+
+    Args:
+        connection: A writing transaction.
+        rows: Their rows.
+        reason: Why, for people.
+        at: The instant it is.
+    """
+    changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_(None))
+    return connection.execute(changed.values(archived_at=at, archived_reason=reason)).rowcount
+
+
+def unarchive_cohorts(connection: Connection, rows: Sequence[int]) -> int:
+    """Count cohorts in scores again, and return how many were archived."""
+    changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_not(None))
+    return connection.execute(changed.values(archived_at=None, archived_reason=None)).rowcount

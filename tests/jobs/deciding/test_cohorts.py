@@ -1,14 +1,26 @@
 """Weekly cohorts through whole commands: which decide, who plays in them, and what one that fails holds up."""
 
+import json
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.ledger.store import Store
+from predibot.venues.archive.layout import snapshot_name
+from predibot.venues.polymarket.parse import parse_event
 from tests.jobs.program import Program, document_of
+from tests.jobs.tiny import decide_on, paid, recipe_of, request_of
+from tests.venues.payloads import NOW, condition_of, event_payload, market_payload
 
 RECIPE = """
 venue = "sandbox:events=14,named=1"
@@ -67,3 +79,65 @@ def test_a_member_whose_strategy_is_gone_fails_by_itself_and_comes_back_with_it(
         program.strategy("holds", HOLDS)
         played(program, RECIPE, 1)
         assert decided(program, 1)["2026-01-11", "holds"] == ("recorded", "")
+
+
+def cohorts_of(store: Store, folder: Path, methodology: str, as_of: datetime) -> set[str]:
+    """Return which cohorts decide in a run of an archive that starts one."""
+    recipe = recipe_of("all_cash", every="7d", game="weekly_cohort", venue=f"archive:{folder}")
+    changed = replace(recipe, options={"methodology": methodology})
+    report = decide_on(store, folder, request_of(changed, start_cohort=True), as_of=as_of)
+    assert {each.status for each in report.decisions} == {"recorded"}
+    return {each.stored.subject_id for each in report.decisions}
+
+
+def write_two_weeks(folder: Path) -> None:
+    """Write an archive of a market that is settled in its first week, and of one that is listed from the next on."""
+    for days, number in ((0, 1), (7, 4)):
+        place = folder / "snapshots" / snapshot_name(NOW + timedelta(days=days))
+        place.mkdir(parents=True)
+        (place / "events.json").write_text(json.dumps([event_payload(number, market_payload(number))]))
+    (folder / "prices").mkdir()
+    (folder / "resolutions.json").write_text(json.dumps({condition_of(1): paid(3, 1.0)}))
+
+
+@pytest.mark.parametrize(("methodology", "second"), [("v1", {"2026-02-15"}), ("v2", {"2026-02-08", "2026-02-15"})])
+def test_a_cohort_of_v1_decides_while_a_market_of_it_is_open(
+    store: Store, tmp_path: Path, methodology: str, second: set[str]
+) -> None:
+    # Nobody held anything, so the ledger knows nothing of what its market paid.
+    write_two_weeks(tmp_path / "two")
+    assert cohorts_of(store, tmp_path / "two", methodology, NOW) == {"2026-02-08"}
+    assert cohorts_of(store, tmp_path / "two", methodology, NOW + timedelta(days=7)) == second
+
+
+def test_a_run_of_a_weeks_first_minutes_plays_that_week(store: Store, archive: Path) -> None:
+    assert cohorts_of(store, archive, "v2", datetime.fromisoformat("2026-02-15T00:00:00+00:00")) == {"2026-02-15"}
+
+
+class Offering:
+    """A live venue that quotes a market only when it is asked for the second time."""
+
+    name, live = "polymarket", True
+
+    def __init__(self) -> None:
+        """Be asked by nobody yet."""
+        self.asked: list[str] = []
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Return quotes by market."""
+        self.asked.append(event.id)
+        known = {market.id: Quote(NOW, bid=0.4, ask=0.42) for market in event.markets}
+        return known if self.asked.count(event.id) > 1 else {}
+
+
+def test_what_is_ordered_is_asked_for_again_once_and_what_is_not_is_left_alone() -> None:
+    venue = Offering()
+    board = MarketBoard(venue, QuoteBoard(venue, lambda: NOW), lambda: NOW)  # type: ignore[arg-type]
+    listed = [parse_event(event_payload(number, market_payload(number)), quoted_at=NOW)[0] for number in (1, 2, 3)]
+    events = [event for event in listed if event is not None]
+    ordered, held = ([events[number].markets[0].instruments("polymarket")[0]] for number in (0, 1))
+    first, second, third = board.requoted(events, ordered, held, NOW)
+    # What is held is worth its last price where there is none now.
+    assert venue.asked == ["1", "1", "2"]
+    assert [len(each.markets[0].quotes) for each in (first, second)] == [1, 0]
+    assert third is events[2]
