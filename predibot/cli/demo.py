@@ -76,7 +76,7 @@ On real markets, with a network: predibot decide portfolio""",
 A cohort starts every week with $10,000 a bot. To see more of it:
   predibot cohort --ledger {url}
   predibot cohort {cohort} --ledger {url}
-  predibot account random_trade --cohort {cohort} --ledger {url}
+  predibot account script_sharp --cohort {cohort} --ledger {url}
   predibot report --full --ledger {url}""",
     ),
 }
