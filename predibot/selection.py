@@ -138,8 +138,15 @@ def select(
         chosen = candidates[: rules.events]
     if only_event_id is None:
         notes += _notes_on_words(listed, rules)
-    for event in chosen:
-        notes += _notes_on_markets(event, drops[event.id], rules)
+    if rules.rank_by == MARKET_VOLUME:
+        # Hundreds of events have a market that closed: a count says enough.
+        reasons = Counter(reason for event in chosen for reason in drops[event.id].values())
+        if reasons:
+            each = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            notes.append(f"markets of these events dropped: {each}")
+    else:
+        for event in chosen:
+            notes += _notes_on_markets(event, drops[event.id], rules)
     counted, noun = (
         (sum(len(event.markets) for event in chosen), "market")
         if rules.rank_by == MARKET_VOLUME

@@ -262,7 +262,7 @@ def test_a_game_may_play_markets_of_more_than_two_outcomes_of_which_one_can_be_b
     chosen = select([event("7", markets=[*listed, binary], tags=("Crypto",))], rules, NOW)
     # Of equal volumes the lower id first, and the unknown one last.
     assert [each.id for each in chosen.selected[0].markets] == ["b", "n0", "n2"]
-    assert "event 7: 2 of 5 markets dropped: no quote (n3); priced at 0 or 1 (n1)" in chosen.notes
+    assert "markets of these events dropped: 1 no quote, 1 priced at 0 or 1" in chosen.notes
     assert [each.id for each in select([event("7", markets=[*listed, binary])], RULES, NOW).selected[0].markets] == [
         "b"
     ]

@@ -42,7 +42,7 @@ def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
         overlap = f", of which up to {most.overlap} overlap," if most.overlap > 1 else ""
         yield (
             f"Nobody can be said to gain, to lose or to be better: {figures.things(most.cohorts, 'cohort')}{overlap} "
-            f"count as {most.effective:.3g}, and {ENOUGH_TO_RANK:g} are needed."
+            f"{'counts' if most.cohorts == 1 else 'count'} as {most.effective:.3g}, and {ENOUGH_TO_RANK:g} are needed."
         )
     elif unclear := [each.bot for each in board.scores if each.verdict == "unclear"]:
         yield f"May gain or lose: {', '.join(unclear)}."
