@@ -1,6 +1,7 @@
 """An account's statement on a screen and as a document: what it holds, why, and what was booked."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -45,6 +46,16 @@ def print_account(console: Console, found: AccountStatement, told: Ask, *, full:
     print_grid(console, _journal(statement.journal, full=full))
     if not full:
         print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
+
+
+def statement_grids(found: AccountStatement) -> tuple[Grid, ...]:
+    """Return every table of a statement, whole: what is held, what waits, what settled, and the journal."""
+    statement, cohort = found.statement, found.cohort
+    held = _positions(statement) if cohort is None else positions_grid(cohort.lines, bots=False, full=True)
+    name = statement.name
+    title = f"{name.game} of {name.recipe}, {name.mode}" + (f", cohort {name.subject}" if cohort is not None else "")
+    grids = (held, _pending(statement), _settled(statement, full=True), _journal(statement.journal, full=True))
+    return tuple(replace(grid, title=f"{plain(title)}: {grid.title}") for grid in grids)
 
 
 def account_document(found: AccountStatement, told: Ask) -> Document:

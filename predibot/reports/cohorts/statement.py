@@ -43,6 +43,11 @@ def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> Non
         print_line(console, line)
 
 
+def cohort_statement_grids(found: CohortStatement) -> tuple[Grid, ...]:
+    """Return every table of a statement, whole: members, positions, and what several members hold."""
+    return _members(found), positions_grid(found.positions, bots=True, full=True), _shared(found, full=True)
+
+
 def cohort_document(found: CohortStatement) -> Document:
     """Return everything as JSON has it."""
     return {

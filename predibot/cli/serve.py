@@ -1,0 +1,44 @@
+"""`predibot serve`: a ledger in a browser."""
+
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_LEAST_TOKEN = 16
+
+
+def serve(
+    ledger: options.Ledger = None,
+    host: Annotated[str, typer.Option("--host", help="address to listen at; another than this needs a token")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="0 for a free one")] = 8_321,
+    token: Annotated[
+        str,
+        typer.Option(
+            "--token", envvar="PREDIBOT_WEB_TOKEN", show_envvar=True, help="asked of everybody, 16 characters or more"
+        ),
+    ] = "",
+) -> None:
+    """Show a ledger in a browser: leaderboard, decisions and their reasons; nothing is changed."""
+    from predibot.errors import UsageError
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    if host not in _LOOPBACK and not token:
+        raise UsageError(f"--host {host} lets others read the ledger; give a --token (or PREDIBOT_WEB_TOKEN) for them")
+    if token and len(token) < _LEAST_TOKEN:
+        raise UsageError(f"the token has {len(token)} characters; give one of {_LEAST_TOKEN} or more")
+    try:
+        from predibot.web.serving import serving
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("fastapi", "jinja2", "starlette", "uvicorn"):
+            raise
+        raise UsageError("predibot serve needs what is not installed: pip install 'predibot[web]'") from None
+    caller = output.caller(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        output.say(f"ledger: {store.address}")
+        serving(store, caller.clock, host=host, port=port, token=token, say=output.say)

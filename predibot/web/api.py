@@ -1,0 +1,118 @@
+"""The JSON behind the pages: decisions, forecasts, runs and scores, a page at a time."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.encoders import jsonable_encoder
+from fastapi.responses import JSONResponse
+
+from predibot.jobs.read_traces import read_trace
+from predibot.jobs.status import status_of
+from predibot.reports.terminal.trace import trace_document
+from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.leaderboard import leaderboard, verdict_said
+from predibot.reports.views.schedule import status_document
+from predibot.scoring.evaluation.evaluation import Question
+from predibot.web.shelf import Shelf
+
+_MOST = 500
+_Text = Annotated[str, Query(max_length=500)]
+_Limit = Annotated[int, Query(ge=1, le=_MOST)]
+_Cursor = Annotated[int, Query(ge=0, le=10**9, description="`next_cursor` of the page before")]
+
+
+def api(shelf: Shelf) -> APIRouter:
+    """Return the routes of `/api/v1` over a ledger."""
+    router = APIRouter(prefix="/api/v1")
+
+    def answered(request: Request, document: Any) -> Response:
+        # Of equal ledgers the same question has the same answer.
+        tag = f'"{shelf.version()}"'
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={"ETag": tag})
+        return JSONResponse(_finite(jsonable_encoder(document)), headers={"ETag": tag, "Cache-Control": "no-cache"})
+
+    def paged(request: Request, name: str, rows: Sequence[Any], cursor: int, limit: int) -> Response:
+        following = cursor + limit
+        return answered(
+            request,
+            {
+                name: [asdict(each) for each in rows[cursor:following]],
+                "total": len(rows),
+                "next_cursor": following if following < len(rows) else None,
+            },
+        )
+
+    @router.get("/runs")
+    def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
+        """Return runs, void ones too, newest slot first."""
+        return paged(request, "runs", shelf.runs(), cursor, limit)
+
+    @router.get("/decisions")
+    def decisions(
+        request: Request,
+        recipe: _Text = "",
+        bot: _Text = "",
+        run: _Text = "",
+        status: _Text = "",
+        subject: _Text = "",
+        cursor: _Cursor = 0,
+        limit: _Limit = 100,
+    ) -> Response:
+        """Return decisions, newest slot first; also those that were refused, failed or abstained."""
+        asked = {"recipe": recipe, "bot": bot, "run": run, "status": status, "subject_id": subject}
+        rows = [
+            each
+            for each in shelf.decisions()
+            if all(not value or getattr(each, name) == value for name, value in asked.items())
+        ]
+        return paged(request, "decisions", rows, cursor, limit)
+
+    @router.get("/forecasts")
+    def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
+        """Return the forecasts and bets of a run, by bot, event and market."""
+        return paged(request, "forecasts", shelf.forecasts(run), cursor, limit)
+
+    @router.get("/leaderboard")
+    def board(request: Request, recipe: _Text = "") -> Response:
+        """Return the leaderboard, those of models without a known cutoff apart."""
+        found = shelf.evaluation(recipe or None, Question(wanted=("evidence", "curves")))
+        return answered(
+            request,
+            {
+                "as_of": found.as_of,
+                "rankings": {
+                    name: [{**asdict(row), "verdict": verdict_said(row)} for row in leaderboard(ranking)]
+                    for name, ranking in found.rankings.items()
+                },
+            },
+        )
+
+    @router.get("/evaluation")
+    def evaluation(request: Request, recipe: _Text = "") -> Response:
+        """Return every score, as `predibot evaluate --json` has them."""
+        return answered(request, evaluation_document(shelf.evaluation(recipe or None, Question())))
+
+    @router.get("/trace")
+    def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:
+        """Return a trace step by step, as `predibot trace --json` has it."""
+        return answered(request, trace_document(read_trace(shelf.store, sha256)))
+
+    @router.get("/status")
+    def status(request: Request) -> Response:
+        """Return how schedules stand, as `predibot status --json` has it."""
+        return answered(request, status_document(status_of(shelf.store, shelf.clock)))
+
+    return router
+
+
+def _finite(value: Any) -> Any:
+    """Return a document with nothing for what is no number, which JSON cannot say."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,83 @@
+"""Who may ask: hosts a browser may name, the token of an address that others reach, and what a page may load."""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+
+COOKIE = "predibot"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_OPEN = ("/login", "/static/style.css", "/health")
+_MOST_FORM_BYTES = 2_000
+_HEADERS = {
+    # Nothing runs, nothing is loaded from elsewhere, and no other page frames this one.
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def guard(app: FastAPI, *, host: str, token: str) -> None:
+    """Have an app answer the right people only.
+
+    Args:
+        app: Whose requests are looked at.
+        host: It listens at; a browser may name it, and a name of this machine.
+        token: Asked of everybody; empty for none.
+    """
+    hosts = {host.strip("[]").lower(), *_LOCAL}
+
+    @app.middleware("http")
+    async def look(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = _refusal(request)
+        if response is None:
+            response = await answer(request)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    def _refusal(request: Request) -> Response | None:
+        named = _host_of(request.headers.get("host", ""))
+        # A page of another site whose name leads here reads nothing.
+        if named not in hosts and "0.0.0.0" not in hosts and "::" not in hosts:
+            return PlainTextResponse(f"This is predibot at {host}; ask for it by that name.\n", 400)
+        if request.method not in ("GET", "HEAD") and request.url.path != "/login":
+            return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
+        if not token or request.url.path in _OPEN or _has(request, token):
+            return None
+        if request.url.path.startswith("/api/"):
+            return PlainTextResponse("Send the token as `Authorization: Bearer TOKEN`.\n", 401)
+        return RedirectResponse("/login", 303)
+
+    @app.post("/login", include_in_schema=False)
+    async def enter(request: Request) -> Response:
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > _MOST_FORM_BYTES:
+            return PlainTextResponse("This is no token.\n", 413)
+        given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
+        if not token or not _same(given, token):
+            return RedirectResponse("/login?wrong=1", 303)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+        return response
+
+
+def _host_of(header: str) -> str:
+    try:
+        return (urlsplit(f"//{header}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _has(request: Request, token: str) -> bool:
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    return (kind.lower() == "bearer" and _same(given.strip(), token)) or _same(request.cookies.get(COOKIE, ""), token)
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())

@@ -1,0 +1,33 @@
+"""Serving an app until somebody ends it."""
+
+import socket
+from collections.abc import Callable
+from datetime import datetime
+
+import uvicorn
+
+from predibot.errors import UsageError, words_of
+from predibot.ledger.store import Store
+from predibot.web.app import create_app
+
+
+def serving(
+    store: Store, clock: Callable[[], datetime], *, host: str, port: int, token: str, say: Callable[[str], None]
+) -> None:
+    """Serve the pages of a ledger until Ctrl-C or SIGTERM.
+
+    Raises:
+        UsageError: If nobody may listen there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise UsageError(f"cannot listen at {host} port {port}: {words_of(error)}. Name another --port") from error
+        shown = f"[{host}]" if ":" in host else host
+        say(f"http://{shown}:{listener.getsockname()[1]}/  (Ctrl-C ends it)")
+        app = create_app(store, clock, host=host, token=token)
+        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+        uvicorn.Server(config).run([listener])

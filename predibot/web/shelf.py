@@ -1,0 +1,104 @@
+"""What pages show, read from a ledger once for as long as nothing in it changes."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, func, select
+
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.ledger.read.rows_for_python import (
+    Asked,
+    LedgerDecision,
+    LedgerForecast,
+    LedgerRun,
+    told_decisions,
+    told_forecasts,
+    told_runs,
+)
+from predibot.ledger.schema.tables import ChangeRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+
+_changes = table_of(ChangeRow)
+_MOST_KEPT = 32
+"""How many answers are remembered: of evaluations and lists, each up to some megabytes."""
+Value = TypeVar("Value")
+
+
+@dataclass
+class Shelf:
+    """A ledger that is open to be read, and what was read from it lately."""
+
+    store: Store
+    clock: Callable[[], datetime]
+    _kept: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _locks: dict[tuple[Any, ...], threading.Lock] = field(default_factory=dict)
+
+    def version(self) -> str:
+        """Return what is another text whenever something in the ledger has changed."""
+
+        def work(connection: Connection) -> str:
+            row = connection.execute(
+                select(func.count(), func.coalesce(func.sum(_changes.c.number), 0), func.max(_changes.c.counted_by))
+            ).one()
+            return "-".join(str(each or 0) for each in row)
+
+        return self.store.run_read(work)
+
+    def runs(self) -> tuple[LedgerRun, ...]:
+        """Return all runs, newest slot first."""
+        return self._once(("runs",), lambda: tuple(reversed(self.store.run_read(told_runs))))
+
+    def decisions(self) -> tuple[LedgerDecision, ...]:
+        """Return all decisions of runs that count, newest slot first."""
+        asked = Asked(None, None, (), None, False)
+        return self._once(
+            ("decisions",),
+            lambda: tuple(reversed(self.store.run_read(lambda connection: told_decisions(connection, asked)))),
+        )
+
+    def forecasts(self, run: str) -> tuple[LedgerForecast, ...]:
+        """Return the forecasts of a run, by bot, event and market."""
+        asked = Asked(run, None, (), None, False)
+        return self._once(
+            ("forecasts", run), lambda: tuple(self.store.run_read(lambda connection: told_forecasts(connection, asked)))
+        )
+
+    def evaluation(self, recipe: str | None, question: Question) -> Evaluation:
+        """Return how good the bots are, by what is stored.
+
+        Raises:
+            UsageError: If there is no such recipe, or the ledger has no run that counts.
+        """
+
+        def work() -> Evaluation:
+            return evaluate_stored(
+                self.store, venue=None, recipe=recipe, bots=(), as_of=None, question=question, clock=self.clock
+            ).evaluation
+
+        return self._once(("evaluation", recipe, question.wanted), work)
+
+    def _once(self, key: tuple[Any, ...], work: Callable[[], Value]) -> Value:
+        """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask."""
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            version = self.version()
+            with self._lock:
+                held = self._kept.get(key)
+                if held is not None and held[0] == version:
+                    self._kept.move_to_end(key)
+                    return cast(Value, held[1])
+            value = work()
+            with self._lock:
+                self._kept[key] = version, value
+                self._kept.move_to_end(key)
+                while len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+            return value

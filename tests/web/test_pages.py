@@ -1,0 +1,178 @@
+"""The pages and the API over HTTP: what they show, and that they only read."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+from fastapi.testclient import TestClient
+
+from predibot.ledger.store import Store
+from tests.acceptance.conftest import said_here
+from tests.web.conftest import BASE, client_of
+
+TOKEN = "a token of sixteen characters and more"
+
+
+class Links(HTMLParser):
+    """The addresses and the tags of a page."""
+
+    def __init__(self, text: str) -> None:
+        """Read a page."""
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take what a tag leads to."""
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.found += [value for name, value in attrs if name in ("href", "src", "action") and value]
+
+
+def test_every_link_from_the_first_page_on_leads_to_a_page_without_script(browser: TestClient) -> None:
+    seen, ahead = dict[str, int](), ["/"]
+    while ahead and len(seen) < 250:
+        path = ahead.pop()
+        if path in seen or path.startswith("#"):
+            continue
+        answer = browser.get(path)
+        seen[path] = answer.status_code
+        if not answer.headers["content-type"].startswith("text/html"):
+            continue
+        page = Links(answer.text)
+        assert "script" not in page.tags
+        assert not {name for name in page.attributes if name.startswith("on") or name == "style"}
+        assert page.tags.count("h1") == page.tags.count("main") == 1
+        for link in page.found:
+            # No other host is asked for anything.
+            assert urljoin(f"{BASE}/", link).startswith(f"{BASE}/")
+            ahead.append(link)
+    kinds = {path.partition("?")[0] for path in seen}
+    assert {"/bot", "/decision", "/event", "/account", "/cohort", "/runs", "/status", "/tables/pairs"} <= kinds
+    assert set(seen.values()) == {200}
+
+
+def test_the_leaderboard_says_what_the_terminal_says(browser: TestClient, played: str) -> None:
+    shown = said_here("report", "--ledger", played, "--json").document
+    page = browser.get("/").text
+    assert all(f">{card['bot']}</a>" in page for card in shown["leaderboard"])
+    ranked = browser.get("/api/v1/leaderboard").json()["rankings"]["clean"]
+    assert [row["bot"] for row in ranked] == [card["bot"] for card in shown["leaderboard"]]
+    assert "cohorts, of which" in page or "cohort count" in page
+
+
+def test_a_decision_shows_its_forecasts_and_each_step_of_its_trace(browser: TestClient) -> None:
+    (row,) = browser.get("/api/v1/decisions", params={"bot": "script_sharp", "limit": 1}).json()["decisions"]
+    page = browser.get("/decision", params={"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]}).text
+    steps = browser.get("/api/v1/trace", params={"sha256": row["trace_sha256"]}).json()["steps"]
+    assert f"of {len(steps)}." in page
+    assert page.count("<details") == min(20, len(steps))
+    assert "Forecasts and bets" in page
+
+
+def test_a_list_of_the_api_is_read_page_by_page_and_not_again_while_nothing_changes(browser: TestClient) -> None:
+    found, cursor = list[Any](), 0
+    while cursor is not None:
+        answer = browser.get("/api/v1/decisions", params={"cursor": cursor, "limit": 7})
+        found += answer.json()["decisions"]
+        cursor = answer.json()["next_cursor"]
+    assert len(found) == answer.json()["total"] == len({(row["run"], row["bot"], row["subject_id"]) for row in found})
+    same = browser.get("/api/v1/decisions", headers={"If-None-Match": answer.headers["etag"]})
+    assert (same.status_code, same.content) == (304, b"")
+
+
+def test_pages_show_what_a_decision_adds_and_never_write(played: str) -> None:
+    with Store.open_to_read(played) as store:
+        browser = client_of(store)
+        before = browser.get("/api/v1/decisions").json()["total"]
+        tag = browser.get("/api/v1/decisions").headers["etag"]
+        for path in ("/", "/decisions", "/events", "/cohorts", "/status", "/tables/pairs"):
+            assert browser.get(path).status_code == 200
+        assert browser.get("/api/v1/decisions").headers["etag"] == tag
+        more = ("--as-of", "2026-02-20T12:00Z", "--bots", "random_bet", "--ledger", played)
+        venue = ("--venue", "sandbox:events=40,named=1")
+        assert said_here("decide", "sandbox_agents", *more, *venue).code == 0
+        assert browser.get("/api/v1/decisions").json()["total"] > before
+        assert browser.get("/api/v1/decisions").headers["etag"] != tag
+
+
+@pytest.mark.parametrize("path", ["/", "/decisions", "/events", "/runs", "/event", "/bot", "/decision"])
+def test_text_of_others_is_shown_as_text(hostile: tuple[TestClient, str], path: str) -> None:
+    browser, text = hostile
+    name = text[:200]
+    (row, *_) = browser.get("/api/v1/decisions").json()["decisions"]
+    assert row["bot"] == name
+    asked = {
+        "/event": {"id": row["subject_id"]},
+        "/bot": {"name": name},
+        "/decision": {"run": row["run"], "bot": name, "subject": row["subject_id"]},
+    }.get(path, {})
+    answer = browser.get(path, params=asked)
+    assert answer.status_code == 200
+    page = Links(answer.text)
+    assert {"script", "img"}.isdisjoint(page.tags)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", answer.text)
+    if path != "/runs":
+        assert "&lt;script&gt;alert(1)" in answer.text and "{{7*7}}" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        ("/nothing", 404, "There is no such page."),
+        ("/bot?name=nobody", 404, "no bot &#39;nobody&#39; has decided"),
+        ("/decision?run=a&bot=b&subject=c", 404, "no decision of"),
+        ("/tables/nothing", 404, "no table"),
+        ("/cohort?week=2026-01-12", 404, "2026-01-12 is no Sunday"),
+        ("/static/../app.py", 404, ""),
+        ("/static/%2e%2e/app.py", 404, ""),
+        ("/api/v1/trace?sha256=../../etc/passwd", 422, "string_pattern_mismatch"),
+        ("/api/v1/decisions?limit=1000000", 422, "less_than_equal"),
+        ("/api/v1/leaderboard?recipe=nothing", 404, "nothing"),
+    ],
+)
+def test_what_there_is_not_is_said(browser: TestClient, path: str, code: int, said: str) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == code
+    assert said in answer.text
+
+
+def test_only_who_names_this_machine_and_only_reads_is_answered(browser: TestClient) -> None:
+    assert browser.get("/", headers={"Host": "evil.example"}).status_code == 400
+    assert browser.get("/", headers={"Host": "localhost:8321"}).status_code == 200
+    assert [browser.request(method, "/runs").status_code for method in ("POST", "PUT", "DELETE")] == [405] * 3
+    headers = browser.get("/").headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_token_is_asked_of_pages_and_of_the_api(played: str) -> None:
+    with Store.open_to_read(played) as store:
+        browser = client_of(store, host="0.0.0.0", token=TOKEN)
+        assert browser.get("/").headers["location"] == "/login"
+        assert browser.get("/api/v1/runs").status_code == 401
+        assert browser.get("/api/v1/runs", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert browser.get("/api/v1/runs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+        assert browser.post("/login", data={"token": "wrong"}).headers["location"] == "/login?wrong=1"
+        entered = browser.post("/login", data={"token": TOKEN})
+        assert "HttpOnly" in entered.headers["set-cookie"] and "SameSite=strict" in entered.headers["set-cookie"]
+        assert browser.get("/").status_code == 200
+        assert browser.get("/health").text == "ok\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--host", "0.0.0.0"), "lets others read the ledger; give a --token"),
+        (("--token", "short"), "the token has 5 characters"),
+        (("--ledger", "sqlite:///nowhere.db"), "nowhere.db"),
+    ],
+)
+def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], said: str) -> None:
+    answer = said_here("serve", *arguments)
+    assert answer.code != 0
+    assert said in answer.err
