@@ -15,7 +15,7 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="address to listen at; another than this needs a token")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="0 for a free one")] = 8_321,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="port to listen at; 0 for a free one")] = 8_321,
     token: Annotated[
         str,
         typer.Option(

@@ -260,10 +260,9 @@ def _by_event(decisions: Iterator[LedgerDecision]) -> dict[str, list[LedgerDecis
 
 
 def _known(decisions: Sequence[LedgerDecision]) -> Mapping[str, list[str]]:
-    """Return what a list can be narrowed to."""
-    return {
-        name: sorted({str(getattr(each, name)) for each in decisions}) for name in ("recipe", "bot", "run", "status")
-    }
+    """Return what a list can be narrowed to; not to names that cannot be shown as they are."""
+    found = {name: {str(getattr(each, name)) for each in decisions} for name in ("recipe", "bot", "run", "status")}
+    return {name: sorted(value for value in values if value == _line(value)) for name, values in found.items()}
 
 
 def _paged(request: Request, rows: Sequence[Any], number: int) -> dict[str, Any]:

@@ -47,6 +47,7 @@ COMMANDS = (
     "doctor",
     "notify",
     "runs",
+    "serve",
     "schedule",
     "status",
 )
