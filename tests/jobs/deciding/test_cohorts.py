@@ -1,8 +1,8 @@
 """Weekly cohorts through whole commands: which decide, who plays in them, and what one that fails holds up."""
 
 import json
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,15 +11,22 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from predibot.config import Settings
+from predibot.contracts import OpenVenue
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
+from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.accounts.tracked import track_accounts
 from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.polymarket.parse import parse_event
+from tests.jobs.deciding.accounts.walks import rows
 from tests.jobs.program import Program, document_of
-from tests.jobs.tiny import decide_on, paid, recipe_of, request_of
+from tests.jobs.test_live import Live
+from tests.jobs.tiny import decide_on, nobody, paid, recipe_of, request_of
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload
 
 RECIPE = """
@@ -141,3 +148,39 @@ def test_what_is_ordered_is_asked_for_again_once_and_what_is_not_is_left_alone()
     assert venue.asked == ["1", "1", "2"]
     assert [len(each.markets[0].quotes) for each in (first, second)] == [1, 0]
     assert third is events[2]
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    """Return a live venue as the first week of a cohort begins."""
+    made = Live(SUNDAY)
+    with made.start():
+        yield made
+
+
+def decide_live(live: Live, store: Store, *bots: str) -> DecideReport:
+    """Decide in the cohorts of a live venue."""
+    request = request_of(recipe_of(*bots, every="7d", game="weekly_cohort"))
+    with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
+        return decide(
+            request, store=store, opened=opened, settings=Settings(workers=1), clock=lambda: live.now, listener=nobody
+        )
+
+
+def test_a_live_cohort_is_decided_once_a_week_and_valued_every_ten_minutes(store: Store, live: Live) -> None:
+    bots = ("random_trade", 'name = "another"\nstrategy = "random_trade"')
+    first = decide_live(live, store, *bots)
+    assert [each.status for each in first.decisions] == ["recorded"] * 2
+    assert [each.status for each in decide_live(live, store, *bots).decisions] == ["skipped"] * 2
+    for minutes in (5, 9, 15):
+        live.now = SUNDAY + timedelta(minutes=minutes)
+        with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
+            assert track_accounts(store=store, opened=opened, clock=lambda: live.now) == ()
+    valued = {(row["bot"], row["at"]) for row in rows(store, "valuations")}
+    # One before the orders, and one of each ten minutes in which it was looked at.
+    assert {at for _, at in valued} == {f"2026-01-11T00:{minute}Z" for minute in ("00", "10", "20")}
+    live.now = SUNDAY + timedelta(weeks=1)
+    second = decide_live(live, store, *bots)
+    assert [each.stored.subject_id for each in second.decisions] == ["2026-01-18", "2026-01-11"] * 2
+    assert {each.status for each in second.decisions} == {"recorded"}
+    assert verify(store).broken == ()
