@@ -35,7 +35,7 @@ from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
 from predibot.reports.views.schedule import status_document
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.web.curve import Curve, curve_of
+from predibot.web.curve import Curve, curve_of, history_of, reliability_of
 from predibot.web.shelf import Shelf
 
 PAGE = 50
@@ -45,6 +45,7 @@ _STEPS = 20
 _MOST_TEXT_CHARACTERS = 20_000
 _MENU = (
     ("/", "Leaderboard"),
+    ("/calibration", "Calibration"),
     ("/decisions", "Decisions"),
     ("/events", "Events"),
     ("/runs", "Runs"),
@@ -132,6 +133,21 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
         )
         return grids(request, f"Table of {name}", list(table_grids(found, name)))
 
+    @app.get("/calibration", include_in_schema=False)
+    def calibration(request: Request, recipe: str = "") -> Response:
+        found = shelf.evaluation(recipe or None, Question(wanted=("evidence", "curves", "intervals")))
+        cards = [card for ranking in found.rankings.values() for card in ranking.cards]
+        return page(
+            "calibration",
+            request,
+            diagrams=[
+                reliability_of(card.bot, card.forecast.calibration)
+                for card in cards
+                if card.forecast.n and card.forecast.calibration is not None
+            ],
+            grids=[grid for grid in table_grids(found, "calibration") if grid.rows],
+        )
+
     @app.get("/decisions", include_in_schema=False)
     def decisions(
         request: Request,
@@ -189,7 +205,17 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
         said = [each for run in dict.fromkeys(each.run for each in own) for each in shelf.forecasts(run)]
         said = sorted((each for each in said if each.subject_id == id), key=lambda each: (each.market_id, each.slot_at))
         markets = [list(rows) for _, rows in groupby(said, lambda each: each.market_id)]
-        return page("event", request, title=own[0].title, decisions=own, markets=markets)
+        prices = shelf.prices(id)
+        histories = [
+            history_of(
+                prices.get(rows[0].market_id, ()),
+                [(each.decided_at, each.probability, f"{_line(each.bot)}: {each.probability:.2f}") for each in rows],
+            )
+            for rows in markets
+        ]
+        return page(
+            "event", request, title=own[0].title, decisions=own, markets=list(zip(markets, histories, strict=True))
+        )
 
     @app.get("/bot", include_in_schema=False)
     def bot(request: Request, name: str) -> Response:

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -17,6 +17,7 @@ from predibot.ledger.read.rows_for_python import (
     LedgerRun,
     told_decisions,
     told_forecasts,
+    told_prices,
     told_runs,
 )
 from predibot.ledger.schema.tables import ChangeRow
@@ -68,6 +69,12 @@ class Shelf:
         asked = Asked(run, None, (), None, False)
         return self._once(
             ("forecasts", run), lambda: tuple(self.store.run_read(lambda connection: told_forecasts(connection, asked)))
+        )
+
+    def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
+        """Return the stored prices of YES of an event's markets, oldest first, by market id."""
+        return self._once(
+            ("prices", event_id), lambda: self.store.run_read(lambda connection: told_prices(connection, event_id))
         )
 
     def evaluation(self, recipe: str | None, question: Question) -> Evaluation:

@@ -52,7 +52,7 @@ def test_every_link_from_the_first_page_on_leads_to_a_page_without_script(browse
             assert urljoin(f"{BASE}/", link).startswith(f"{BASE}/")
             ahead.append(link)
     kinds = {path.partition("?")[0] for path in seen}
-    assert {"/bot", "/decision", "/event", "/account", "/cohort", "/runs", "/status", "/tables/pairs"} <= kinds
+    assert {"/bot", "/decision", "/event", "/account", "/cohort", "/runs", "/status", "/calibration"} <= kinds
     assert set(seen.values()) == {200}
 
 
@@ -72,6 +72,16 @@ def test_a_decision_shows_its_forecasts_and_each_step_of_its_trace(browser: Test
     assert f"of {len(steps)}." in page
     assert page.count("<details") == min(20, len(steps))
     assert "Forecasts and bets" in page
+    event = browser.get("/event", params={"id": row["subject_id"]}).text
+    assert event.count("<polyline") >= 1 and "<title>script_sharp: 0." in event
+
+
+def test_the_diagrams_of_calibration_show_the_bins_of_the_table(browser: TestClient, played: str) -> None:
+    page = browser.get("/calibration").text
+    shown = said_here("report", "--ledger", played, "--table", "calibration", "--json").document
+    bots = [card for card in shown["bots"] if any(each["n"] for each in card["calibration"])]
+    assert page.count('<svg class="reliability"') == len(bots) >= 2
+    assert page.count("<circle") == sum(each["n"] > 0 for card in bots for each in card["calibration"])
 
 
 def test_a_list_of_the_api_is_read_page_by_page_and_not_again_while_nothing_changes(browser: TestClient) -> None:

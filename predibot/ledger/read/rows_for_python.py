@@ -13,10 +13,12 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, sele
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.schema.column_types import from_microseconds
+from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts
-from predibot.ledger.write.events import events, markets
-from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.events import events, instruments, markets
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import StoredRun, is_late, list_runs, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
@@ -324,3 +326,24 @@ def _knowledge(
         event_settled_at=np.array([ended.get(each, np.inf) for each in event]),
     )
     return {row: KNOWLEDGE[code] for row, code in zip(rows, knowledge_of_decisions(connection, made), strict=True)}
+
+
+def told_prices(connection: Connection, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
+    """Return the prices of YES of an event's markets that are stored, oldest first, by market id; of none nothing.
+
+    Of one instant with several prices the last one stored is taken.
+    """
+    chosen = (
+        select(markets.c.market_id, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .where(events.c.event_id == event_id, instruments.c.side == "YES")
+        .order_by(price_paths.c.instrument_row)
+    )
+    found = dict[str, tuple[tuple[datetime, float], ...]]()
+    for market_id, blob in connection.execute(chosen):
+        points, _ = unpacked_points([blob])
+        prices = dict(zip(points["at"].tolist(), points["price"].tolist(), strict=True))
+        found[market_id] = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
+    return found
