@@ -28,6 +28,8 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 32
 """How many answers are remembered: of evaluations and lists, each up to some megabytes."""
+_LOCKS = 16
+"""So many different things are worked out at once."""
 Value = TypeVar("Value")
 
 
@@ -39,7 +41,7 @@ class Shelf:
     clock: Callable[[], datetime]
     _kept: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _locks: dict[tuple[Any, ...], threading.Lock] = field(default_factory=dict)
+    _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
 
     def version(self) -> str:
         """Return what is another text whenever something in the ledger has changed."""
@@ -93,9 +95,7 @@ class Shelf:
 
     def _once(self, key: tuple[Any, ...], work: Callable[[], Value]) -> Value:
         """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask."""
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
+        with self._locks[hash(key) % _LOCKS]:
             version = self.version()
             with self._lock:
                 held = self._kept.get(key)
