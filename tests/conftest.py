@@ -29,14 +29,19 @@ def _own_state() -> Iterator[None]:
         yield
 
 
+NO_BROWSER = "no Chromium is installed"
+WITHOUT_BROWSER = "skipped without a browser"
 WITHOUT_POSTGRES = "skipped without PostgreSQL"
 """What such tests are counted as in the last line; their reason says why there is none."""
 
 
 def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:
-    """Count tests that wanted a database apart from others that were skipped."""
-    if report.skipped and isinstance(report.longrepr, tuple) and NO_POSTGRES in report.longrepr[2]:
-        return WITHOUT_POSTGRES, "s", "SKIPPED"
+    """Count tests that wanted a database, or a browser, apart from others that were skipped."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        if NO_POSTGRES in report.longrepr[2]:
+            return WITHOUT_POSTGRES, "s", "SKIPPED"
+        if NO_BROWSER in report.longrepr[2]:
+            return WITHOUT_BROWSER, "s", "SKIPPED"
     return None
 
 

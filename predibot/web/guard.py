@@ -9,7 +9,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 COOKIE = "predibot"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_OPEN = ("/login", "/static/style.css", "/health")
+_OPEN = ("/login", "/static/style.css", "/static/icon.svg", "/health")
 _MOST_FORM_BYTES = 2_000
 _HEADERS = {
     # Nothing runs, nothing is loaded from elsewhere, and no other page frames this one.

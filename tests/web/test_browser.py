@@ -1,0 +1,102 @@
+"""The pages in a real browser: nothing foreign, nothing on the console, and readable for everybody.
+
+Where there is no Chromium they are skipped and counted; PREDIBOT_REQUIRE_BROWSER=1 makes that a failure.
+Screenshots lie in the folder of the test.
+"""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs predibot[web]")
+
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from predibot.ledger.store import Store
+from predibot.web.app import create_app
+from tests.conftest import NO_BROWSER
+from tests.jobs.program import wait_until
+from tests.web.conftest import NOW
+
+PAGES = ("/", "/calibration", "/decisions", "/events", "/runs", "/accounts", "/cohorts", "/status", "/tables/pairs")
+LISTED = (
+    ("/decisions?bot=script_sharp", "/decision?"),
+    ("/events", "/event?"),
+    ("/", "/bot?"),
+    ("/cohorts", "/cohort?"),
+)
+"""A page, and how the address of another begins that it leads to."""
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+_QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Return a browser of the machine."""
+    found = next(
+        (each for name in ("chromium", "chromium-browser", "google-chrome") if (each := shutil.which(name))), None
+    )
+    if found is None:
+        if os.environ.get("PREDIBOT_REQUIRE_BROWSER") == "1":
+            pytest.fail(NO_BROWSER)
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=found, args=[*_QUIET]) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(played: str) -> Iterator[str]:
+    """Serve the ledger, and return where."""
+    with Store.open_to_read(played) as store:
+        server = uvicorn.Server(
+            uvicorn.Config(
+                create_app(store, lambda: NOW), port=0, log_level="warning", access_log=False, lifespan="off"
+            )
+        )
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        wait_until(lambda: server.started)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_every_page_can_be_read_by_everybody(
+    chromium: Browser, address: str, tmp_path: Path, width: int, scheme: str
+) -> None:
+    said = list[str]()
+    with chromium.new_context(
+        bypass_csp=True,
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+    ) as context:
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("request", lambda request: said.append(request.url) if not request.url.startswith(address) else None)
+        for number, path in enumerate([*PAGES, *(_first(page, address, *each) for each in LISTED)]):
+            answer = page.goto(address + path)
+            assert answer is not None and answer.status == 200, path
+            page.screenshot(path=tmp_path / f"{number}.png")
+            # A table that is wider than the page is moved by itself.
+            assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), (
+                path
+            )
+            found = Axe().run(page, options=RULES)
+            assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+    assert said == []
+
+
+def _first(page: Page, address: str, path: str, begins: str) -> str:
+    """Return the first address of a kind that a page leads to."""
+    page.goto(address + path)
+    found = page.locator(f'a[href^="{begins}"]').first.get_attribute("href")
+    assert found is not None
+    return found
