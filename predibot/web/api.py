@@ -1,7 +1,7 @@
 """The JSON behind the pages: decisions, forecasts, runs and scores, a page at a time."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -28,28 +28,29 @@ def api(shelf: Shelf) -> APIRouter:
     """Return the routes of `/api/v1` over a ledger."""
     router = APIRouter(prefix="/api/v1")
 
-    def answered(request: Request, document: Any) -> Response:
-        # Of equal ledgers the same question has the same answer.
+    def answered(request: Request, document: Callable[[], Any]) -> Response:
+        # Before anything is read: what changes meanwhile has another tag the next time.
         tag = f'"{shelf.version()}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={"ETag": tag})
-        return JSONResponse(_finite(jsonable_encoder(document)), headers={"ETag": tag, "Cache-Control": "no-cache"})
+            return Response(status_code=304, headers=headers)
+        return JSONResponse(_finite(jsonable_encoder(document())), headers=headers)
 
-    def paged(request: Request, name: str, rows: Sequence[Any], cursor: int, limit: int) -> Response:
-        following = cursor + limit
-        return answered(
-            request,
-            {
+    def paged(request: Request, name: str, read: Callable[[], Sequence[Any]], cursor: int, limit: int) -> Response:
+        def document() -> Any:
+            rows, following = read(), cursor + limit
+            return {
                 name: [asdict(each) for each in rows[cursor:following]],
                 "total": len(rows),
                 "next_cursor": following if following < len(rows) else None,
-            },
-        )
+            }
+
+        return answered(request, document)
 
     @router.get("/runs")
     def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return runs, void ones too, newest slot first."""
-        return paged(request, "runs", shelf.runs(), cursor, limit)
+        return paged(request, "runs", shelf.runs, cursor, limit)
 
     @router.get("/decisions")
     def decisions(
@@ -64,47 +65,52 @@ def api(shelf: Shelf) -> APIRouter:
     ) -> Response:
         """Return decisions, newest slot first; also those that were refused, failed or abstained."""
         asked = {"recipe": recipe, "bot": bot, "run": run, "status": status, "subject_id": subject}
-        rows = [
-            each
-            for each in shelf.decisions()
-            if all(not value or getattr(each, name) == value for name, value in asked.items())
-        ]
+
+        def rows() -> Sequence[Any]:
+            return [
+                each
+                for each in shelf.decisions()
+                if all(not value or getattr(each, name) == value for name, value in asked.items())
+            ]
+
         return paged(request, "decisions", rows, cursor, limit)
 
     @router.get("/forecasts")
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
-        return paged(request, "forecasts", shelf.forecasts(run), cursor, limit)
+        return paged(request, "forecasts", lambda: shelf.forecasts(run), cursor, limit)
 
     @router.get("/leaderboard")
-    def board(request: Request, recipe: _Text = "") -> Response:
+    def board(request: Request, recipe: _Text = "", venue: _Text = "") -> Response:
         """Return the leaderboard, those of models without a known cutoff apart."""
-        found = shelf.evaluation(recipe or None, Question(wanted=("evidence", "curves")))
-        return answered(
-            request,
-            {
+
+        def document() -> Any:
+            found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves")), venue)
+            return {
                 "as_of": found.as_of,
                 "rankings": {
                     name: [{**asdict(row), "verdict": verdict_said(row)} for row in leaderboard(ranking)]
                     for name, ranking in found.rankings.items()
                 },
-            },
-        )
+            }
+
+        return answered(request, document)
 
     @router.get("/evaluation")
-    def evaluation(request: Request, recipe: _Text = "") -> Response:
+    def evaluation(request: Request, recipe: _Text = "", venue: _Text = "") -> Response:
         """Return every score, as `predibot evaluate --json` has them."""
-        return answered(request, evaluation_document(shelf.evaluation(recipe or None, Question())))
+        return answered(request, lambda: evaluation_document(shelf.evaluation(recipe, Question(), venue)))
 
     @router.get("/trace")
     def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:
         """Return a trace step by step, as `predibot trace --json` has it."""
-        return answered(request, trace_document(read_trace(shelf.store, sha256)))
+        return answered(request, lambda: trace_document(read_trace(shelf.store, sha256)))
 
     @router.get("/status")
-    def status(request: Request) -> Response:
+    def status() -> Response:
         """Return how schedules stand, as `predibot status --json` has it."""
-        return answered(request, status_document(status_of(shelf.store, shelf.clock)))
+        # It depends on the time, so it has no tag.
+        return JSONResponse(_finite(jsonable_encoder(status_document(status_of(shelf.store, shelf.clock)))))
 
     return router
 

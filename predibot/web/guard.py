@@ -37,6 +37,8 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         response = _refusal(request)
         if response is None:
             response = await answer(request)
+        if request.url.path.startswith("/static/"):
+            response.headers["Cache-Control"] = "no-cache"
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         return response

@@ -8,6 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -90,6 +92,12 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
     async def told(request: Request, error: Exception) -> Response:
         return refused(request, 404 if isinstance(error, UsageError) else 503, str(error))
 
+    @app.exception_handler(RequestValidationError)
+    async def misread(request: Request, error: Exception) -> Response:
+        if request.url.path.startswith("/api/") and isinstance(error, RequestValidationError):
+            return await request_validation_exception_handler(request, error)
+        return refused(request, 422, "The address of this page asks for something that cannot be.")
+
     @app.exception_handler(404)
     async def unknown(request: Request, _error: Exception) -> Response:
         return refused(request, 404, "There is no such page.")
@@ -99,11 +107,11 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
         return page("login", request, wrong=bool(wrong))
 
     @app.get("/", include_in_schema=False)
-    def board(request: Request, recipe: str = "") -> Response:
+    def board(request: Request, recipe: str = "", venue: str = "") -> Response:
         runs = shelf.runs()
         if not runs:
             return page("message", request, said="No run is stored yet. `predibot decide` makes the first.")
-        found = shelf.evaluation(recipe or None, Question(wanted=("evidence", "curves")))
+        found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves")), venue)
         boards = [
             *((board_grid(each), list(conclusions_on_accounts(each))) for each in found.accounts),
             *((cohort_grid(each), list(cohort_conclusions(each))) for each in found.cohorts),
@@ -113,6 +121,8 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
             request,
             recipe=recipe,
             recipes=sorted({run.recipe for run in runs}),
+            venue=venue or shelf.venues(recipe)[0],
+            venues=shelf.venues(),
             as_of=found.as_of,
             rankings=[
                 (name, _lines(ranking), conclusions(leaderboard(ranking)))
@@ -125,17 +135,17 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
         )
 
     @app.get("/tables/{name}", include_in_schema=False)
-    def table(request: Request, name: str, recipe: str = "") -> Response:
+    def table(request: Request, name: str, recipe: str = "", venue: str = "") -> Response:
         if name not in (*TABLES, ACCOUNTS, COHORTS):
             raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
         found = shelf.evaluation(
-            recipe or None, Question(wanted=("evidence", "curves", "intervals", "adjusted", "pairs"))
+            recipe, Question(wanted=("evidence", "curves", "intervals", "adjusted", "pairs")), venue
         )
         return grids(request, f"Table of {name}", list(table_grids(found, name)))
 
     @app.get("/calibration", include_in_schema=False)
-    def calibration(request: Request, recipe: str = "") -> Response:
-        found = shelf.evaluation(recipe or None, Question(wanted=("evidence", "curves", "intervals")))
+    def calibration(request: Request, recipe: str = "", venue: str = "") -> Response:
+        found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves", "intervals")), venue)
         cards = [card for ranking in found.rankings.values() for card in ranking.cards]
         return page(
             "calibration",
@@ -170,8 +180,13 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
     def decision(request: Request, run: str, bot: str, subject: str, step: int = 0) -> Response:
         found = _decision(shelf, run, bot, subject)
         document: Mapping[str, Any] = {"steps": []}
+        missing = ""
         if found.trace_sha256 is not None:
-            document = trace_document(read_trace(shelf.store, found.trace_sha256))
+            try:
+                document = trace_document(read_trace(shelf.store, found.trace_sha256))
+            except PredibotError as error:
+                # What is in the ledger is shown all the same.
+                missing = str(error)
         forecasts = [each for each in shelf.forecasts(run) if (each.bot, each.subject_id) == (bot, subject)]
         step = max(0, step)
         return page(
@@ -182,6 +197,7 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
             first=step,
             steps=[_step(each) for each in document["steps"][step : step + _STEPS]],
             all_steps=len(document["steps"]),
+            missing=missing,
             earlier=_link("/decision", run=run, bot=bot, subject=subject, step=max(0, step - _STEPS)),
             later=_link("/decision", run=run, bot=bot, subject=subject, step=step + _STEPS),
         )
@@ -218,11 +234,11 @@ def add_pages(app: FastAPI, shelf: Shelf) -> None:
         )
 
     @app.get("/bot", include_in_schema=False)
-    def bot(request: Request, name: str) -> Response:
+    def bot(request: Request, name: str, venue: str = "") -> Response:
         own = [each for each in shelf.decisions() if each.bot == name]
         if not own:
             raise UsageError(f"no bot {name[:60]!r} has decided")
-        found = shelf.evaluation(None, Question(wanted=("evidence", "curves")))
+        found = shelf.evaluation("", Question(wanted=("evidence", "curves")), venue)
         lines = [line for ranking in found.rankings.values() for line in _lines(ranking) if line.row.bot == name]
         reasons = [each for each in own if each.status != "recorded"][:PAGE]
         return page("bot", request, name=name, lines=lines, decisions=own, reasons=reasons, latest=own[:PAGE])

@@ -28,6 +28,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 32
 """How many answers are remembered: of evaluations and lists, each up to some megabytes."""
+_FRESH_SECONDS = 600
 _LOCKS = 16
 """So many different things are worked out at once."""
 Value = TypeVar("Value")
@@ -79,19 +80,38 @@ class Shelf:
             ("prices", event_id), lambda: self.store.run_read(lambda connection: told_prices(connection, event_id))
         )
 
-    def evaluation(self, recipe: str | None, question: Question) -> Evaluation:
-        """Return how good the bots are, by what is stored.
+    def venues(self, recipe: str = "") -> tuple[str, ...]:
+        """Return where the runs that count, or those of a recipe, were made, that of the newest first."""
+        counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
+        return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
+
+    def evaluation(self, recipe: str, question: Question, venue: str = "") -> Evaluation:
+        """Return how good the bots are, by what is stored; what is now is so for ten minutes.
+
+        Args:
+            recipe: Only its runs; empty for all.
+            question: What is asked.
+            venue: Where its runs were made; empty for that of the newest.
 
         Raises:
             UsageError: If there is no such recipe, or the ledger has no run that counts.
         """
+        there = self.venues(recipe)
+        asked = venue or (there[0] if len(there) > 1 else None)
 
         def work() -> Evaluation:
             return evaluate_stored(
-                self.store, venue=None, recipe=recipe, bots=(), as_of=None, question=question, clock=self.clock
+                self.store,
+                venue=asked,
+                recipe=recipe or None,
+                bots=(),
+                as_of=None,
+                question=question,
+                clock=self.clock,
             ).evaluation
 
-        return self._once(("evaluation", recipe, question.wanted), work)
+        now = int(self.clock().timestamp()) // _FRESH_SECONDS
+        return self._once(("evaluation", recipe, asked, question.wanted, now), work)
 
     def _once(self, key: tuple[Any, ...], work: Callable[[], Value]) -> Value:
         """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask."""

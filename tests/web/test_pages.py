@@ -1,7 +1,9 @@
 """The pages and the API over HTTP: what they show, and that they only read."""
 
 import re
+import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
@@ -186,3 +188,34 @@ def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], said: str) -
     answer = said_here("serve", *arguments)
     assert answer.code != 0
     assert said in answer.err
+
+
+def test_a_ledger_of_two_venues_shows_that_of_the_newest_run_and_the_other_when_asked(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/two.db"
+    for day in ("06", "07"):
+        at = f"2026-01-{day}T12:00Z"
+        asked = ("--from", at, "--to", at, "--bots", "market_price", "--events", "2", "--ledger", address)
+        assert said_here("replay", "sandbox", *asked).code == 0
+    with Store.open(address, create=False) as store, store.write() as connection:
+        old = "UPDATE runs SET venue = 'archive:old', venue_name = 'polymarket' WHERE key LIKE '%01-06%'"
+        connection.exec_driver_sql(old)
+    with Store.open_to_read(address) as store:
+        browser = client_of(store)
+        page = browser.get("/").text
+        assert '<option value="sandbox" selected>' in page and '<option value="archive:old">' in page
+        assert [browser.get(path).status_code for path in ("/calibration", "/bot?name=market_price")] == [200] * 2
+
+
+def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/gone.db"
+    at = "2026-01-06T12:00Z"
+    asked = ("--from", at, "--to", at, "--bots", "script_sharp", "--events", "1", "--ledger", address)
+    assert said_here("replay", "sandbox_agents", *asked).code == 0
+    shutil.rmtree(tmp_path / "gone.db.files")
+    with Store.open_to_read(address) as store:
+        browser = client_of(store)
+        (row,) = browser.get("/api/v1/decisions").json()["decisions"]
+        answer = browser.get("/decision", params={"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]})
+        assert answer.status_code == 200
+        assert "Forecasts and bets" in answer.text and "The trace cannot be shown" in answer.text
+        assert browser.get("/decision?run=a").status_code == 422
