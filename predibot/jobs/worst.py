@@ -1,4 +1,4 @@
-"""The worst decisions: which bets cost most, and what their bots thought."""
+"""The worst and the best decisions: which bets cost or brought most, and what their bots thought."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 from predibot.ledger.read.reasons import Reason, markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.records.losses import Loss, largest_losses
+from predibot.scoring.records.losses import Loss, largest_gains, largest_losses
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class WorstDecision:
-    """A bet that cost much, with what was asked and why it was made."""
+    """A bet that cost or brought much, with what was asked and why it was made."""
 
     loss: Loss
     reason: Reason
@@ -26,7 +26,14 @@ class WorstDecision:
 
 
 def worst_decisions(
-    store: Store, venue_name: str, as_of: datetime, most: int, *, recipe: str | None = None, bots: Sequence[str] = ()
+    store: Store,
+    venue_name: str,
+    as_of: datetime,
+    most: int,
+    *,
+    recipe: str | None = None,
+    bots: Sequence[str] = (),
+    best: bool = False,
 ) -> tuple[WorstDecision, ...]:
     """Return what cost most as of an instant, the dearest first; nothing is fetched.
 
@@ -37,9 +44,11 @@ def worst_decisions(
         most: How many at most.
         recipe: Only runs of this name.
         bots: Only these; empty for all.
+        best: Whether those are asked for that brought most, the richest first.
     """
     with store.read() as connection:
-        losses = largest_losses(track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots), most)
+        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        losses = (largest_gains if best else largest_losses)(record, most)
         rows = markets_of_venue(connection, venue_name) if losses else ()
         found = [
             (
