@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from predibot.scoring.accounts.score import is_curve, returns_of
 from predibot.scoring.arguments import Floats, instance_of, within_floats
@@ -117,7 +119,7 @@ def _averages(record: TrackRecord) -> Mapping[str, Average]:
     return {EDGE: edge_average(edges(record), book), **horizon_averages(now, book, (GAIN, GAIN_AT_QUOTE))}
 
 
-def _spread(values: Floats | np.ndarray, most: int) -> np.ndarray:  # type: ignore[type-arg]
+def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
     """Return so many of some values, evenly spread, the last among them."""
     if values.size <= most:
         return values

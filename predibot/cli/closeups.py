@@ -1,0 +1,102 @@
+"""What `predibot report` shows instead of the leaderboard: one bot, one event, pictures, a tear sheet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from predibot.cli import output
+from predibot.cli.ending import DONE
+
+if TYPE_CHECKING:
+    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.histories.bot import BotHistory
+    from predibot.jobs.histories.event import EventHistory
+
+_BEST_AND_WORST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which of them is asked for; None of what is not."""
+
+    bot: str | None
+    event: str | None
+    figures: Path | None
+    tearsheet: str | None
+    out: Path | None
+
+    def anything(self, *, csv: bool, full: bool, table: str | None) -> bool:
+        """Return whether one of them is asked for.
+
+        Raises:
+            typer.BadParameter: If several are, or what goes with none of them, or `--out` without a tear sheet.
+        """
+        named = {
+            "--bot": self.bot,
+            "--event": self.event,
+            "--figures": self.figures,
+            "--tearsheet": self.tearsheet,
+        }
+        asked = [option for option, value in named.items() if value is not None]
+        if self.out is not None and self.tearsheet is None:
+            raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")
+        if len(asked) > 1:
+            raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
+        if asked and (csv or full or table is not None):
+            raise typer.BadParameter(f"--csv, --full and --table are of the leaderboard; leave them out of {asked[0]}")
+        return bool(asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """In which ledger, of which runs, as of when."""
+
+    venue: str | None
+    recipe: str | None
+    as_of: datetime | None
+    bots: Sequence[str]
+    ledger: str
+
+
+def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, every_row: bool, json: bool) -> None:
+    """Show what is asked for.
+
+    Args:
+        asked: One thing.
+        where: Of which runs.
+        caller: Who asks.
+        most: How many best and worst decisions of a bot; left out, five.
+        every_row: Whether long tables are printed whole.
+        json: Whether a document is printed in place of them.
+    """
+    from predibot.reports.commands.closeups import AskedRuns, bot_as_asked, event_as_asked
+
+    runs = AskedRuns(where.venue, where.recipe, where.as_of, where.bots)
+    if asked.bot is not None:
+
+        def show_bot(history: "BotHistory") -> None:
+            from predibot.reports.terminal.closeups.bot import bot_document, print_bot
+
+            if json:
+                output.print_document(bot_document(history), exit_code=DONE)
+            else:
+                print_bot(output.report_console(), history)
+
+        bot_as_asked(
+            asked.bot, runs, caller, ledger=where.ledger, most=_BEST_AND_WORST if most is None else most, show=show_bot
+        )
+    elif asked.event is not None:
+
+        def show_event(history: "EventHistory") -> None:
+            from predibot.reports.terminal.closeups.event import event_document, print_event
+
+            if json:
+                output.print_document(event_document(history), exit_code=DONE)
+            else:
+                print_event(output.report_console(), history, every_row=every_row)
+
+        event_as_asked(asked.event, runs, caller, ledger=where.ledger, show=show_event)

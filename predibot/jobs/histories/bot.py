@@ -1,0 +1,211 @@
+"""A bot's history: its scores with their running sums, its accounts, what it did best and worst, and what it refused."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.open_venue import Clock
+from predibot.jobs.worst import WorstDecision, worst_decisions
+from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.scoring.accounts.record import AccountsRecord
+from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.parts import PartScore
+from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.evaluation.verdict import Verdict
+from predibot.scoring.inference.power import EventsNeeded, events_needed
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.track_record import TrackRecord
+
+_WANTED = ("evidence", "intervals", "by_category")
+_NO_WIDTH = 1e-9
+_NORMAL_95 = 1.959963984540054
+Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBot:
+    """What may be said of a bot's decisions on events whose models knew alike."""
+
+    knowledge: Knowledge
+    card: Scorecard
+    verdict: Verdict | None
+    by_category: tuple[PartScore, ...]
+    running: Mapping[str, tuple[RunningPoint, ...]]
+    """By the names of `RUNNING`; a name without a value is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountHistory:
+    """An account of a bot, and what it was worth."""
+
+    recipe: str
+    game: str
+    mode: str
+    subject: str
+    score: AccountScore
+    values: tuple[RunningPoint, ...]
+    """In dollars, with the interval each had."""
+    needed: EventsNeeded | None
+    """How many more dates its return would take to be told from zero; None where nobody can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Decisions that were refused, failed or abstained for one reason."""
+
+    status: str
+    message: str
+    """Text of others."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotHistory:
+    """All that is told of one bot."""
+
+    bot: str
+    as_of: datetime
+    venue_name: str
+    recipe: str | None
+    """The only one that was asked about; None for all."""
+    models: tuple[str, ...]
+    strategies: tuple[str, ...]
+    first_at: datetime | None
+    """When it decided first, and last; None where it never did."""
+    last_at: datetime | None
+    statuses: Mapping[str, int]
+    cost_known_usd: float
+    cost_unknown: int
+    """Decisions of which a part of the cost is not known."""
+    unanswered: tuple[Unanswered, ...]
+    """The most frequent reason first."""
+    scored: tuple[ScoredBot, ...]
+    accounts: tuple[AccountHistory, ...]
+    evaluation: Evaluation
+    """Of this bot alone, with the cohorts in it."""
+    best: tuple[WorstDecision, ...]
+    worst: tuple[WorstDecision, ...]
+
+
+def bot_history(
+    store: Store,
+    bot: str,
+    *,
+    venue: str | None,
+    recipe: str | None,
+    as_of: datetime | None,
+    clock: Clock,
+    most: int = 5,
+) -> BotHistory:
+    """Return what a ledger holds of a bot as of an instant; no venue is asked.
+
+    Args:
+        store: The ledger.
+        bot: Its name.
+        venue: Where its runs were made; left out, where the ledger says.
+        recipe: Only its runs; left out, all.
+        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        clock: The instant it is.
+        most: How many best and worst decisions are told.
+
+    Raises:
+        UsageError: As `evaluate_stored`; so also where no bot has the name.
+    """
+    question = Question(wanted=_WANTED)
+    found = evaluate_stored(store, venue=venue, recipe=recipe, bots=(bot,), as_of=as_of, question=question, clock=clock)
+    at = found.evaluation.as_of or clock()
+    with store.read() as connection, store.rows_blamed():
+        record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
+        kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
+        asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
+        decisions = told_decisions(connection, asked)
+    best, worst = (
+        worst_decisions(store, found.venue_name, at, most, recipe=found.recipe, bots=(bot,), best=each)
+        for each in (True, False)
+    )
+    return BotHistory(
+        bot=bot,
+        as_of=at,
+        venue_name=found.venue_name,
+        recipe=found.recipe,
+        models=tuple(dict.fromkeys(each.model for each in decisions if each.model)),
+        strategies=tuple(dict.fromkeys(each.strategy for each in decisions)),
+        first_at=min((each.decided_at for each in decisions), default=None),
+        last_at=max((each.decided_at for each in decisions), default=None),
+        statuses=Counter(each.status for each in decisions),
+        cost_known_usd=sum(each.cost_known_usd for each in decisions),
+        cost_unknown=sum(each.cost_usd is None for each in decisions),
+        unanswered=_unanswered(decisions),
+        scored=tuple(_scored(found.evaluation, record, bot)),
+        accounts=tuple(_accounts(found.evaluation, kept, bot, question.uncertainty)),
+        evaluation=found.evaluation,
+        best=best,
+        worst=worst,
+    )
+
+
+def running_of(record: TrackRecord, knowledge: Knowledge) -> Running:
+    """Return the running sums of what counts in one ranking; nothing where nothing does."""
+    ranking = record.without_apart() if knowledge == "clean" else record.apart()
+    return {} if ranking is None else running_sums(ranking)
+
+
+def account_histories(
+    evaluation: Evaluation, kept: Sequence[AccountsRecord], uncertainty: Uncertainty
+) -> Iterator[AccountHistory]:
+    """Yield the accounts of an evaluation with their values, board by board, best first."""
+    for board in evaluation.accounts:
+        key = (board.recipe, board.game, board.mode, board.subject)
+        record = next(each for each in kept if (each.recipe, each.game, each.mode, each.subject) == key)
+        accounts = {each.bot: each for each in record.accounts}
+        for score in board.scores:
+            own = accounts[score.bot]
+            at = [record.at[number].timestamp() for number in own.slot.tolist()]
+            values = running_value(at, own.value_usd, uncertainty)
+            yield AccountHistory(*key, score, values, _dates_needed(score))
+
+
+def _scored(evaluation: Evaluation, record: TrackRecord, bot: str) -> Iterator[ScoredBot]:
+    for knowledge, ranking in evaluation.rankings.items():
+        verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
+        for card in ranking.cards:
+            if card.bot == bot and card.decisions:
+                running = running_of(record, knowledge)
+                yield ScoredBot(
+                    knowledge,
+                    card,
+                    verdicts.get(bot),
+                    tuple(each for each in ranking.by_category if each.bot == bot and each.score.n),
+                    {name: of[bot] for name, of in running.items() if bot in of},
+                )
+
+
+def _accounts(
+    evaluation: Evaluation, kept: Sequence[AccountsRecord], bot: str, uncertainty: Uncertainty
+) -> Iterator[AccountHistory]:
+    return (each for each in account_histories(evaluation, kept, uncertainty) if each.score.bot == bot)
+
+
+def _dates_needed(score: AccountScore) -> EventsNeeded | None:
+    """Return how many more dates the return would take, by the standard error that its interval is as wide as."""
+    found = score.intervals.get("cumulative_return")
+    if found is None or found.low is None or found.high is None or score.dates < 2:
+        return None
+    width = found.high - found.low
+    if width <= _NO_WIDTH:
+        return None
+    return events_needed(found.estimate / score.dates, width / (2.0 * _NORMAL_95) / score.dates, score.dates)
+
+
+def _unanswered(decisions: Sequence[LedgerDecision]) -> tuple[Unanswered, ...]:
+    counted = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
+    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Unanswered(status, message, n) for (status, message), n in ordered)
