@@ -1,14 +1,17 @@
-"""A bot's history: its scores with their running sums, its accounts, what it did best and worst, and what it refused."""
+"""A bot's history: scores with their running sums, accounts, what it did best and worst, and what it refused."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import WorstDecision, worst_decisions
 from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -25,8 +28,8 @@ from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.track_record import TrackRecord
 
 _WANTED = ("evidence", "intervals", "by_category")
-_NO_WIDTH = 1e-9
 _NORMAL_95 = 1.959963984540054
+_MARKETS = 4
 Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
 
 
@@ -93,6 +96,8 @@ class BotHistory:
     """Of this bot alone, with the cohorts in it."""
     best: tuple[WorstDecision, ...]
     worst: tuple[WorstDecision, ...]
+    markets: tuple[MarketHistory, ...]
+    """Those it decided on whose prices jumped most."""
 
 
 def bot_history(
@@ -127,6 +132,7 @@ def bot_history(
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
         decisions = told_decisions(connection, asked)
+        listed = named_markets(connection, found.venue_name)
     best, worst = (
         worst_decisions(store, found.venue_name, at, most, recipe=found.recipe, bots=(bot,), best=each)
         for each in (True, False)
@@ -149,6 +155,7 @@ def bot_history(
         evaluation=found.evaluation,
         best=best,
         worst=worst,
+        markets=jumping_markets(record, listed, _MARKETS),
     )
 
 
@@ -195,14 +202,12 @@ def _accounts(
 
 
 def _dates_needed(score: AccountScore) -> EventsNeeded | None:
-    """Return how many more dates the return would take, by the standard error that its interval is as wide as."""
+    """Return how many more dates the growth would take, by the standard error that its interval is as wide as."""
     found = score.intervals.get("cumulative_return")
-    if found is None or found.low is None or found.high is None or score.dates < 2:
+    if found is None or found.low is None or found.high is None or found.low <= -1.0 or score.dates < 2:
         return None
-    width = found.high - found.low
-    if width <= _NO_WIDTH:
-        return None
-    return events_needed(found.estimate / score.dates, width / (2.0 * _NORMAL_95) / score.dates, score.dates)
+    low, growth, high = (math.log1p(each) / score.dates for each in (found.low, found.estimate, found.high))
+    return events_needed(growth, (high - low) / (2.0 * _NORMAL_95), score.dates)
 
 
 def _unanswered(decisions: Sequence[LedgerDecision]) -> tuple[Unanswered, ...]:

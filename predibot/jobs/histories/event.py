@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.domain.spelling import did_you_mean
+from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import Clock, look_back_at
@@ -17,6 +17,8 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs
 from predibot.scoring.records.track_record import TrackRecord
+
+_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,19 @@ class MarketHistory:
     payout_yes: float | None
     """None while it is open, as the next one."""
     settled_at: float | None
+    decisions: tuple["PricedDecision", ...] = ()
+    """What the record has of it, by time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PricedDecision:
+    """What a bot said of a market, and at which price."""
+
+    bot: str
+    decided_at: float
+    price_yes: float
+    probability: float | None
+    bet_usd: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +91,10 @@ def event_history(
         listed = named_markets(connection, there.name)
         rows = [row for row, market in enumerate(listed) if market.event_id == event_id]
         if not rows:
-            known = dict.fromkeys(market.event_id for market in listed)
-            raise UsageError(f"no run of the ledger has an event {event_id!r}. {did_you_mean(event_id, list(known))}")
+            known = list(dict.fromkeys(market.event_id for market in listed))
+            near = nearest(event_id, known)
+            hint = f"Did you mean {near!r}?" if near else f"There are {first_of(known, _NAMED)}"
+            raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
         record = track_record(connection, there.name, at, recipe=recipe, bot_names=bots)
         asked = Asked(recipe=recipe, bots=bots, as_of=at, event=event_id)
         forecasts, decisions = told_forecasts(connection, asked), told_decisions(connection, asked)
@@ -110,4 +127,30 @@ def market_history(record: TrackRecord, row: int, market: AskedMarket) -> Market
         tuple(points.items()),
         float(record.payout_yes[row]) if settled else None,
         float(record.settled_at[row]) if settled else None,
+        tuple(
+            PricedDecision(
+                record.bots[record.decision_bot[decision]],
+                float(record.decided_at[decision]),
+                float(record.bet_price_yes[bet]),
+                None if np.isnan(said := record.bet_probability[bet]) else float(said),
+                float(record.bet_usd[bet]),
+            )
+            for bet in np.flatnonzero(booked).tolist()
+            for decision in (int(record.bet_decision[bet]),)
+        ),
     )
+
+
+def jumping_markets(record: TrackRecord, listed: Sequence[AskedMarket], most: int) -> tuple[MarketHistory, ...]:
+    """Return the markets decided on whose prices jumped most, the largest jump first, at most one an event."""
+    order = np.lexsort((record.observation_at, record.observation_market))
+    market, price = record.observation_market[order], record.observation_price_yes[order]
+    jumps = np.zeros(record.payout_yes.size)
+    within = market[1:] == market[:-1]
+    np.maximum.at(jumps, market[1:][within], np.abs(np.diff(price))[within])
+    decided = np.unique(record.bet_market)
+    ordered = decided[np.argsort(-jumps[decided], kind="stable")].tolist()
+    # Markets of one event jump together, and say the same.
+    one_each = {listed[row].event_id: row for row in reversed(ordered)}
+    chosen = [row for row in ordered if one_each[listed[row].event_id] == row][:most]
+    return tuple(market_history(record, row, listed[row]) for row in chosen)

@@ -85,7 +85,7 @@ def running_sums(
 def running_value(
     at: Sequence[float], values: Floats, uncertainty: Uncertainty, *, most: int = MOST_POINTS
 ) -> tuple[RunningPoint, ...]:
-    """Return what an account was worth over its slots, with what it might have been worth by the scatter of its returns.
+    """Return what an account was worth over its slots, and what it might have been by the scatter of its returns.
 
     The interval of a point is that of the cumulative return up to it, by the
     stationary bootstrap over dates: the last one is that of the account's score.

@@ -8,6 +8,7 @@ from predibot.domain.clock import format_instant
 from predibot.jobs.histories.event import EventHistory, MarketHistory
 from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
+from predibot.reports.terminal.closeups.rows import slot_words
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
@@ -17,7 +18,7 @@ _SHOWN = 20
 _CURVE_CELLS = 40
 _TITLE_CELLS = 240
 _MESSAGE_CELLS = 100
-_RATIONALE_CELLS = 90
+_RATIONALE_CELLS = 70
 
 
 def print_event(console: Console, history: EventHistory, *, every_row: bool) -> None:
@@ -41,7 +42,7 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
         shown = unanswered if every_row else unanswered[-_SHOWN:]
         rows = tuple(
             (
-                format_instant(each.slot_at),
+                slot_words(each.slot_at),
                 plain(each.bot),
                 each.status,
                 plain(each.message, _MESSAGE_CELLS) or figures.MISSING,
@@ -103,7 +104,7 @@ def _forecasts(own: list[LedgerForecast], *, every_row: bool) -> Grid:
     shown = own if every_row else own[-_SHOWN:]
     rows = tuple(
         (
-            format_instant(each.slot_at),
+            slot_words(each.slot_at),
             plain(each.bot),
             figures.probability(each.price_yes),
             figures.probability(each.probability),

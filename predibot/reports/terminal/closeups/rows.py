@@ -126,16 +126,17 @@ def _named(account: AccountHistory) -> str:
 def _scores(scored: ScoredBot, apart: str) -> Grid:
     card, said = scored.card, scored.card.forecast
     chance = figures.score(said.calibration_error_by_chance_high)
+    ends, signed = said.intervals, figures.signed_score
+    edge, skill = card.edge, said.skill_vs_market
     rows = [
-        ("edge over the price", figures.signed_score(card.edge.edge), _ends(card.edge.interval), card.edge.n),
-        ("Brier score", figures.score(said.brier), _ends(said.intervals.get("brier")), said.n),
-        ("Brier of the price", figures.score(said.market_brier), _ends(said.intervals.get("market_brier")), said.n_market),
-        ("skill over the price", figures.signed_score(said.skill_vs_market), _ends(said.intervals.get("skill_vs_market")),
-         said.n_market),
-        ("log score", figures.score(said.log_score), _ends(said.intervals.get("log_score")), said.n),
-        ("called rightly", figures.percent(said.accuracy), _percents(said.intervals.get("accuracy")), said.n),
+        ("edge over the price", signed(edge.edge), _ends(edge.interval), edge.n),
+        ("Brier score", figures.score(said.brier), _ends(ends.get("brier")), said.n),
+        ("Brier of the price", figures.score(said.market_brier), _ends(ends.get("market_brier")), said.n_market),
+        ("skill over the price", signed(skill), _ends(ends.get("skill_vs_market")), said.n_market),
+        ("log score", figures.score(said.log_score), _ends(ends.get("log_score")), said.n),
+        ("called rightly", figures.percent(said.accuracy), _percents(ends.get("accuracy")), said.n),
         ("calibration error", figures.score(said.calibration_error), f"luck: up to {chance}", said.n),
-    ]  # fmt: skip
+    ]
     if said.murphy is not None:
         rows += [
             (f"  {name}", figures.score(getattr(said.murphy, name)), figures.MISSING, said.n)
@@ -288,5 +289,9 @@ def _signed(point: RunningPoint | None) -> str:
 
 
 def _day(seconds: float) -> str:
-    at = datetime.fromtimestamp(seconds, UTC)
+    return slot_words(datetime.fromtimestamp(seconds, UTC))
+
+
+def slot_words(at: datetime) -> str:
+    """Return the instant of a slot, the day where it is a midnight."""
     return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else format_instant(at)

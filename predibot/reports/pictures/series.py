@@ -1,0 +1,209 @@
+"""What pictures show, as plain series; pure, and without matplotlib."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, ScoredBot
+from predibot.jobs.histories.event import MarketHistory
+from predibot.jobs.histories.ledger import LedgerHistory
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.metrics.calibration import CalibrationBins
+
+MOST_PANELS = 12
+_APART = " (cutoff unknown)"
+_BAND = "Band: 95% interval of the sum, were it looked at on that slot alone."
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePanel:
+    """A curve with its band; its name is a text of others."""
+
+    name: str
+    points: tuple[RunningPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Curves beside each other, a panel each."""
+
+    title: str
+    unit: str
+    """What the vertical axis says."""
+    panels: tuple[CurvePanel, ...]
+    note: str
+    level: float = 0.0
+    """Where a line says that nothing was gained."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPanel:
+    """Bins of one forecaster."""
+
+    name: str
+    bins: CalibrationBins
+    n: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """Reliability diagrams beside each other."""
+
+    title: str
+    panels: tuple[CalibrationPanel, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A mean return with its interval; None where there is no value."""
+
+    name: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """Mean returns of bots, a panel a horizon; all panels have the same names in the same order."""
+
+    title: str
+    horizons: tuple[tuple[str, tuple[Bar, ...]], ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The price of a market with the decisions on it."""
+
+    market: MarketHistory
+
+
+Picture = Curves | Calibrations | Returns | Prices
+
+
+def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
+    """Yield the pictures of a ledger under the names of their files; what there is nothing of is left out."""
+    cards = list(_ordered(history.evaluation))
+    for name, title, unit, what in _SUMS:
+        panels = [
+            CurvePanel(f"{bot}{apart}", points)
+            for knowledge, bot, apart, _ in cards
+            if (points := history.running.get(knowledge, {}).get(what, {}).get(bot))
+        ]
+        yield from _curves(name, title, unit, panels)
+    yield from _calibration([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
+    yield from _returns([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
+    yield from _accounts(history.accounts)
+    yield from _prices(history.markets)
+
+
+def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
+    """Yield the pictures of one bot, likewise."""
+    named = [(_panel_name(each), each) for each in history.scored]
+    for name, title, unit, what in _SUMS:
+        panels = [CurvePanel(own, points) for own, each in named if (points := each.running.get(what))]
+        yield from _curves(name, title, unit, panels)
+    yield from _calibration([(own, each.card) for own, each in named])
+    yield from _returns([(own, each.card) for own, each in named])
+    yield from _accounts(history.accounts)
+    yield from _prices(history.markets)
+
+
+_SUMS = (
+    ("edge", "Edge over the price, added up", "sum over event-slots", EDGE),
+    ("gain", "Gain at the quote, with fees, a dollar a decision", "dollars", GAIN_AT_QUOTE),
+    ("gain-at-mid", "Gain at the mid, a dollar a decision", "dollars", GAIN),
+)
+
+
+def _ordered(evaluation: Evaluation) -> Iterator[tuple[str, str, str, Scorecard]]:
+    for knowledge, ranking in evaluation.rankings.items():
+        for card in ranking.leaderboard:
+            yield knowledge, card.bot, "" if knowledge == "clean" else _APART, card
+
+
+def _panel_name(scored: ScoredBot) -> str:
+    return f"{scored.card.bot}{'' if scored.knowledge == 'clean' else _APART}"
+
+
+def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> Iterator[tuple[str, Picture]]:
+    # One that always said the price is a straight line.
+    moving = [each for each in panels if any(point.total != 0.0 for point in each.points)]
+    if moving:
+        flat = len(panels) - len(moving)
+        said = [_BAND, _scales(moving), f"{flat} without any are left out." if flat else "", _cut(len(moving))]
+        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(said))
+
+
+def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
+    panels = [
+        CalibrationPanel(name, card.forecast.calibration, card.forecast.n, card.forecast.clusters)
+        for name, card in cards
+        if card.forecast.calibration is not None
+    ]
+    if panels:
+        note = "Lines: Wilson's 95% interval over the events that forecasts are worth. Bars: how many forecasts."
+        shown = tuple(panels[:MOST_PANELS])
+        yield "calibration", Calibrations("Calibration", shown, _sentences([note, _cut(len(panels))]))
+
+
+def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
+    labels = list(dict.fromkeys(label for _, card in cards for label in card.horizons))
+    at_quote = any(score.n_quote for _, card in cards for score in card.horizons.values())
+    what = "quote_mean_return" if at_quote else "mean_return"
+    horizons = tuple(
+        (_horizon(label), tuple(_bar(name, card, label, what) for name, card in cards)) for label in labels
+    )
+    if any(bar.mean is not None for _, bars in horizons for bar in bars):
+        where = "at the quote, with fees" if at_quote else "at the mid"
+        note = "Lines: 95% intervals. No bar: no value."
+        yield "returns", Returns(f"Mean return of a decision of one dollar, {where}", horizons, note)
+
+
+def _bar(name: str, card: Scorecard, label: str, what: str) -> Bar:
+    score = card.horizons.get(label)
+    if score is None:
+        return Bar(name, None, None, None, 0)
+    found = score.intervals.get(what)
+    n = score.n_quote if what == "quote_mean_return" else score.n
+    ends = (None, None) if found is None else (found.low, found.high)
+    return Bar(name, getattr(score, what), *ends, n)
+
+
+def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture]]:
+    boards: dict[tuple[str, str, str, str], list[AccountHistory]] = {}
+    for each in accounts:
+        boards.setdefault((each.recipe, each.game, each.mode, each.subject), []).append(each)
+    for number, ((recipe, game, mode, _), found) in enumerate(boards.items(), start=1):
+        panels = [CurvePanel(each.score.bot, each.values) for each in found]
+        note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
+        said = _sentences([note, _scales(panels), _cut(len(panels))])
+        title = f"Account value: {game} of {recipe}, {mode}"
+        name = "account-value" if len(boards) == 1 else f"account-value-{number}"
+        yield name, Curves(title, "dollars", tuple(panels[:MOST_PANELS]), said, found[0].score.start_usd)
+
+
+def _prices(markets: Sequence[MarketHistory]) -> Iterator[tuple[str, Picture]]:
+    for number, market in enumerate(markets, start=1):
+        yield f"price-{number}", Prices(market)
+
+
+def _scales(panels: Sequence[object]) -> str:
+    return "Each panel has its own scale." if len(panels) > 1 else ""
+
+
+def _cut(panels: int) -> str:
+    return f"The first {MOST_PANELS} of {panels}; --bots chooses others." if panels > MOST_PANELS else ""
+
+
+def _sentences(said: Sequence[str]) -> str:
+    return " ".join(each for each in said if each)
+
+
+def _horizon(label: str) -> str:
+    return label if not label[0].isdigit() else f"{label} day{'' if label == '1' else 's'}"
