@@ -73,8 +73,15 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
         every_row: Whether long tables are printed whole.
         json: Whether a document is printed in place of them.
     """
-    from predibot.reports.commands.closeups import AskedRuns, bot_as_asked, event_as_asked
+    from predibot.reports.commands.closeups import (
+        AskedRuns,
+        bot_as_asked,
+        event_as_asked,
+        figures_as_asked,
+        tearsheet_as_asked,
+    )
 
+    told = _BEST_AND_WORST if most is None else most
     runs = AskedRuns(where.venue, where.recipe, where.as_of, where.bots)
     if asked.bot is not None:
 
@@ -86,9 +93,7 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
             else:
                 print_bot(output.report_console(), history)
 
-        bot_as_asked(
-            asked.bot, runs, caller, ledger=where.ledger, most=_BEST_AND_WORST if most is None else most, show=show_bot
-        )
+        bot_as_asked(asked.bot, runs, caller, ledger=where.ledger, most=told, show=show_bot)
     elif asked.event is not None:
 
         def show_event(history: "EventHistory") -> None:
@@ -100,3 +105,17 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
                 print_event(output.report_console(), history, every_row=every_row)
 
         event_as_asked(asked.event, runs, caller, ledger=where.ledger, show=show_event)
+    else:
+        if asked.tearsheet is not None:
+            files: Sequence[Path] = (
+                tearsheet_as_asked(asked.tearsheet, asked.out, runs, caller, ledger=where.ledger, most=told),
+            )
+        else:
+            files = figures_as_asked(asked.figures or Path(), runs, caller, ledger=where.ledger)
+        if json:
+            output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
+            return
+        for file in files:
+            print(file.as_posix())
+        if not files:
+            output.say("nothing to draw yet: no decision has a price or has paid")

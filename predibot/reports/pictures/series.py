@@ -10,8 +10,10 @@ from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
+from predibot.scoring.records.knowledge import Knowledge
 
 MOST_PANELS = 12
+_MOST_BARS = 24
 _APART = " (cutoff unknown)"
 _BAND = "Band: 95% interval of the sum, were it looked at on that slot alone."
 
@@ -76,14 +78,7 @@ class Returns:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """The price of a market with the decisions on it."""
-
-    market: MarketHistory
-
-
-Picture = Curves | Calibrations | Returns | Prices
+Picture = Curves | Calibrations | Returns | MarketHistory
 
 
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
@@ -121,7 +116,7 @@ _SUMS = (
 )
 
 
-def _ordered(evaluation: Evaluation) -> Iterator[tuple[str, str, str, Scorecard]]:
+def _ordered(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scorecard]]:
     for knowledge, ranking in evaluation.rankings.items():
         for card in ranking.leaderboard:
             yield knowledge, card.bot, "" if knowledge == "clean" else _APART, card
@@ -157,11 +152,12 @@ def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Pict
     at_quote = any(score.n_quote for _, card in cards for score in card.horizons.values())
     what = "quote_mean_return" if at_quote else "mean_return"
     horizons = tuple(
-        (_horizon(label), tuple(_bar(name, card, label, what) for name, card in cards)) for label in labels
+        (_horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS])) for label in labels
     )
     if any(bar.mean is not None for _, bars in horizons for bar in bars):
         where = "at the quote, with fees" if at_quote else "at the mid"
-        note = "Lines: 95% intervals. No bar: no value."
+        cut = f"The first {_MOST_BARS} of {len(cards)}; --bots chooses others." if len(cards) > _MOST_BARS else ""
+        note = _sentences(["Lines: 95% intervals. No bar: no value. Each panel has its own scale.", cut])
         yield "returns", Returns(f"Mean return of a decision of one dollar, {where}", horizons, note)
 
 
@@ -190,7 +186,7 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
 
 def _prices(markets: Sequence[MarketHistory]) -> Iterator[tuple[str, Picture]]:
     for number, market in enumerate(markets, start=1):
-        yield f"price-{number}", Prices(market)
+        yield f"price-{number}", market
 
 
 def _scales(panels: Sequence[object]) -> str:

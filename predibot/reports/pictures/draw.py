@@ -1,0 +1,212 @@
+"""How pictures are drawn: small multiples of curves, reliability diagrams, bars, and prices with decisions."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from predibot.jobs.histories.event import MarketHistory, PricedDecision
+from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
+from predibot.reports.pictures.series import Calibrations, Curves, Picture, Returns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS = 3
+_NAME_CELLS = 30
+_TITLE_CELLS = 95
+_NOTE_CHARACTERS = 130
+_MOST_BOTS = 8
+"""Of a legend; more share one colour."""
+_COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
+
+
+def drawn(picture: Picture) -> "Figure":
+    """Return a picture as a figure of matplotlib; inside `canvas.style()`."""
+    if isinstance(picture, Curves):
+        return _curves(picture)
+    if isinstance(picture, Calibrations):
+        return _calibrations(picture)
+    if isinstance(picture, Returns):
+        return _returns(picture)
+    return _prices(picture)
+
+
+def _curves(curves: Curves) -> "Figure":
+    figure, panels = _grid(len(curves.panels), curves.title, curves.note, 1.6)
+    for axes, panel in zip(panels, curves.panels, strict=True):
+        at = [_instant(point.slot_at) for point in panel.points]
+        low, high = (
+            np.array([math.nan if end is None else end for end in ends])
+            for ends in ([point.low for point in panel.points], [point.high for point in panel.points])
+        )
+        axes.axhline(curves.level, color=GREY, linewidth=0.6)
+        axes.fill_between(at, low, high, color=BLUE, alpha=0.18, linewidth=0.0)
+        axes.plot(at, [point.total for point in panel.points], color=BLUE, marker="." if len(at) < 3 else "")
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        last = panel.points[-1]
+        axes.set_xlabel(f"{last.clusters:,} events" if curves.unit != "dollars" or curves.level == 0.0 else "")
+        axes.grid(axis="y")
+        _dates(axes, at)
+    _label_left(panels, curves.unit)
+    return figure
+
+
+def _calibrations(calibrations: Calibrations) -> "Figure":
+    figure, panels = _grid(len(calibrations.panels), calibrations.title, calibrations.note, 2.1)
+    for axes, panel in zip(panels, calibrations.panels, strict=True):
+        bins = panel.bins
+        full = bins.count > 0
+        said, seen, count = bins.mean_probability[full], bins.mean_outcome[full], bins.count[full]
+        # How many there are lies below, as a share of a quarter of the height.
+        axes.bar(
+            bins.lower[full],
+            0.25 * count / count.max(),
+            width=(bins.upper - bins.lower)[full],
+            align="edge",
+            color="#dddddd",
+            edgecolor="white",
+            linewidth=0.5,
+        )
+        axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linewidth=0.6, linestyle=(0, (4, 3)))
+        reach = np.maximum([seen - bins.outcome_low[full], bins.outcome_high[full] - seen], 0.0)
+        axes.errorbar(said, seen, yerr=reach, fmt="o", color=BLUE, markersize=3.0, elinewidth=0.9)
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
+        axes.set_yticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
+        axes.set_xlabel(f"said; {panel.n:,} forecasts, {panel.events:,} events")
+        axes.set_aspect("equal")
+    _label_left(panels, "happened")
+    return figure
+
+
+def _returns(returns: Returns) -> "Figure":
+    names = [bar.name for bar in returns.horizons[0][1]]
+    height = 1.0 + 0.2 * len(names)
+    figure = _figure(height, returns.title, returns.note)
+    panels: Sequence[Axes] = figure.subplots(1, len(returns.horizons), sharey=True, squeeze=False)[0]
+    places = np.arange(len(names))[::-1]
+    for axes, (horizon, bars) in zip(panels, returns.horizons, strict=True):
+        axes.axvline(0.0, color=GREY, linewidth=0.6)
+        for place, bar in zip(places, bars, strict=True):
+            if bar.mean is None:
+                continue
+            axes.barh(place, 100.0 * bar.mean, height=0.62, color=BLUE if bar.mean >= 0.0 else RED, alpha=0.55)
+            if bar.low is not None and bar.high is not None:
+                axes.plot([100.0 * bar.low, 100.0 * bar.high], [place, place], color="black", linewidth=0.9)
+        n = {bar.n for bar in bars if bar.mean is not None}
+        decisions = f"{min(n):,}" if len(n) == 1 else f"{min(n, default=0):,} to {max(n, default=0):,}"
+        axes.set_title(horizon)
+        axes.set_xlabel(f"%; n = {decisions}")
+        axes.locator_params(axis="x", nbins=3)
+        axes.tick_params(axis="y", length=0.0)
+        axes.grid(axis="x")
+    panels[0].set_yticks(places, [label(name, _NAME_CELLS) for name in names])
+    panels[0].set_ylim(-0.6, len(names) - 0.4)
+    return figure
+
+
+def _prices(market: MarketHistory) -> "Figure":
+    asked = market.market
+    note = "Rings: what bots said, in their colour; crosses: the price it was booked at."
+    figure = _figure(2.7, label(asked.question or asked.title, _TITLE_CELLS), note)
+    axes = figure.subplots()
+    at = [_instant(seconds) for seconds, _ in market.prices]
+    axes.step(at, [price for _, price in market.prices], where="post", color=GREY, linewidth=1.0)
+    bots = list(dict.fromkeys(each.bot for each in market.decisions))
+    handles, names = [], []
+    for number, bot in enumerate(bots):
+        own = [each for each in market.decisions if each.bot == bot]
+        # More than can be told apart share the last colour.
+        colour = _COLOURS[min(number, _MOST_BOTS - 1)]
+        handle = _decisions(axes, own, colour)
+        if number < _MOST_BOTS - 1 or len(bots) == _MOST_BOTS:
+            handles.append(handle)
+            names.append(label(bot, 22))
+        elif number == _MOST_BOTS - 1:
+            handles.append(handle)
+            names.append(f"{len(bots) - number} others")
+    if market.payout_yes is not None and market.settled_at is not None:
+        settled = _instant(market.settled_at)
+        axes.plot([settled], [market.payout_yes], marker="D", color="black", markersize=4.0, linestyle="")
+        paid = {1.0: "YES", 0.0: "NO"}.get(market.payout_yes, f"paid {market.payout_yes:.2f}")
+        axes.annotate(paid, (settled, market.payout_yes), (5, 0), textcoords="offset points", va="center")
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_ylabel("price of YES")
+    axes.grid(axis="y")
+    _dates(axes, at)
+    if handles:
+        axes.legend(handles, [""] * len(handles), loc="center left", bbox_to_anchor=(1.04, 0.5))
+        # A name that begins with an underscore would be left out, were it given above.
+        for text, name in zip(axes.get_legend().get_texts(), names, strict=True):
+            text.set_text(name)
+    return figure
+
+
+def _decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> Any:
+    said = [each for each in own if each.probability is not None]
+    booked = [each for each in own if each.bet_usd != 0.0]
+    axes.plot(
+        [_instant(each.decided_at) for each in booked],
+        [each.price_yes for each in booked],
+        marker="x",
+        color=colour,
+        markersize=3.5,
+        linestyle="",
+    )
+    (handle,) = axes.plot(
+        [_instant(each.decided_at) for each in said],
+        [each.probability for each in said],
+        marker="o",
+        markerfacecolor="none",
+        markeredgewidth=0.9,
+        color=colour,
+        markersize=3.5,
+        linestyle="",
+    )
+    return handle
+
+
+def _grid(panels: int, title: str, note: str, row_inches: float) -> "tuple[Figure, list[Axes]]":
+    columns = min(panels, _COLUMNS)
+    rows = -(-panels // columns)
+    figure = _figure((2.4 if panels == 1 else row_inches * rows) + 0.6, title, note)
+    every = figure.subplots(rows, columns, squeeze=False)
+    flat = list(every.flat)
+    for axes in flat[panels:]:
+        axes.set_visible(False)
+    return figure, flat[:panels]
+
+
+def _figure(height_inches: float, title: str, note: str) -> "Figure":
+    from textwrap import wrap
+
+    from matplotlib.figure import Figure
+
+    lines = wrap(note, _NOTE_CHARACTERS)
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches + 0.12 * len(lines)), layout="constrained")
+    figure.suptitle(label(title, _TITLE_CELLS), x=0.01, ha="left")
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6.5, color=GREY)
+    return figure
+
+
+def _dates(axes: "Axes", at: Sequence[datetime]) -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=2, maxticks=5, tz=UTC)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=UTC))
+
+
+def _label_left(panels: "Sequence[Axes]", words: str) -> None:
+    for axes in panels[::_COLUMNS]:
+        axes.set_ylabel(words)
+
+
+def _instant(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
