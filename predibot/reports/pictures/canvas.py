@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from predibot.errors import UsageError
 from predibot.reports.terminal.text import plain
@@ -20,7 +20,7 @@ BLUE, RED, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#666666"
 _FONT = "DejaVu Sans"
 """It comes with matplotlib, so that no machine draws another."""
 _UNKNOWN = "\ufffd"
-_STYLE = {
+_STYLE: Any = {
     "font.family": [_FONT],
     "font.size": 8.0,
     "axes.titlesize": 8.0,

@@ -2,18 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from predibot.jobs.histories.event import MarketHistory, PricedDecision
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
 from predibot.reports.pictures.series import Calibrations, Curves, Picture, Returns
+from predibot.reports.views.leaderboard import BASELINES
+from predibot.scoring.evaluation.running import RunningPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _COLUMNS = 3
 _NAME_CELLS = 30
@@ -21,6 +25,7 @@ _TITLE_CELLS = 95
 _NOTE_CHARACTERS = 130
 _MOST_BOTS = 8
 """Of a legend; more share one colour."""
+_LOGARITHMIC_FROM = 20.0
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
 
@@ -38,7 +43,7 @@ def drawn(picture: Picture) -> "Figure":
 def _curves(curves: Curves) -> "Figure":
     figure, panels = _grid(len(curves.panels), curves.title, curves.note, 1.6)
     for axes, panel in zip(panels, curves.panels, strict=True):
-        at = [_instant(point.slot_at) for point in panel.points]
+        at = _days([point.slot_at for point in panel.points])
         low, high = (
             np.array([math.nan if end is None else end for end in ends])
             for ends in ([point.low for point in panel.points], [point.high for point in panel.points])
@@ -47,12 +52,25 @@ def _curves(curves: Curves) -> "Figure":
         axes.fill_between(at, low, high, color=BLUE, alpha=0.18, linewidth=0.0)
         axes.plot(at, [point.total for point in panel.points], color=BLUE, marker="." if len(at) < 3 else "")
         axes.set_title(label(panel.name, _NAME_CELLS))
-        last = panel.points[-1]
-        axes.set_xlabel(f"{last.clusters:,} events" if curves.unit != "dollars" or curves.level == 0.0 else "")
+        if curves.counted:
+            axes.set_xlabel(f"{panel.points[-1].clusters:,} {curves.counted}", loc="left")
+        if curves.level > 0.0:
+            _money(axes, panel.points)
         axes.grid(axis="y")
-        _dates(axes, at)
+        _dates(axes)
     _label_left(panels, curves.unit)
     return figure
+
+
+def _money(axes: "Axes", points: Sequence[RunningPoint]) -> None:
+    """Show dollars as such, and what grew or fell many times over on a scale where each doubling is as high."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    shown = [end for point in points for end in (point.total, point.low, point.high) if end is not None]
+    if min(shown) > 0.0 and max(shown) > _LOGARITHMIC_FROM * min(shown):
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
 
 
 def _calibrations(calibrations: Calibrations) -> "Figure":
@@ -71,6 +89,8 @@ def _calibrations(calibrations: Calibrations) -> "Figure":
             edgecolor="white",
             linewidth=0.5,
         )
+        for middle, n in zip((bins.lower + bins.upper)[full] / 2.0, count.tolist(), strict=True):
+            axes.text(middle, 0.25 * n / count.max() + 0.01, f"{n:,}", fontsize=4.5, color=GREY, ha="center")
         axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linewidth=0.6, linestyle=(0, (4, 3)))
         reach = np.maximum([seen - bins.outcome_low[full], bins.outcome_high[full] - seen], 0.0)
         axes.errorbar(said, seen, yerr=reach, fmt="o", color=BLUE, markersize=3.0, elinewidth=0.9)
@@ -116,12 +136,14 @@ def _prices(market: MarketHistory) -> "Figure":
     note = "Rings: what bots said, in their colour; crosses: the price it was booked at."
     figure = _figure(2.7, label(asked.question or asked.title, _TITLE_CELLS), note)
     axes = figure.subplots()
-    at = [_instant(seconds) for seconds, _ in market.prices]
+    at = _days([seconds for seconds, _ in market.prices])
     axes.step(at, [price for _, price in market.prices], where="post", color=GREY, linewidth=1.0)
-    bots = list(dict.fromkeys(each.bot for each in market.decisions))
+    shown = [each for each in market.decisions if each.probability is not None or each.bet_usd != 0.0]
+    # Those that know nothing come last, where colours are few.
+    bots = sorted(dict.fromkeys(each.bot for each in shown), key=lambda bot: bot in BASELINES)
     handles, names = [], []
     for number, bot in enumerate(bots):
-        own = [each for each in market.decisions if each.bot == bot]
+        own = [each for each in shown if each.bot == bot]
         # More than can be told apart share the last colour.
         colour = _COLOURS[min(number, _MOST_BOTS - 1)]
         handle = _decisions(axes, own, colour)
@@ -132,43 +154,33 @@ def _prices(market: MarketHistory) -> "Figure":
             handles.append(handle)
             names.append(f"{len(bots) - number} others")
     if market.payout_yes is not None and market.settled_at is not None:
-        settled = _instant(market.settled_at)
+        settled = float(_days([market.settled_at])[0])
         axes.plot([settled], [market.payout_yes], marker="D", color="black", markersize=4.0, linestyle="")
         paid = {1.0: "YES", 0.0: "NO"}.get(market.payout_yes, f"paid {market.payout_yes:.2f}")
         axes.annotate(paid, (settled, market.payout_yes), (5, 0), textcoords="offset points", va="center")
     axes.set_ylim(-0.04, 1.04)
     axes.set_ylabel("price of YES")
     axes.grid(axis="y")
-    _dates(axes, at)
+    _dates(axes)
     if handles:
-        axes.legend(handles, [""] * len(handles), loc="center left", bbox_to_anchor=(1.04, 0.5))
+        legend = axes.legend(handles, [""] * len(handles), loc="center left", bbox_to_anchor=(1.04, 0.5))
         # A name that begins with an underscore would be left out, were it given above.
-        for text, name in zip(axes.get_legend().get_texts(), names, strict=True):
+        for text, name in zip(legend.get_texts(), names, strict=True):
             text.set_text(name)
     return figure
 
 
-def _decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> Any:
-    said = [each for each in own if each.probability is not None]
-    booked = [each for each in own if each.bet_usd != 0.0]
-    axes.plot(
-        [_instant(each.decided_at) for each in booked],
-        [each.price_yes for each in booked],
-        marker="x",
-        color=colour,
-        markersize=3.5,
-        linestyle="",
-    )
-    (handle,) = axes.plot(
-        [_instant(each.decided_at) for each in said],
-        [each.probability for each in said],
-        marker="o",
-        markerfacecolor="none",
-        markeredgewidth=0.9,
-        color=colour,
-        markersize=3.5,
-        linestyle="",
-    )
+def _decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
+    """Draw what one bot said and where it bet, and return what stands for it in the legend."""
+    booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
+    said = [(each.decided_at, each.probability) for each in own if each.probability is not None]
+    at, prices = np.array(booked).reshape(-1, 2).T
+    axes.plot(_days(at), prices, marker="x", color=colour, markersize=3.5, linestyle="")
+    at, stated = np.array(said).reshape(-1, 2).T
+    # Rings, through which the crosses are seen.
+    (handle,) = axes.plot(_days(at), stated, marker="o", color=colour, markersize=3.5, linestyle="")
+    handle.set_markerfacecolor("none")
+    handle.set_markeredgewidth(0.9)
     return handle
 
 
@@ -195,12 +207,14 @@ def _figure(height_inches: float, title: str, note: str) -> "Figure":
     return figure
 
 
-def _dates(axes: "Axes", at: Sequence[datetime]) -> None:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+def _dates(axes: "Axes") -> None:
+    from matplotlib import dates
 
-    locator = AutoDateLocator(minticks=2, maxticks=5, tz=UTC)
+    # What is not typed there.
+    make: Any = dates
+    locator = make.AutoDateLocator(minticks=2, maxticks=5, tz=UTC)
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=UTC))
+    axes.xaxis.set_major_formatter(make.ConciseDateFormatter(locator, tz=UTC))
 
 
 def _label_left(panels: "Sequence[Axes]", words: str) -> None:
@@ -208,5 +222,6 @@ def _label_left(panels: "Sequence[Axes]", words: str) -> None:
         axes.set_ylabel(words)
 
 
-def _instant(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+def _days(seconds: ArrayLike) -> NDArray[np.float64]:
+    """Return instants as matplotlib counts them: days since 1970."""
+    return np.asarray(seconds, dtype=np.float64) / 86_400.0

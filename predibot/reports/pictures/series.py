@@ -36,7 +36,9 @@ class Curves:
     panels: tuple[CurvePanel, ...]
     note: str
     level: float = 0.0
-    """Where a line says that nothing was gained."""
+    """Where a line says that nothing was gained: of an account, its deposit."""
+    counted: str = ""
+    """What the points are sums over, such as events; empty where that says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,8 @@ def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> I
     moving = [each for each in panels if any(point.total != 0.0 for point in each.points)]
     if moving:
         flat = len(panels) - len(moving)
-        said = [_BAND, _scales(moving), f"{flat} without any are left out." if flat else "", _cut(len(moving))]
-        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(said))
+        said = [_BAND, _scales(moving), f"Left out: {flat} that never left zero." if flat else "", _cut(len(moving))]
+        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(said), counted="events")
 
 
 def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
@@ -142,7 +144,7 @@ def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, 
         if card.forecast.calibration is not None
     ]
     if panels:
-        note = "Lines: Wilson's 95% interval over the events that forecasts are worth. Bars: how many forecasts."
+        note = "Lines: Wilson's 95% interval, over the events forecasts are worth. Bars and numbers: how many."
         shown = tuple(panels[:MOST_PANELS])
         yield "calibration", Calibrations("Calibration", shown, _sentences([note, _cut(len(panels))]))
 
