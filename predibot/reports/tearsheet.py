@@ -22,7 +22,7 @@ _CELL_CHARACTERS = 400
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 60rem;
-  padding: 1.5rem; overflow-wrap: anywhere; }
+  padding: 1.5rem; overflow-wrap: break-word; }
 h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem;
   border-bottom: 1px solid #ccc; } h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
 p { margin: .3rem 0; } .claim { font-weight: 600; } .small { color: #555; font-size: .87rem; }
@@ -30,7 +30,7 @@ figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; max-width: 52
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #eee; }
 th { color: #555; font-weight: 600; } .number { text-align: right; white-space: nowrap; }
-td:not(.number) { white-space: pre-wrap; }
+td.text { min-width: 6rem; }
 ol { padding-left: 1.4rem; } li { margin: .6rem 0; }
 @media print { body { max-width: none; padding: 0; } figure, li { break-inside: avoid; } }
 """.strip()

@@ -25,6 +25,8 @@ _TITLE_CELLS = 95
 _NOTE_CHARACTERS = 130
 _MOST_BOTS = 8
 """Of a legend; more share one colour."""
+_BELOW, _STRIP = 0.3, 0.16
+"""How far below zero the strip of counts begins, and how high it is."""
 _LOGARITHMIC_FROM = 20.0
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
@@ -79,24 +81,19 @@ def _calibrations(calibrations: Calibrations) -> "Figure":
         bins = panel.bins
         full = bins.count > 0
         said, seen, count = bins.mean_probability[full], bins.mean_outcome[full], bins.count[full]
-        # How many there are lies below, as a share of a quarter of the height.
-        axes.bar(
-            bins.lower[full],
-            0.25 * count / count.max(),
-            width=(bins.upper - bins.lower)[full],
-            align="edge",
-            color="#dddddd",
-            edgecolor="white",
-            linewidth=0.5,
-        )
-        for middle, n in zip((bins.lower + bins.upper)[full] / 2.0, count.tolist(), strict=True):
-            axes.text(middle, 0.25 * n / count.max() + 0.01, f"{n:,}", fontsize=4.5, color=GREY, ha="center")
+        # How many there are stands in a strip below.
+        heights = _STRIP * count / count.max()
+        width = (bins.upper - bins.lower)[full]
+        axes.bar(bins.lower[full], heights, width, -_BELOW, align="edge", color="#cccccc", edgecolor="white")
+        middles = ((bins.lower + bins.upper)[full] / 2.0).tolist()
+        for middle, height, n in zip(middles, heights.tolist(), count.tolist(), strict=True):
+            axes.text(middle, height - _BELOW + 0.01, f"{n:,}", fontsize=4.5, color=GREY, ha="center")
         axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linewidth=0.6, linestyle=(0, (4, 3)))
         reach = np.maximum([seen - bins.outcome_low[full], bins.outcome_high[full] - seen], 0.0)
         axes.errorbar(said, seen, yerr=reach, fmt="o", color=BLUE, markersize=3.0, elinewidth=0.9)
         axes.set_title(label(panel.name, _NAME_CELLS))
         axes.set_xlim(-0.02, 1.02)
-        axes.set_ylim(-0.02, 1.02)
+        axes.set_ylim(-_BELOW, 1.02)
         axes.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
         axes.set_yticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
         axes.set_xlabel(f"said; {panel.n:,} forecasts, {panel.events:,} events")

@@ -1,6 +1,6 @@
 """What pictures show, as plain series; pure, and without matplotlib."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, ScoredBot
@@ -86,13 +86,11 @@ Picture = Curves | Calibrations | Returns | MarketHistory
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
     """Yield the pictures of a ledger under the names of their files; what there is nothing of is left out."""
     cards = list(_ordered(history.evaluation))
-    for name, title, unit, what in _SUMS:
-        panels = [
-            CurvePanel(f"{bot}{apart}", points)
-            for knowledge, bot, apart, _ in cards
-            if (points := history.running.get(knowledge, {}).get(what, {}).get(bot))
-        ]
-        yield from _curves(name, title, unit, panels)
+    of_bots = [
+        (f"{bot}{apart}", {what: of[bot] for what, of in history.running[knowledge].items() if bot in of})
+        for knowledge, bot, apart, _ in cards
+    ]
+    yield from _sums(of_bots)
     yield from _calibration([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
     yield from _returns([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
     yield from _accounts(history.accounts)
@@ -102,20 +100,11 @@ def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
 def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
     """Yield the pictures of one bot, likewise."""
     named = [(_panel_name(each), each) for each in history.scored]
-    for name, title, unit, what in _SUMS:
-        panels = [CurvePanel(own, points) for own, each in named if (points := each.running.get(what))]
-        yield from _curves(name, title, unit, panels)
+    yield from _sums([(own, each.running) for own, each in named])
     yield from _calibration([(own, each.card) for own, each in named])
     yield from _returns([(own, each.card) for own, each in named])
     yield from _accounts(history.accounts)
     yield from _prices(history.markets)
-
-
-_SUMS = (
-    ("edge", "Edge over the price, added up", "sum over event-slots", EDGE),
-    ("gain", "Gain at the quote, with fees, a dollar a decision", "dollars", GAIN_AT_QUOTE),
-    ("gain-at-mid", "Gain at the mid, a dollar a decision", "dollars", GAIN),
-)
 
 
 def _ordered(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scorecard]]:
@@ -126,6 +115,18 @@ def _ordered(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scor
 
 def _panel_name(scored: ScoredBot) -> str:
     return f"{scored.card.bot}{'' if scored.knowledge == 'clean' else _APART}"
+
+
+def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) -> Iterator[tuple[str, Picture]]:
+    """Yield the edges, and what was gained: at the quote where any bot has a value there, else at the mid."""
+    gained = GAIN_AT_QUOTE if any(GAIN_AT_QUOTE in running for _, running in bots) else GAIN
+    where = "at the quote, with fees" if gained == GAIN_AT_QUOTE else "at the mid"
+    for name, title, unit, what in (
+        ("edge", "Edge over the price, added up", "sum over event-slots", EDGE),
+        ("gain", f"Gain of a dollar a decision, added up, {where}", "dollars", gained),
+    ):
+        panels = [CurvePanel(bot, running[what]) for bot, running in bots if what in running]
+        yield from _curves(name, title, unit, panels)
 
 
 def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> Iterator[tuple[str, Picture]]:

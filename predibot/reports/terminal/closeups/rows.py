@@ -13,8 +13,9 @@ from predibot.scoring.accounts.cohort_board import CohortBotScore
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import HorizonScore
+from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
-from predibot.scoring.inference.power import EventsNeeded
+from predibot.scoring.inference.power import EventsNeeded, smallest_detectable
 
 _CURVE_ROWS = 10
 _NAME_CELLS = 24
@@ -112,6 +113,13 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
         yield f"Record needed: {more} more events, if the edge stays as it is and each event tells as much"
     elif found.events < FEW_CLUSTERS:
         yield f"Record needed: at least {FEW_CLUSTERS} events; fewer carry no claim"
+    elif found.finding in (Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE):
+        yield "Record needed: no more events; the claim stands"
+    interval = scored.card.edge.interval
+    error = None if interval is None else interval.standard_error
+    seen = None if error is None else smallest_detectable(error, found.events)
+    if seen is not None:
+        yield f"So many events show a true edge of {figures.short_score(seen)} four times in five, and seldom less"
 
 
 def _account_claim(account: AccountHistory) -> str:
