@@ -102,7 +102,8 @@ def _tables(grids: Sequence[Grid]) -> Iterator[str]:
     for grid in grids:
         kinds = ["number" if column.kind == "number" else "text" for column in grid.columns]
         yield f"<h3>{_text(grid.title)}</h3>"
-        yield '<div class="wide"><table>'
+        # What scrolls must be reached by keys.
+        yield f'<div class="wide" tabindex="0" role="region" aria-label="{_text(grid.title)}"><table>'
         headers = zip(grid.columns, kinds, strict=True)
         cells = "".join(f'<th scope="col" class="{kind}">{_text(column.header)}</th>' for column, kind in headers)
         yield f"<thead><tr>{cells}</tr></thead><tbody>"
