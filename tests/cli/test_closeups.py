@@ -90,7 +90,7 @@ def test_the_document_of_a_bot_says_what_evaluate_says(played: Predibot) -> None
     (card,) = document["evaluation"]["bots"]
     (scored,) = document["running"]
     last = scored["edge"][-1]
-    assert last["total"] == pytest.approx(card["edge"] * last["n"])
+    assert last["total"] == pytest.approx(card["edge"]["edge"] * last["n"])
     assert document["decisions"] == {"recorded": 10}
     assert [each["gain_usd"] < 0.0 for each in document["worst"]] == [True] * len(document["worst"])
     assert [each["gain_usd"] > 0.0 for each in document["best"]] == [True] * len(document["best"])
@@ -192,7 +192,7 @@ def test_hostile_texts_are_shown_as_text_everywhere(hostile: str, predibot: Pred
 
 def test_accounts_are_told_and_drawn(predibot: Predibot) -> None:
     with Store.open(f"sqlite:///{Path.cwd() / 'accounts.db'}") as store:
-        fill_accounts(store, Portfolios(bots=3, days=35), np.random.default_rng(5))
+        fill_accounts(store, Portfolios(bots=4, days=35), np.random.default_rng(5))
     at = ("--ledger", "sqlite:///accounts.db")
     text = predibot("report", "--bot", "bot_2", *at).out
     assert "\nAccount: " in text and "\nValue\n" in text and "Record needed of account" in text

@@ -16,7 +16,7 @@ def _record(events: int = 12) -> TrackRecord:
     made = [
         Made(bot, at=float(number), event=number, bets=(Bet(number, stake, 0.4, said),))
         for number in range(events)
-        for bot, stake, said in (("a", 0.5, 0.5 + number / 40.0), ("b", -1.0, 0.1))
+        for bot, stake, said in (("a", 0.5, 0.5 + number / 130.0), ("b", -1.0, 0.1))
     ]
     paid = {number: Paid(number + 0.5, float(number % 3 == 0)) for number in range(events)}
     return record_of(made, paid=paid, as_of=100.0)
