@@ -43,9 +43,9 @@ metrics: .venv/.dev  ## write docs/metrics.md from the docstrings of predibot.sc
 
 docs: .venv/.dev  ## build the docs as a site in build/docs, with a gallery of the demo; a dead link ends it
 	@mkdir -p build/docs-demo
-	@cd build/docs-demo && ../../$(python) -m predibot demo >/dev/null
+	@cd build/docs-demo && ../../$(python) -m predibot demo >demo.log 2>&1 || { cat demo.log >&2; exit 1; }
 	@$(python) .ci/docs_pages build/docs-pages sqlite:///build/docs-demo/runs/out/demo.db script_sharp
-	@$(python) -m mkdocs build --strict --quiet
+	@$(python) -m mkdocs build --strict
 
 wheel-contents: .venv/.dev  ## store the list of files the wheel may hold
 	@.ci/wheel_contents > .venv/wheel_contents.txt && mv .venv/wheel_contents.txt .ci/wheel_contents.txt
