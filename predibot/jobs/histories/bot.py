@@ -11,10 +11,13 @@ from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import WorstDecision, worst_decisions
 from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
+from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
+from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -61,6 +64,19 @@ class AccountHistory:
 
 
 @dataclass(frozen=True, slots=True)
+class CohortsHistory:
+    """What a bot made of its weekly cohorts."""
+
+    recipe: str
+    game: str
+    mode: str
+    methodology: str
+    score: CohortBotScore
+    results: tuple[CohortResult, ...]
+    """By their start."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unanswered:
     """Decisions that were refused, failed or abstained for one reason."""
 
@@ -92,8 +108,9 @@ class BotHistory:
     """The most frequent reason first."""
     scored: tuple[ScoredBot, ...]
     accounts: tuple[AccountHistory, ...]
+    cohorts: tuple[CohortsHistory, ...]
     evaluation: Evaluation
-    """Of this bot alone, with the cohorts in it."""
+    """Of this bot alone."""
     best: tuple[WorstDecision, ...]
     worst: tuple[WorstDecision, ...]
     markets: tuple[MarketHistory, ...]
@@ -130,6 +147,7 @@ def bot_history(
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
+        weekly = cohort_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
         decisions = told_decisions(connection, asked)
         listed = named_markets(connection, found.venue_name)
@@ -151,7 +169,8 @@ def bot_history(
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=_unanswered(decisions),
         scored=tuple(_scored(found.evaluation, record, bot)),
-        accounts=tuple(_accounts(found.evaluation, kept, bot, question.uncertainty)),
+        accounts=tuple(account_histories(found.evaluation, kept, question.uncertainty)),
+        cohorts=tuple(cohort_histories(found.evaluation, weekly)),
         evaluation=found.evaluation,
         best=best,
         worst=worst,
@@ -180,6 +199,17 @@ def account_histories(
             yield AccountHistory(*key, score, values, _dates_needed(score))
 
 
+def cohort_histories(evaluation: Evaluation, kept: Sequence[CohortsRecord]) -> Iterator[CohortsHistory]:
+    """Yield what each bot made of its cohorts, board by board, best first."""
+    for board in evaluation.cohorts:
+        key = (board.recipe, board.game, board.mode, board.methodology)
+        record = next(each for each in kept if (each.recipe, each.game, each.mode, each.methodology) == key)
+        results = {(each.bot, each.knowledge): each.results for each in record.bots}
+        for score in board.scores:
+            ordered = sorted(results[score.bot, score.knowledge], key=lambda each: each.start)
+            yield CohortsHistory(*key, score, tuple(ordered))
+
+
 def _scored(evaluation: Evaluation, record: TrackRecord, bot: str) -> Iterator[ScoredBot]:
     for knowledge, ranking in evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
@@ -193,12 +223,6 @@ def _scored(evaluation: Evaluation, record: TrackRecord, bot: str) -> Iterator[S
                     tuple(each for each in ranking.by_category if each.bot == bot and each.score.n),
                     {name: of[bot] for name, of in running.items() if bot in of},
                 )
-
-
-def _accounts(
-    evaluation: Evaluation, kept: Sequence[AccountsRecord], bot: str, uncertainty: Uncertainty
-) -> Iterator[AccountHistory]:
-    return (each for each in account_histories(evaluation, kept, uncertainty) if each.score.bot == bot)
 
 
 def _dates_needed(score: AccountScore) -> EventsNeeded | None:

@@ -5,10 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.histories.bot import AccountHistory, Running, account_histories, running_of
+from predibot.jobs.histories.bot import (
+    AccountHistory,
+    CohortsHistory,
+    Running,
+    account_histories,
+    cohort_histories,
+    running_of,
+)
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.reasons import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -29,6 +37,8 @@ class LedgerHistory:
     """The running sums of each ranking."""
     accounts: tuple[AccountHistory, ...]
     """Board by board, best first."""
+    cohorts: tuple[CohortsHistory, ...]
+    """Likewise."""
     markets: tuple[MarketHistory, ...]
     """The markets decided on whose prices jumped most."""
 
@@ -62,11 +72,13 @@ def ledger_history(
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
+        weekly = cohort_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
         listed = named_markets(connection, found.venue_name)
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
         running={knowledge: running_of(record, knowledge) for knowledge in evaluation.rankings},
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
+        cohorts=tuple(cohort_histories(evaluation, weekly)),
         markets=jumping_markets(record, listed, _MARKETS),
     )

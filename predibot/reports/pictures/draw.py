@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from predibot.jobs.histories.event import MarketHistory, PricedDecision
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
-from predibot.reports.pictures.series import Calibrations, Curves, Picture, Returns
+from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns
 from predibot.reports.views.leaderboard import BASELINES
 from predibot.scoring.evaluation.running import RunningPoint
 
@@ -39,6 +39,8 @@ def drawn(picture: Picture) -> "Figure":
         return _calibrations(picture)
     if isinstance(picture, Returns):
         return _returns(picture)
+    if isinstance(picture, Cohorts):
+        return _cohorts(picture)
     return _prices(picture)
 
 
@@ -125,6 +127,24 @@ def _returns(returns: Returns) -> "Figure":
         axes.grid(axis="x")
     panels[0].set_yticks(places, [label(name, _NAME_CELLS) for name in names])
     panels[0].set_ylim(-0.6, len(names) - 0.4)
+    return figure
+
+
+def _cohorts(cohorts: Cohorts) -> "Figure":
+    figure, panels = _grid(len(cohorts.panels), cohorts.title, cohorts.note, 1.6)
+    for axes, panel in zip(panels, cohorts.panels, strict=True):
+        at = _days([start for start, _ in panel.returns])
+        percents = np.array([100.0 * value for _, value in panel.returns])
+        width = 0.6 * float(np.diff(at).min(initial=7.0))
+        axes.bar(at, percents, width, color=[BLUE if value >= 0.0 else RED for value in percents], alpha=0.55)
+        if panel.low is not None and panel.high is not None:
+            axes.axhspan(100.0 * panel.low, 100.0 * panel.high, color=GREY, alpha=0.12, linewidth=0.0)
+        axes.axhline(100.0 * panel.mean, color="black", linewidth=0.9)
+        axes.axhline(0.0, color=GREY, linewidth=0.6)
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        axes.grid(axis="y")
+        _dates(axes)
+    _label_left(panels, "return, %")
     return figure
 
 

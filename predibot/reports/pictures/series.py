@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from predibot.jobs.histories.bot import AccountHistory, BotHistory, ScoredBot
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -80,7 +80,29 @@ class Returns:
     note: str
 
 
-Picture = Curves | Calibrations | Returns | MarketHistory
+@dataclass(frozen=True, slots=True)
+class CohortPanel:
+    """What a bot made of each cohort, and on average."""
+
+    name: str
+    returns: tuple[tuple[float, float], ...]
+    """The start of each in seconds since 1970, and the return on its stake."""
+    mean: float
+    low: float | None
+    """The ends of the interval of the mean; None where there is none."""
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cohorts:
+    """Cohorts of bots beside each other."""
+
+    title: str
+    panels: tuple[CohortPanel, ...]
+    note: str
+
+
+Picture = Curves | Calibrations | Returns | Cohorts | MarketHistory
 
 
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
@@ -94,6 +116,7 @@ def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
     yield from _calibration([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
     yield from _returns([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
     yield from _accounts(history.accounts)
+    yield from _cohorts(history.cohorts)
     yield from _prices(history.markets)
 
 
@@ -104,6 +127,7 @@ def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
     yield from _calibration([(own, each.card) for own, each in named])
     yield from _returns([(own, each.card) for own, each in named])
     yield from _accounts(history.accounts)
+    yield from _cohorts(history.cohorts)
     yield from _prices(history.markets)
 
 
@@ -175,16 +199,42 @@ def _bar(name: str, card: Scorecard, label: str, what: str) -> Bar:
 
 
 def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture]]:
-    boards: dict[tuple[str, str, str, str], list[AccountHistory]] = {}
+    boards: dict[tuple[str, ...], list[AccountHistory]] = {}
     for each in accounts:
         boards.setdefault((each.recipe, each.game, each.mode, each.subject), []).append(each)
-    for number, ((recipe, game, mode, _), found) in enumerate(boards.items(), start=1):
+    for number, found in enumerate(boards.values(), start=1):
         panels = [CurvePanel(each.score.bot, each.values) for each in found]
         note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
         said = _sentences([note, _scales(panels), _cut(len(panels))])
-        title = f"Account value: {game} of {recipe}, {mode}"
-        name = "account-value" if len(boards) == 1 else f"account-value-{number}"
-        yield name, Curves(title, "dollars", tuple(panels[:MOST_PANELS]), said, found[0].score.start_usd)
+        title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
+        name = f"account-value{_numbered(number, len(boards))}"
+        yield name, Curves(title, "dollars", tuple(panels[:MOST_PANELS]), said, start_usd)
+
+
+def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:
+    boards: dict[tuple[str, ...], list[CohortsHistory]] = {}
+    for each in cohorts:
+        boards.setdefault((each.recipe, each.game, each.mode, each.methodology), []).append(each)
+    for number, found in enumerate(boards.values(), start=1):
+        panels = tuple(_cohort_panel(each) for each in found[:MOST_PANELS])
+        note = "Bars: cohorts by their start. Line and band: the mean with its 95% interval, which minds their overlap."
+        said = _sentences([note, _scales(panels), _cut(len(found))])
+        yield f"cohorts{_numbered(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, said)
+
+
+def _cohort_panel(cohorts: CohortsHistory) -> CohortPanel:
+    found = cohorts.score.score.returns
+    name = f"{cohorts.score.display_name or cohorts.score.bot}{_APART if cohorts.score.knowledge == 'unknown' else ''}"
+    returns = tuple((each.start.timestamp(), each.profit_usd / each.stake_usd) for each in cohorts.results)
+    return CohortPanel(name, returns, found.mean, found.low, found.high)
+
+
+def _board(of: AccountHistory | CohortsHistory) -> str:
+    return f"{of.game} of {of.recipe}, {of.mode}"
+
+
+def _numbered(number: int, boards: int) -> str:
+    return "" if boards == 1 else f"-{number}"
 
 
 def _prices(markets: Sequence[MarketHistory]) -> Iterator[tuple[str, Picture]]:

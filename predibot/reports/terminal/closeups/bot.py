@@ -5,7 +5,7 @@ from dataclasses import asdict
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.histories.bot import AccountHistory, BotHistory, ScoredBot
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.reports.terminal.closeups.reliability import LEGEND, reliability_lines
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.grid import print_grid
@@ -63,6 +63,7 @@ def bot_document(history: BotHistory) -> Document:
             for each in history.scored
         ],
         "accounts": [_account(each) for each in history.accounts],
+        "cohorts": [_cohorts(each) for each in history.cohorts],
         "best": worst_documents(history.best),
         "worst": worst_documents(history.worst),
         "evaluation": evaluation_document(history.evaluation),
@@ -78,6 +79,27 @@ def _account(account: AccountHistory) -> Document:
         "subject": account.subject,
         "dates_needed": None if needed is None else asdict(needed),
         "values": [_point(point) for point in account.values],
+    }
+
+
+def _cohorts(cohorts: CohortsHistory) -> Document:
+    return {
+        "recipe": cohorts.recipe,
+        "game": cohorts.game,
+        "mode": cohorts.mode,
+        "methodology": cohorts.methodology,
+        "knowledge": cohorts.score.knowledge,
+        "results": [
+            {
+                "start": format_instant(each.start),
+                "stake_usd": number(each.stake_usd),
+                "value_usd": number(each.value_usd),
+                "won": each.won,
+                "lost": each.lost,
+                "cancelled": each.cancelled,
+            }
+            for each in cohorts.results
+        ],
     }
 
 

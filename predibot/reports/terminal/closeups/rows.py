@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.histories.bot import AccountHistory, BotHistory, ScoredBot
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain, sentence
 from predibot.reports.views.leaderboard import VERDICTS, more_events
-from predibot.scoring.accounts.cohort_board import CohortBotScore
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import HorizonScore
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
+from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
 from predibot.scoring.inference.power import EventsNeeded, smallest_detectable
 
 _CURVE_ROWS = 10
@@ -62,7 +62,8 @@ def bot_grids(history: BotHistory) -> Iterator[Grid]:
     for account in history.accounts:
         yield _account(account)
         yield _values(account)
-    yield from _cohorts(history)
+    for cohorts in history.cohorts:
+        yield _cohorts(cohorts)
     if history.unanswered:
         yield unanswered_grid(history)
 
@@ -259,25 +260,29 @@ def _values(account: AccountHistory) -> Grid:
     return Grid("Value", (Column("slot", "key"), Column("value"), Column("95%")), rows, below)
 
 
-def _cohorts(history: BotHistory) -> Iterator[Grid]:
-    for board in history.evaluation.cohorts:
-        rows = tuple(_cohort_row(each) for each in board.scores if each.bot == history.bot)
-        if rows:
-            columns = (Column("models", "key"), *map(Column, ("return", "95% interval", "profit", "won", "cohorts")))
-            title = f"Cohorts: {plain(f'{board.game} of {board.recipe}, {board.mode}', 60)}"
-            yield Grid(title, columns, rows, dropped_first=("models",))
-
-
-def _cohort_row(each: CohortBotScore) -> tuple[str, ...]:
-    found = each.score.returns
-    return (
-        "cutoff unknown" if each.knowledge == "unknown" else each.knowledge,
-        figures.signed_percent(found.mean),
-        figures.percent_interval(found.low, found.high),
-        figures.gain_usd(each.score.profit_usd),
-        figures.percent(each.score.win_rate),
-        figures.count(each.score.cohorts),
-    )
+def _cohorts(cohorts: CohortsHistory) -> Grid:
+    found = cohorts.score.score.returns
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{each.start:%Y-%m-%d}",
+            figures.usd(each.value_usd),
+            figures.signed_percent(each.profit_usd / each.stake_usd),
+            figures.count(each.won),
+            figures.count(each.lost),
+            figures.count(each.cancelled),
+        )
+        for each in cohorts.results[-_CURVE_ROWS:]
+    ]
+    columns = (Column("cohort", "key"), *map(Column, ("value", "return", "won", "lost", "cancelled")))
+    unknown = ", models of unknown cutoff" if cohorts.score.knowledge == "unknown" else ""
+    title = f"Cohorts: {plain(f'{cohorts.game} of {cohorts.recipe}, {cohorts.mode}', 60)}{unknown}"
+    mean = f"Mean return {figures.signed_percent(found.mean)}, 95% {figures.percent_interval(found.low, found.high)}"
+    below = [f"{mean}, of {figures.things(found.cohorts, 'cohort')} worth {found.effective:.0f} that do not overlap."]
+    if not found.may_rank:
+        below.append(f"On fewer than {ENOUGH_TO_RANK:.0f} of those nothing is claimed.")
+    if len(cohorts.results) > len(rows):
+        below.append(f"The newest {len(rows)} of {len(cohorts.results):,}; --json has them all.")
+    return Grid(title, columns, tuple(rows), tuple(below))
 
 
 def _ends(found: Estimate | None) -> str:
