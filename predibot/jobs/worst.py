@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy import Connection
+
 from predibot.ledger.read.reasons import Reason, markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.records.losses import Loss, largest_gains, largest_losses
+from predibot.scoring.records.losses import Loss, largest_losses
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -26,14 +28,7 @@ class WorstDecision:
 
 
 def worst_decisions(
-    store: Store,
-    venue_name: str,
-    as_of: datetime,
-    most: int,
-    *,
-    recipe: str | None = None,
-    bots: Sequence[str] = (),
-    best: bool = False,
+    store: Store, venue_name: str, as_of: datetime, most: int, *, recipe: str | None = None, bots: Sequence[str] = ()
 ) -> tuple[WorstDecision, ...]:
     """Return what cost most as of an instant, the dearest first; nothing is fetched.
 
@@ -44,25 +39,23 @@ def worst_decisions(
         most: How many at most.
         recipe: Only runs of this name.
         bots: Only these; empty for all.
-        best: Whether those are asked for that brought most, the richest first.
     """
     with store.read() as connection:
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-        losses = (largest_gains if best else largest_losses)(record, most)
-        rows = markets_of_venue(connection, venue_name) if losses else ()
-        found = [
-            (
-                loss,
-                reason_of(
-                    connection,
-                    bot=loss.bot,
-                    market_row=rows[loss.market],
-                    decided_at=_instant(loss),
-                ),
-            )
-            for loss in losses
-        ]
-    return tuple(WorstDecision(loss, reason) for loss, reason in found if reason is not None)
+        return with_reasons(connection, venue_name, largest_losses(record, most))
+
+
+def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) -> tuple[WorstDecision, ...]:
+    """Return bets of a venue's record with what was asked and why they were made."""
+    rows = markets_of_venue(connection, venue_name) if bets else ()
+    found = [
+        (
+            bet,
+            reason_of(connection, bot=bet.bot, market_row=rows[bet.market], decided_at=_instant(bet)),
+        )
+        for bet in bets
+    ]
+    return tuple(WorstDecision(bet, reason) for bet, reason in found if reason is not None)
 
 
 def _instant(loss: Loss) -> datetime:

@@ -9,7 +9,7 @@ from datetime import datetime
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.worst import WorstDecision, worst_decisions
+from predibot.jobs.worst import WorstDecision, with_reasons
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.reasons import named_markets
@@ -28,6 +28,7 @@ from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.power import EventsNeeded, events_needed
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.losses import largest_gains, largest_losses
 from predibot.scoring.records.track_record import TrackRecord
 
 _WANTED = ("evidence", "intervals", "by_category")
@@ -151,10 +152,8 @@ def bot_history(
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
         decisions = told_decisions(connection, asked)
         listed = named_markets(connection, found.venue_name)
-    best, worst = (
-        worst_decisions(store, found.venue_name, at, most, recipe=found.recipe, bots=(bot,), best=each)
-        for each in (True, False)
-    )
+        best = with_reasons(connection, found.venue_name, largest_gains(record, most))
+        worst = with_reasons(connection, found.venue_name, largest_losses(record, most))
     return BotHistory(
         bot=bot,
         as_of=at,

@@ -1,7 +1,7 @@
 """How pictures are drawn: small multiples of curves, reliability diagrams, bars, and prices with decisions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,11 @@ _COLUMNS = 3
 _NAME_CELLS = 30
 _TITLE_CELLS = 95
 _NOTE_CHARACTERS = 130
-_MOST_BOTS = 8
-"""Of a legend; more share one colour."""
 _BELOW, _STRIP = 0.3, 0.16
 """How far below zero the strip of counts begins, and how high it is."""
 _LOGARITHMIC_FROM = 20.0
+_FAINT = "#aaaaaa"
+_LEGEND_CELLS = 22
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
 
@@ -150,26 +150,16 @@ def _cohorts(cohorts: Cohorts) -> "Figure":
 
 def _prices(market: MarketHistory) -> "Figure":
     asked = market.market
-    note = "Rings: what bots said, in their colour; crosses: the price it was booked at."
+    note = "Line: the price. Rings: what was said. Crosses: prices at which bets were booked. Diamond: what it paid."
     figure = _figure(2.7, label(asked.question or asked.title, _TITLE_CELLS), note)
     axes = figure.subplots()
     at = _days([seconds for seconds, _ in market.prices])
     axes.step(at, [price for _, price in market.prices], where="post", color=GREY, linewidth=1.0)
     shown = [each for each in market.decisions if each.probability is not None or each.bet_usd != 0.0]
-    # Those that know nothing come last, where colours are few.
-    bots = sorted(dict.fromkeys(each.bot for each in shown), key=lambda bot: bot in BASELINES)
     handles, names = [], []
-    for number, bot in enumerate(bots):
-        own = [each for each in shown if each.bot == bot]
-        # More than can be told apart share the last colour.
-        colour = _COLOURS[min(number, _MOST_BOTS - 1)]
-        handle = _decisions(axes, own, colour)
-        if number < _MOST_BOTS - 1 or len(bots) == _MOST_BOTS:
-            handles.append(handle)
-            names.append(label(bot, 22))
-        elif number == _MOST_BOTS - 1:
-            handles.append(handle)
-            names.append(f"{len(bots) - number} others")
+    for name, colour, of in _groups(dict.fromkeys(each.bot for each in shown)):
+        handles.append(_decisions(axes, [each for each in shown if each.bot in of], colour))
+        names.append(name)
     if market.payout_yes is not None and market.settled_at is not None:
         settled = float(_days([market.settled_at])[0])
         axes.plot([settled], [market.payout_yes], marker="D", color="black", markersize=4.0, linestyle="")
@@ -187,8 +177,22 @@ def _prices(market: MarketHistory) -> "Figure":
     return figure
 
 
+def _groups(bots: Collection[str]) -> Iterator[tuple[str, str, Collection[str]]]:
+    """Yield whose decisions are drawn alike, what the legend calls them, and their colour; what knows nothing first."""
+    baselines = [bot for bot in bots if bot in BASELINES]
+    others = [bot for bot in bots if bot not in BASELINES]
+    if baselines:
+        # Each by its name where there is nobody else to be seen.
+        yield ("baselines" if others or len(baselines) > 1 else label(baselines[0], _LEGEND_CELLS)), _FAINT, baselines
+    alone = others if len(others) <= len(_COLOURS) else others[: len(_COLOURS) - 1]
+    for bot, colour in zip(alone, _COLOURS, strict=False):
+        yield label(bot, _LEGEND_CELLS), colour, (bot,)
+    if rest := others[len(alone) :]:
+        yield f"{len(rest)} others", _COLOURS[-1], rest
+
+
 def _decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
-    """Draw what one bot said and where it bet, and return what stands for it in the legend."""
+    """Draw what bots said and where they bet, and return what stands for it in the legend."""
     booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
     said = [(each.decided_at, each.probability) for each in own if each.probability is not None]
     at, prices = np.array(booked).reshape(-1, 2).T

@@ -217,7 +217,7 @@ def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]
         boards.setdefault((each.recipe, each.game, each.mode, each.methodology), []).append(each)
     for number, found in enumerate(boards.values(), start=1):
         panels = tuple(_cohort_panel(each) for each in found[:MOST_PANELS])
-        note = "Bars: cohorts by their start. Line and band: the mean with its 95% interval, which minds their overlap."
+        note = "Bars: cohorts by their start. Line and band: the mean and its 95% interval."
         said = _sentences([note, _scales(panels), _cut(len(found))])
         yield f"cohorts{_numbered(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, said)
 
