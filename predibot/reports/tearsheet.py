@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.worst import WorstDecision
@@ -11,7 +10,7 @@ from predibot.reports import figures
 from predibot.reports.pictures.canvas import inline, style, written
 from predibot.reports.pictures.draw import drawn
 from predibot.reports.pictures.series import Picture, bot_pictures
-from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
+from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, to_the_second
 from predibot.reports.terminal.grid import Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.terminal.worst import asked_in, circumstances
@@ -54,7 +53,7 @@ def tearsheet(history: BotHistory) -> str:
         *_tables(tuple(bot_grids(history))),
         *_decisions("Best decisions", "No bet gained money.", history.best),
         *_decisions("Worst decisions", "No bet lost money.", history.worst),
-        f'<p class="small">Made by predibot from what its ledger held as of {format_instant(history.as_of)}. '
+        f'<p class="small">Made by predibot from what its ledger held as of {to_the_second(history.as_of)}. '
         "A dash is a number that is missing, never zero.</p>",
     ]
     return "\n".join(

@@ -8,7 +8,7 @@ from predibot.domain.clock import format_instant
 from predibot.jobs.histories.event import EventHistory, MarketHistory
 from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
-from predibot.reports.terminal.closeups.rows import slot_words
+from predibot.reports.terminal.closeups.rows import slot_words, to_the_second
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
@@ -27,7 +27,7 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
     print_line(console, f"{title} ({plain(history.event_id, 60)})", "bold")
     print_line(
         console,
-        f"As of {format_instant(history.as_of)}: {figures.things(len(history.markets), 'market')}, "
+        f"As of {to_the_second(history.as_of)}: {figures.things(len(history.markets), 'market')}, "
         f"{figures.things(len(history.forecasts), 'forecast')}",
     )
     for market in history.markets:

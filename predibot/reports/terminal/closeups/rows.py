@@ -29,15 +29,15 @@ def head_lines(history: BotHistory) -> Iterator[str]:
     who = [f"strategy {plain(', '.join(history.strategies), 60) or figures.MISSING}"]
     if history.models:
         who.append(f"model {plain(', '.join(history.models), 60)}")
-    yield f"{plain(history.bot)} as of {format_instant(history.as_of)}: {', '.join(who)}"
+    yield f"{plain(history.bot)} as of {to_the_second(history.as_of)}: {', '.join(who)}"
     if history.first_at is None or history.last_at is None:
         yield "No decision yet."
         return
     total = sum(history.statuses.values())
     told = ", ".join(f"{n:,} {status}" for status, n in history.statuses.items())
     yield (
-        f"{figures.things(total, 'decision')} from {format_instant(history.first_at)} to "
-        f"{format_instant(history.last_at)}: {told}"
+        f"{figures.things(total, 'decision')} from {to_the_second(history.first_at)} to "
+        f"{to_the_second(history.last_at)}: {told}"
     )
     cost = f"Cost: {figures.cost_usd(history.cost_known_usd)}"
     if history.cost_unknown:
@@ -303,6 +303,11 @@ def _signed(point: RunningPoint | None) -> str:
 
 def _day(seconds: float) -> str:
     return slot_words(datetime.fromtimestamp(seconds, UTC))
+
+
+def to_the_second(at: datetime) -> str:
+    """Return an instant without what is smaller than a second."""
+    return format_instant(at.replace(microsecond=0))
 
 
 def slot_words(at: datetime) -> str:
