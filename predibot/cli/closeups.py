@@ -1,6 +1,6 @@
 """What `predibot report` shows instead of the leaderboard: one bot, one event, pictures, a tear sheet."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from predibot.jobs.histories.event import EventHistory
 
 _BEST_AND_WORST = 5
+_FITTING = {
+    "--bot": ("--worst", "--archived"),
+    "--event": ("--bots", "--all"),
+    "--figures": ("--bots", "--archived"),
+    "--tearsheet": ("--worst", "--archived"),
+}
+"""Which options of the report change something of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +36,14 @@ class Asked:
     tearsheet: str | None
     out: Path | None
 
-    def anything(self, *, csv: bool, full: bool, table: str | None) -> bool:
+    def anything(self, beside: Mapping[str, bool]) -> bool:
         """Return whether one of them is asked for.
 
+        Args:
+            beside: Which other options of the report were given.
+
         Raises:
-            typer.BadParameter: If several are, or what goes with none of them, or `--out` without a tear sheet.
+            typer.BadParameter: If several are, or with one what changes nothing of it.
         """
         named = {
             "--bot": self.bot,
@@ -46,8 +56,10 @@ class Asked:
             raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")
         if len(asked) > 1:
             raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
-        if asked and (csv or full or table is not None):
-            raise typer.BadParameter(f"--csv, --full and --table are of the leaderboard; leave them out of {asked[0]}")
+        for option in asked:
+            unfit = [other for other, given in beside.items() if given and other not in _FITTING[option]]
+            if unfit:
+                raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {option}; leave it out")
         return bool(asked)
 
 
@@ -60,6 +72,7 @@ class Where:
     as_of: datetime | None
     bots: Sequence[str]
     ledger: str
+    archived: bool
 
 
 def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, every_row: bool, json: bool) -> None:
@@ -82,7 +95,7 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
     )
 
     told = _BEST_AND_WORST if most is None else most
-    runs = AskedRuns(where.venue, where.recipe, where.as_of, where.bots)
+    runs = AskedRuns(where.venue, where.recipe, where.as_of, where.bots, archived=where.archived)
     if asked.bot is not None:
 
         def show_bot(history: "BotHistory") -> None:

@@ -53,8 +53,17 @@ def report(
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     asked = closeups.Asked(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out)
-    if asked.anything(csv=csv, full=full, table=table):
-        where = closeups.Where(venue, recipe, as_of, bot_names, ledger or DEFAULT_LEDGER)
+    beside = {
+        "--csv": csv,
+        "--full": full,
+        "--table": table is not None,
+        "--bots": bots is not None,
+        "--worst": worst is not None,
+        "--archived": archived,
+        "--all": every,
+    }
+    if asked.anything(beside):
+        where = closeups.Where(venue, recipe, as_of, bot_names, ledger or DEFAULT_LEDGER, archived)
         closeups.show(asked, where, caller, most=worst, every_row=every, json=json)
         return
     shown = options.shown(full=full, table=table, every=every)

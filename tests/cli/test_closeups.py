@@ -129,8 +129,17 @@ def test_a_name_that_is_nobodys_is_refused_in_a_sentence(played: Predibot) -> No
 
 
 def test_two_reports_at_once_are_misuse(played: Predibot) -> None:
-    for more in (("--event", "1"), ("--csv",), ("--full",), ("--table", "pairs"), ("--figures", "there")):
+    for more in (
+        ("--event", "1"),
+        ("--csv",),
+        ("--full",),
+        ("--table", "pairs"),
+        ("--figures", "there"),
+        ("--bots", "a"),
+    ):
         assert played("report", "--bot", "underdog", *more).code == 2
+    said = played("report", "--event", "1", "--worst", "3", "--archived")
+    assert said.code == 2 and "--worst and --archived would change nothing of --event" in " ".join(said.err.split())
     assert played("report", "--out", "there.html").code == 2
     assert not Path("there").exists()
 

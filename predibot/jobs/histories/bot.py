@@ -125,6 +125,7 @@ def bot_history(
     venue: str | None,
     recipe: str | None,
     as_of: datetime | None,
+    archived: bool = False,
     clock: Clock,
     most: int = 5,
 ) -> BotHistory:
@@ -136,19 +137,22 @@ def bot_history(
         venue: Where its runs were made; left out, where the ledger says.
         recipe: Only its runs; left out, all.
         as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        archived: Whether archived cohorts count too.
         clock: The instant it is.
         most: How many best and worst decisions are told.
 
     Raises:
         UsageError: As `evaluate_stored`; so also where no bot has the name.
     """
-    question = Question(wanted=_WANTED)
+    question = Question(wanted=_WANTED, archived=archived)
     found = evaluate_stored(store, venue=venue, recipe=recipe, bots=(bot,), as_of=as_of, question=question, clock=clock)
     at = found.evaluation.as_of or clock()
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
-        weekly = cohort_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
+        weekly = cohort_records(
+            connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,), archived=archived
+        )
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
         decisions = told_decisions(connection, asked)
         listed = named_markets(connection, found.venue_name)

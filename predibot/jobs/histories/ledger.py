@@ -50,6 +50,7 @@ def ledger_history(
     recipe: str | None,
     bots: Sequence[str],
     as_of: datetime | None,
+    archived: bool = False,
     clock: Clock,
 ) -> LedgerHistory:
     """Return how the bots of a ledger stood as of an instant; no venue is asked.
@@ -60,19 +61,22 @@ def ledger_history(
         recipe: Only its runs; left out, all.
         bots: Only these; empty for all.
         as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        archived: Whether archived cohorts count too.
         clock: The instant it is.
 
     Raises:
         UsageError: As `evaluate_stored`.
     """
-    question = Question(wanted=_WANTED)
+    question = Question(wanted=_WANTED, archived=archived)
     found = evaluate_stored(store, venue=venue, recipe=recipe, bots=bots, as_of=as_of, question=question, clock=clock)
     evaluation = found.evaluation
     at = evaluation.as_of or clock()
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
-        weekly = cohort_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
+        weekly = cohort_records(
+            connection, found.venue_name, at, recipe=found.recipe, bot_names=bots, archived=archived
+        )
         listed = named_markets(connection, found.venue_name)
     return LedgerHistory(
         as_of=at,

@@ -34,6 +34,8 @@ class AskedRuns:
     as_of: datetime | None
     bots: Sequence[str] = ()
     """Only these; empty for all."""
+    archived: bool = False
+    """Whether archived cohorts count too."""
 
 
 def bot_as_asked(
@@ -48,7 +50,14 @@ def bot_as_asked(
     with Store.open_to_read(ledger) as store:
         caller.say(f"ledger: {store.address}")
         found = bot_history(
-            store, bot, venue=asked.venue, recipe=asked.recipe, as_of=asked.as_of, clock=caller.clock, most=most
+            store,
+            bot,
+            venue=asked.venue,
+            recipe=asked.recipe,
+            as_of=asked.as_of,
+            archived=asked.archived,
+            clock=caller.clock,
+            most=most,
         )
     return show(found)
 
@@ -93,6 +102,7 @@ def figures_as_asked(folder: Path, asked: AskedRuns, caller: Caller, *, ledger: 
             recipe=asked.recipe,
             bots=asked.bots,
             as_of=asked.as_of,
+            archived=asked.archived,
             clock=caller.clock,
         )
     folder.mkdir(parents=True, exist_ok=True)
