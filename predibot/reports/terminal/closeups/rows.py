@@ -134,7 +134,8 @@ def _named(account: AccountHistory) -> str:
 
 def _scores(scored: ScoredBot, apart: str) -> Grid:
     card, said = scored.card, scored.card.forecast
-    chance = figures.score(said.calibration_error_by_chance_high)
+    by_chance = said.calibration_error_by_chance_high
+    chance = figures.MISSING if by_chance is None else f"luck: up to {figures.score(by_chance)}"
     ends, signed = said.intervals, figures.signed_score
     edge, skill = card.edge, said.skill_vs_market
     rows = [
@@ -144,7 +145,7 @@ def _scores(scored: ScoredBot, apart: str) -> Grid:
         ("skill over the price", signed(skill), _ends(ends.get("skill_vs_market")), said.n_market),
         ("log score", figures.score(said.log_score), _ends(ends.get("log_score")), said.n),
         ("called rightly", figures.percent(said.accuracy), _percents(ends.get("accuracy")), said.n),
-        ("calibration error", figures.score(said.calibration_error), f"luck: up to {chance}", said.n),
+        ("calibration error", figures.score(said.calibration_error), chance, said.n),
     ]
     if said.murphy is not None:
         rows += [
