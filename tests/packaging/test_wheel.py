@@ -12,7 +12,7 @@ import pytest
 import predibot
 from tests.packaging.conftest import REPOSITORY
 
-EXTRAS = {"agreement", "distributed", "notify", "otel", "postgres", "dev", "all"}
+EXTRAS = {"agreement", "distributed", "notify", "otel", "postgres", "dev", "all", "plots"}
 
 
 @pytest.fixture(scope="session")

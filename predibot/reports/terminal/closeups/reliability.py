@@ -15,14 +15,14 @@ LEGEND = (
 
 
 def reliability_lines(bins: CalibrationBins) -> Iterator[str]:
-    """Yield a diagram of bins that are not empty, at most 76 characters wide, with its axis and without its legend.
+    """Yield a diagram of bins that are not empty, at most 80 characters wide, with its axis and without its legend.
 
     Examples:
         >>> from predibot.scoring import calibration_bins
         >>> for line in reliability_lines(calibration_bins([0.1, 0.1, 0.1, 0.1], [0, 0, 0, 1])):
         ...     print(line.rstrip())
-                    0%       25%       50%       75%      100%   said   n
-        0.1 to 0.2  |─◇───────●─────────────────              |   0.10   4
+                    0%        25%       50%       75%      100%   said   n
+        0.1 to 0.2  |  ──◇─────●──────────────────            |   0.10   4
     """
     yield f"{'':12}{_axis()}  {'said':>5} {'n':>3}"
     for row in range(bins.count.size):

@@ -85,7 +85,7 @@ def needed_words(needed: EventsNeeded | None, unit: str) -> str:
 
     Examples:
         >>> needed_words(EventsNeeded(33, False), "event"), needed_words(None, "date")
-        ('about 30 more events', 'nobody can say how many more dates')
+        ('about 33 more events', 'nobody can say how many more dates')
     """
     if needed is None:
         return f"nobody can say how many more {unit}s"
