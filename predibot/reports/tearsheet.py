@@ -51,8 +51,8 @@ def tearsheet(history: BotHistory) -> str:
         *(f'<p class="claim">{_text(line)}</p>' for line in claims[2:]),
         *_pictures(tuple(picture for _, picture in bot_pictures(history))),
         *_tables(tuple(bot_grids(history))),
-        *_decisions("Best decisions", "No bet gained money.", history.best),
-        *_decisions("Worst decisions", "No bet lost money.", history.worst),
+        # Accounts have their best and worst slots among the tables.
+        *(_best_and_worst(history) if history.scored else ()),
         f'<p class="small">Made by predibot from what its ledger held as of {to_the_second(history.as_of)}. '
         "A dash is a number that is missing, never zero.</p>",
     ]
@@ -115,6 +115,11 @@ def _tables(grids: Sequence[Grid]) -> Iterator[str]:
         yield "</tbody></table></div>"
         for line in (*grid.below, *grid.legend_lines()):
             yield f'<p class="small">{_text(line)}</p>'
+
+
+def _best_and_worst(history: BotHistory) -> Iterator[str]:
+    yield from _decisions("Best decisions", "No bet gained money.", history.best)
+    yield from _decisions("Worst decisions", "No bet lost money.", history.worst)
 
 
 def _decisions(title: str, none: str, decisions: Sequence[WorstDecision]) -> Iterator[str]:

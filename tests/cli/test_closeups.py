@@ -208,7 +208,13 @@ def test_accounts_are_told_and_drawn(predibot: Predibot) -> None:
     document = predibot("report", "--bot", "bot_2", "--json", *at).document
     (account,) = document["accounts"]
     (board,) = document["evaluation"]["accounts"]
-    assert account["values"][-1]["total"] == board["leaderboard"][0]["values_usd"][-1]
+    values = board["leaderboard"][0]["values_usd"]
+    assert account["values"][-1]["total"] == values[-1]
+    # What it gained from slot to slot is all it gained.
+    assert np.prod([1.0 + gain for *_, gain in account["moves"]]) == pytest.approx(values[-1] / values[0])
+    best = text.split("\nBest and worst slots\n")[1].splitlines()[1]
+    assert best.endswith(f"{100.0 * max(gain for *_, gain in account['moves']):+.2f}%")
+    assert "No bet" not in text
     assert predibot("report", "--figures", "drawn", *at).out.split() == [
         "drawn/account-value.svg",
         "drawn/account-value.png",

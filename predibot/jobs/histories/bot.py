@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
@@ -60,6 +61,11 @@ class AccountHistory:
     score: AccountScore
     values: tuple[RunningPoint, ...]
     """In dollars, with the interval each had."""
+    moves: tuple[tuple[float, float, float], ...]
+    """Each slot, the next one, both in seconds since 1970, and what the account gained between them, as a share.
+
+    None from a value of zero or less.
+    """
     needed: EventsNeeded | None
     """How many more dates its return would take to be told from zero; None where nobody can say."""
 
@@ -199,7 +205,12 @@ def account_histories(
             own = accounts[score.bot]
             at = [record.at[number].timestamp() for number in own.slot.tolist()]
             values = running_value(at, own.value_usd, uncertainty)
-            yield AccountHistory(*key, score, values, _dates_needed(score))
+            moves = tuple(
+                (start, end, after / before - 1.0)
+                for (start, end), (before, after) in zip(pairwise(at), pairwise(score.values), strict=True)
+                if before > 0.0
+            )
+            yield AccountHistory(*key, score, values, moves, _dates_needed(score))
 
 
 def cohort_histories(evaluation: Evaluation, kept: Sequence[CohortsRecord]) -> Iterator[CohortsHistory]:

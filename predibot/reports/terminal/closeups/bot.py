@@ -78,6 +78,7 @@ def _account(account: AccountHistory) -> Document:
         "mode": account.mode,
         "subject": account.subject,
         "dates_needed": None if needed is None else asdict(needed),
+        "moves": [list(move) for move in account.moves],
         "values": [_point(point) for point in account.values],
     }
 

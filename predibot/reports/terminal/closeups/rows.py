@@ -21,6 +21,7 @@ _CURVE_ROWS = 10
 _NAME_CELLS = 24
 _MESSAGE_CELLS = 100
 _REASONS = 10
+_MOVES = 5
 _BAND = "95%: what the sum would vary in, were it looked at on that slot alone."
 
 
@@ -47,6 +48,12 @@ def head_lines(history: BotHistory) -> Iterator[str]:
         yield from _verdict_lines(scored)
     for account in history.accounts:
         yield _account_claim(account)
+    for cohorts in history.cohorts:
+        found = cohorts.score.score.returns
+        if not found.may_rank:
+            name = plain(f"{cohorts.game} of {cohorts.recipe}, {cohorts.mode}", 60)
+            least = f"at least {ENOUGH_TO_RANK:.0f} that do not overlap; it has as many as {found.effective:.0f}"
+            yield f"Record needed of cohorts {name}: {least}"
 
 
 def bot_grids(history: BotHistory) -> Iterator[Grid]:
@@ -62,6 +69,7 @@ def bot_grids(history: BotHistory) -> Iterator[Grid]:
     for account in history.accounts:
         yield _account(account)
         yield _values(account)
+        yield _moves(account)
     for cohorts in history.cohorts:
         yield _cohorts(cohorts)
     if history.unanswered:
@@ -259,6 +267,16 @@ def _values(account: AccountHistory) -> Grid:
     )
     below = ("95%: what the value could have been by the scatter of its own returns up to that slot.",)
     return Grid("Value", (Column("slot", "key"), Column("value"), Column("95%")), rows, below)
+
+
+def _moves(account: AccountHistory) -> Grid:
+    """Return the slots after which an account gained most, and lost most."""
+    ordered = sorted(account.moves, key=lambda move: move[2])
+    best = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
+    worst = [move for move in ordered[:_MOVES] if move[2] < 0.0]
+    rows = tuple((_day(start), _day(end), figures.signed_percent(gain)) for start, end, gain in (*best, *worst))
+    columns = (Column("decided", "key"), Column("until", "key"), Column("gain"))
+    return Grid("Best and worst slots", columns, rows, () if rows else ("Its value never changed.",))
 
 
 def _cohorts(cohorts: CohortsHistory) -> Grid:
