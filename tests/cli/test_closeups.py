@@ -17,6 +17,7 @@ from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from tests.acceptance.conftest import Predibot, Said, said_here
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
+from tests.benchmarks.cohort_ledgers import Cohorts, fill_cohorts
 from tests.cli.alone import ROOT
 from tests.cli.conftest import WORLD
 
@@ -221,6 +222,23 @@ def test_accounts_are_told_and_drawn(predibot: Predibot) -> None:
     ]
     assert predibot("report", "--tearsheet", "bot_2", "--out", "sheet.html", *at).code == 0
     assert "Account value: " in Path("sheet.html").read_text(encoding="utf-8")
+
+
+def test_cohorts_are_told_and_drawn(predibot: Predibot) -> None:
+    with Store.open(f"sqlite:///{Path.cwd() / 'cohorts.db'}") as store:
+        fill_cohorts(store, Cohorts(cohorts=12, bots=2, markets=40, forecasts=4), np.random.default_rng(5))
+    at = ("--ledger", "sqlite:///cohorts.db")
+    text = predibot("report", "--bot", "bot_1", *at).out
+    assert "Record needed of cohorts weekly_cohort of weekly" in text
+    assert text.count("\n2026-") == 10 and "nothing is claimed" in text
+    document = predibot("report", "--bot", "bot_1", "--json", *at).document
+    (told,) = document["cohorts"]
+    (board,) = document["evaluation"]["cohorts"]
+    (row,) = board["leaderboard"]
+    returns = [each["value_usd"] / each["stake_usd"] - 1.0 for each in told["results"]]
+    # The sandbox ends before the last two begin.
+    assert len(returns) == 10 and np.mean(returns) == pytest.approx(row["mean_return"])
+    assert predibot("report", "--figures", "drawn", *at).out.split() == ["drawn/cohorts.svg", "drawn/cohorts.png"]
 
 
 def test_a_ledger_without_a_price_draws_nothing_and_says_so(predibot: Predibot) -> None:
