@@ -11,7 +11,7 @@ python := .venv/bin/python
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench soak pins metrics wheel-contents clean
+.PHONY: help demo test lint types bench soak pins metrics docs wheel-contents clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,12 @@ pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer v
 
 metrics: .venv/.dev  ## write docs/metrics.md from the docstrings of predibot.scoring
 	@$(python) .ci/metrics_page > .venv/metrics.md && mv .venv/metrics.md docs/metrics.md
+
+docs: .venv/.dev  ## build the docs as a site in build/docs, with a gallery of the demo; a dead link ends it
+	@mkdir -p build/docs-demo
+	@cd build/docs-demo && ../../$(python) -m predibot demo >demo.log 2>&1 || { cat demo.log >&2; exit 1; }
+	@$(python) .ci/docs_pages build/docs-pages sqlite:///build/docs-demo/runs/out/demo.db script_sharp
+	@$(python) -m mkdocs build --strict
 
 wheel-contents: .venv/.dev  ## store the list of files the wheel may hold
 	@.ci/wheel_contents > .venv/wheel_contents.txt && mv .venv/wheel_contents.txt .ci/wheel_contents.txt

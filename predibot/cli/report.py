@@ -1,11 +1,12 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from predibot.cli import options, output
+from predibot.cli import closeups, options, output
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
@@ -20,6 +21,19 @@ def report(
     venue: options.LookBackVenue = None,
     as_of: options.AsOf = None,
     bots: options.Bots = None,
+    bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None,
+    event: Annotated[
+        str | None, typer.Option("--event", metavar="ID", help="tell everything of one event: prices, all forecasts")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
+    ] = None,
+    tearsheet: Annotated[
+        str | None, typer.Option("--tearsheet", metavar="BOT", help="write one HTML file about a bot")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
+    ] = None,
     ledger: options.Ledger = None,
     full: options.Full = False,
     table: options.Table = None,
@@ -38,9 +52,23 @@ def report(
     caller = output.caller(verbose=verbose)
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
+    asked = closeups.Asked(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out)
+    beside = {
+        "--csv": csv,
+        "--full": full,
+        "--table": table is not None,
+        "--bots": bots is not None,
+        "--worst": worst is not None,
+        "--archived": archived,
+        "--all": every,
+    }
+    if asked.anything(beside):
+        where = closeups.Where(venue, recipe, as_of, bot_names, ledger or DEFAULT_LEDGER, archived)
+        closeups.show(asked, where, caller, most=worst, every_row=every, json=json)
+        return
     shown = options.shown(full=full, table=table, every=every)
-    asked = output.question_for(Question(archived=archived), shown, json=json, csv=csv)
-    asking = Asking(venue, recipe, bot_names, as_of, asked, worst)
+    question = output.question_for(Question(archived=archived), shown, json=json, csv=csv)
+    asking = Asking(venue, recipe, bot_names, as_of, question, worst)
     show = partial(_show, shown=shown, json=json, csv=csv)
     report_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, show=show)
 

@@ -1,8 +1,10 @@
-"""The worst decisions: which bets cost most, and what their bots thought."""
+"""The worst and the best decisions: which bets cost or brought most, and what their bots thought."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
 
 from predibot.ledger.read.reasons import Reason, markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
@@ -14,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class WorstDecision:
-    """A bet that cost much, with what was asked and why it was made."""
+    """A bet that cost or brought much, with what was asked and why it was made."""
 
     loss: Loss
     reason: Reason
@@ -39,21 +41,21 @@ def worst_decisions(
         bots: Only these; empty for all.
     """
     with store.read() as connection:
-        losses = largest_losses(track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots), most)
-        rows = markets_of_venue(connection, venue_name) if losses else ()
-        found = [
-            (
-                loss,
-                reason_of(
-                    connection,
-                    bot=loss.bot,
-                    market_row=rows[loss.market],
-                    decided_at=_instant(loss),
-                ),
-            )
-            for loss in losses
-        ]
-    return tuple(WorstDecision(loss, reason) for loss, reason in found if reason is not None)
+        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        return with_reasons(connection, venue_name, largest_losses(record, most))
+
+
+def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) -> tuple[WorstDecision, ...]:
+    """Return bets of a venue's record with what was asked and why they were made."""
+    rows = markets_of_venue(connection, venue_name) if bets else ()
+    found = [
+        (
+            bet,
+            reason_of(connection, bot=bet.bot, market_row=rows[bet.market], decided_at=_instant(bet)),
+        )
+        for bet in bets
+    ]
+    return tuple(WorstDecision(bet, reason) for bet, reason in found if reason is not None)
 
 
 def _instant(loss: Loss) -> datetime:

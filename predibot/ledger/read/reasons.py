@@ -32,6 +32,27 @@ def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class AskedMarket:
+    """A market and its event; their names are texts of others."""
+
+    market_id: str
+    question: str
+    event_id: str
+    title: str
+
+
+def named_markets(connection: Connection, venue: str) -> tuple[AskedMarket, ...]:
+    """Return a venue's markets in the order in which a track record numbers them."""
+    statement = (
+        select(markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
+        .join(events, events.c.id == markets.c.event_row)
+        .where(markets.c.venue == venue)
+        .order_by(markets.c.id)
+    )
+    return tuple(AskedMarket(*row) for row in connection.execute(statement))
+
+
 def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Reason | None:
     """Return why a bot decided as it did on a market; None where no such decision is stored.
 

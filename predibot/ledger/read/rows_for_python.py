@@ -165,6 +165,8 @@ class Asked:
     """Nothing that was decided or settled later is told; None for all that is known."""
     void: bool = False
     """Whether those of runs that were taken out of all scores are told too."""
+    event: str | None = None
+    """Only on the event with this id."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return by what the rows of decisions, runs and bots are chosen."""
@@ -174,6 +176,7 @@ class Asked:
             None if not self.bots else bots.c.name.in_(self.bots),
             None if self.as_of is None else decisions.c.decided_at <= self.as_of,
             None if self.void else runs.c.voided_at.is_(None),
+            None if self.event is None else and_(subjects.c.kind == "event", subjects.c.subject_id == self.event),
         ]
         return [each for each in chosen if each is not None]
 

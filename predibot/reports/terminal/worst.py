@@ -15,28 +15,33 @@ _QUESTION_CELLS = 160
 _RATIONALE_CELLS = 400
 
 
-def print_worst(console: Console, worst: Sequence[WorstDecision]) -> None:
-    """Print what cost most, a few lines each: question, price, forecast, bet, outcome, rationale."""
+def print_worst(console: Console, worst: Sequence[WorstDecision], *, best: bool = False) -> None:
+    """Print what cost most, or brought most, a few lines each: question, price, forecast, bet, outcome, rationale."""
     console.print()
     if not worst:
-        print_line(console, "No bet lost money.")
+        print_line(console, f"No bet {'gained' if best else 'lost'} money.")
         return
-    print_line(console, "The decisions that cost most, at the mid, by the payout or the last price", "bold")
+    done = "brought" if best else "cost"
+    print_line(console, f"The decisions that {done} most, at the mid, by the payout or the last price", "bold")
     for place, each in enumerate(worst, start=1):
-        loss, reason = each.loss, each.reason
-        side = "YES" if loss.bet_usd > 0.0 else "NO"
-        outcome = figures.probability(loss.later_price_yes)
-        if loss.paid:
-            outcome = {1.0: "YES", 0.0: "NO"}.get(loss.later_price_yes, f"paid {outcome}")
-        else:
-            outcome = f"open at {outcome}"
-        print_line(console, f"{place}. {plain(loss.bot)} {figures.gain_usd(loss.gain_usd)}: {_asked(each)}")
-        print_line(
-            console,
-            f"   {format_instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
-            f"forecast {figures.probability(loss.probability)}, ${abs(loss.bet_usd):.2f} on {side}, outcome {outcome}",
-        )
-        print_line(console, f"   why: {plain(reason.rationale, _RATIONALE_CELLS) or figures.MISSING}", "dim")
+        print_line(console, f"{place}. {plain(each.loss.bot)} {figures.gain_usd(each.loss.gain_usd)}: {asked_in(each)}")
+        print_line(console, f"   {circumstances(each)}")
+        print_line(console, f"   why: {plain(each.reason.rationale, _RATIONALE_CELLS) or figures.MISSING}", "dim")
+
+
+def circumstances(each: WorstDecision) -> str:
+    """Return when it was decided, at which price, what was said and bet, and what came of it."""
+    loss = each.loss
+    side = "YES" if loss.bet_usd > 0.0 else "NO"
+    outcome = figures.probability(loss.later_price_yes)
+    if loss.paid:
+        outcome = {1.0: "YES", 0.0: "NO"}.get(loss.later_price_yes, f"paid {outcome}")
+    else:
+        outcome = f"open at {outcome}"
+    return (
+        f"{format_instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
+        f"forecast {figures.probability(loss.probability)}, ${abs(loss.bet_usd):.2f} on {side}, outcome {outcome}"
+    )
 
 
 def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
@@ -61,6 +66,6 @@ def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
     ]
 
 
-def _asked(each: WorstDecision) -> str:
+def asked_in(each: WorstDecision) -> str:
     """Return the question, or the title of the event where a market has none."""
     return plain(each.reason.question, _QUESTION_CELLS) or plain(each.reason.title, _QUESTION_CELLS)

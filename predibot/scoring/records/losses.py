@@ -1,4 +1,4 @@
-"""Losses: the bets of a record that cost most, as of its instant."""
+"""Losses and gains: the bets of a record that cost most, and those that brought most, as of its instant."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A bet that lost money, at the mid, by the payout or the last price of its market."""
+    """A bet that lost or gained money, at the mid, by the payout or the last price of its market."""
 
     bot: str
     market: int
@@ -24,7 +24,7 @@ class Loss:
     decided_at: float
     """In seconds since 1970."""
     gain_usd: float
-    """Below zero."""
+    """Below zero of a loss, above it of a gain."""
     bet_usd: float
     price_yes: float
     """What it was booked at."""
@@ -47,17 +47,27 @@ def largest_losses(record: TrackRecord, most: int) -> tuple[Loss, ...]:
     Raises:
         ValueError: If it is no record, or a number below zero is asked for.
     """
+    return _largest(record, most, -1.0)
+
+
+def largest_gains(record: TrackRecord, most: int) -> tuple[Loss, ...]:
+    """Return the bets that gained most, the largest gain first; else as `largest_losses`."""
+    return _largest(record, most, 1.0)
+
+
+def _largest(record: TrackRecord, most: int, sign: float) -> tuple[Loss, ...]:
     instance_of("record", record, TrackRecord)
     at_least("most", most, 0)
-    found = [loss for ranking in (record.without_apart(), record.apart()) if ranking for loss in _losses(ranking, most)]
-    return tuple(sorted(found, key=lambda loss: loss.gain_usd)[:most])
+    rankings = (record.without_apart(), record.apart())
+    found = [each for ranking in rankings if ranking for each in _largest_of(ranking, most, sign)]
+    return tuple(sorted(found, key=lambda each: -sign * each.gain_usd)[:most])
 
 
-def _losses(record: TrackRecord, most: int) -> list[Loss]:
+def _largest_of(record: TrackRecord, most: int, sign: float) -> list[Loss]:
     now, _ = horizon_returns(record, ())
     gains = horizon_gains(record.bet_usd, record.bet_price_yes, now.price_of_bet)
     gains[~record.scored()[record.bet_decision]] = np.nan
-    order = np.argsort(gains, kind="stable")[:most]
+    order = np.argsort(-sign * gains, kind="stable")[:most]
     return [
         Loss(
             bot=record.bots[record.decision_bot[decision]],
@@ -71,6 +81,6 @@ def _losses(record: TrackRecord, most: int) -> list[Loss]:
             paid=bool(now.paid[row]),
         )
         for row in order.tolist()
-        if gains[row] < -_NOTHING
+        if sign * gains[row] > _NOTHING
         for decision in (int(record.bet_decision[row]),)
     ]

@@ -1,8 +1,8 @@
-"""Losses: the bets that cost most."""
+"""Losses and gains: the bets that cost most, and those that brought most."""
 
 import pytest
 
-from predibot.scoring.records.losses import largest_losses
+from predibot.scoring.records.losses import largest_gains, largest_losses
 from tests.scoring.made_records import DAY, Bet, Made, Paid, Seen, record_of
 
 RECORD = record_of(
@@ -51,3 +51,17 @@ def test_as_many_are_listed_as_were_asked_for_and_no_gain_among_them() -> None:
 def test_a_number_below_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="most"):
         largest_losses(RECORD, -1)
+
+
+def test_the_largest_gain_comes_first_and_no_loss_is_among_them() -> None:
+    made = [
+        Made("a", at=0.0, event=1, bets=(Bet(0, 0.5, 0.5, 0.9), Bet(1, 0.5, 0.2, 0.9))),
+        Made("b", at=0.0, event=1, bets=(Bet(0, -1.0, 0.5, 0.2),)),
+    ]
+    record = record_of(made, paid={0: Paid(5.0, 1.0), 1: Paid(5.0, 1.0)}, as_of=10.0)
+    # 0.50 at .5 pays 1, at .2 it pays 2.50.
+    assert [(each.bot, each.market, each.gain_usd) for each in largest_gains(record, 5)] == [
+        ("a", 1, pytest.approx(2.0)),
+        ("a", 0, pytest.approx(0.5)),
+    ]
+    assert [each.bot for each in largest_losses(record, 5)] == ["b"]

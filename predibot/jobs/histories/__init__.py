@@ -1,0 +1,1 @@
+"""Histories: what a ledger holds of one bot, or of one event."""

@@ -1,0 +1,254 @@
+"""A bot's history: scores with their running sums, accounts, what it did best and worst, and what it refused."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.histories.event import MarketHistory, jumping_markets
+from predibot.jobs.open_venue import Clock
+from predibot.jobs.worst import WorstDecision, with_reasons
+from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.reasons import named_markets
+from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
+from predibot.scoring.accounts.cohort_scores import CohortResult
+from predibot.scoring.accounts.record import AccountsRecord
+from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.parts import PartScore
+from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.evaluation.verdict import Verdict
+from predibot.scoring.inference.power import EventsNeeded, events_needed
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.losses import largest_gains, largest_losses
+from predibot.scoring.records.track_record import TrackRecord
+
+_WANTED = ("evidence", "intervals", "by_category")
+_NORMAL_95 = 1.959963984540054
+_MARKETS = 4
+Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBot:
+    """What may be said of a bot's decisions on events whose models knew alike."""
+
+    knowledge: Knowledge
+    card: Scorecard
+    verdict: Verdict | None
+    by_category: tuple[PartScore, ...]
+    running: Mapping[str, tuple[RunningPoint, ...]]
+    """By the names of `RUNNING`; a name without a value is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountHistory:
+    """An account of a bot, and what it was worth."""
+
+    recipe: str
+    game: str
+    mode: str
+    subject: str
+    score: AccountScore
+    values: tuple[RunningPoint, ...]
+    """In dollars, with the interval each had."""
+    moves: tuple[tuple[float, float, float], ...]
+    """Each slot, the next one, both in seconds since 1970, and what the account gained between them, as a share.
+
+    None from a value of zero or less.
+    """
+    needed: EventsNeeded | None
+    """How many more dates its return would take to be told from zero; None where nobody can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class CohortsHistory:
+    """What a bot made of its weekly cohorts."""
+
+    recipe: str
+    game: str
+    mode: str
+    methodology: str
+    score: CohortBotScore
+    results: tuple[CohortResult, ...]
+    """By their start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Decisions that were refused, failed or abstained for one reason."""
+
+    status: str
+    message: str
+    """Text of others."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotHistory:
+    """All that is told of one bot."""
+
+    bot: str
+    as_of: datetime
+    venue_name: str
+    recipe: str | None
+    """The only one that was asked about; None for all."""
+    models: tuple[str, ...]
+    strategies: tuple[str, ...]
+    first_at: datetime | None
+    """When it decided first, and last; None where it never did."""
+    last_at: datetime | None
+    statuses: Mapping[str, int]
+    cost_known_usd: float
+    cost_unknown: int
+    """Decisions of which a part of the cost is not known."""
+    unanswered: tuple[Unanswered, ...]
+    """The most frequent reason first."""
+    scored: tuple[ScoredBot, ...]
+    accounts: tuple[AccountHistory, ...]
+    cohorts: tuple[CohortsHistory, ...]
+    evaluation: Evaluation
+    """Of this bot alone."""
+    best: tuple[WorstDecision, ...]
+    worst: tuple[WorstDecision, ...]
+    markets: tuple[MarketHistory, ...]
+    """Those it decided on whose prices jumped most."""
+
+
+def bot_history(
+    store: Store,
+    bot: str,
+    *,
+    venue: str | None,
+    recipe: str | None,
+    as_of: datetime | None,
+    archived: bool = False,
+    clock: Clock,
+    most: int = 5,
+) -> BotHistory:
+    """Return what a ledger holds of a bot as of an instant; no venue is asked.
+
+    Args:
+        store: The ledger.
+        bot: Its name.
+        venue: Where its runs were made; left out, where the ledger says.
+        recipe: Only its runs; left out, all.
+        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        archived: Whether archived cohorts count too.
+        clock: The instant it is.
+        most: How many best and worst decisions are told.
+
+    Raises:
+        UsageError: As `evaluate_stored`; so also where no bot has the name.
+    """
+    question = Question(wanted=_WANTED, archived=archived)
+    found = evaluate_stored(store, venue=venue, recipe=recipe, bots=(bot,), as_of=as_of, question=question, clock=clock)
+    at = found.evaluation.as_of or clock()
+    with store.read() as connection, store.rows_blamed():
+        record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
+        kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
+        weekly = cohort_records(
+            connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,), archived=archived
+        )
+        asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
+        decisions = told_decisions(connection, asked)
+        listed = named_markets(connection, found.venue_name)
+        best = with_reasons(connection, found.venue_name, largest_gains(record, most))
+        worst = with_reasons(connection, found.venue_name, largest_losses(record, most))
+    return BotHistory(
+        bot=bot,
+        as_of=at,
+        venue_name=found.venue_name,
+        recipe=found.recipe,
+        models=tuple(dict.fromkeys(each.model for each in decisions if each.model)),
+        strategies=tuple(dict.fromkeys(each.strategy for each in decisions)),
+        first_at=min((each.decided_at for each in decisions), default=None),
+        last_at=max((each.decided_at for each in decisions), default=None),
+        statuses=Counter(each.status for each in decisions),
+        cost_known_usd=sum(each.cost_known_usd for each in decisions),
+        cost_unknown=sum(each.cost_usd is None for each in decisions),
+        unanswered=_unanswered(decisions),
+        scored=tuple(_scored(found.evaluation, record, bot)),
+        accounts=tuple(account_histories(found.evaluation, kept, question.uncertainty)),
+        cohorts=tuple(cohort_histories(found.evaluation, weekly)),
+        evaluation=found.evaluation,
+        best=best,
+        worst=worst,
+        markets=jumping_markets(record, listed, _MARKETS),
+    )
+
+
+def running_of(record: TrackRecord, knowledge: Knowledge) -> Running:
+    """Return the running sums of what counts in one ranking; nothing where nothing does."""
+    ranking = record.without_apart() if knowledge == "clean" else record.apart()
+    return {} if ranking is None else running_sums(ranking)
+
+
+def account_histories(
+    evaluation: Evaluation, kept: Sequence[AccountsRecord], uncertainty: Uncertainty
+) -> Iterator[AccountHistory]:
+    """Yield the accounts of an evaluation with their values, board by board, best first."""
+    for board in evaluation.accounts:
+        key = (board.recipe, board.game, board.mode, board.subject)
+        record = next(each for each in kept if (each.recipe, each.game, each.mode, each.subject) == key)
+        accounts = {each.bot: each for each in record.accounts}
+        for score in board.scores:
+            own = accounts[score.bot]
+            at = [record.at[number].timestamp() for number in own.slot.tolist()]
+            values = running_value(at, own.value_usd, uncertainty)
+            moves = tuple(
+                (start, end, after / before - 1.0)
+                for (start, end), (before, after) in zip(pairwise(at), pairwise(score.values), strict=True)
+                if before > 0.0
+            )
+            yield AccountHistory(*key, score, values, moves, _dates_needed(score))
+
+
+def cohort_histories(evaluation: Evaluation, kept: Sequence[CohortsRecord]) -> Iterator[CohortsHistory]:
+    """Yield what each bot made of its cohorts, board by board, best first."""
+    for board in evaluation.cohorts:
+        key = (board.recipe, board.game, board.mode, board.methodology)
+        record = next(each for each in kept if (each.recipe, each.game, each.mode, each.methodology) == key)
+        results = {(each.bot, each.knowledge): each.results for each in record.bots}
+        for score in board.scores:
+            ordered = sorted(results[score.bot, score.knowledge], key=lambda each: each.start)
+            yield CohortsHistory(*key, score, tuple(ordered))
+
+
+def _scored(evaluation: Evaluation, record: TrackRecord, bot: str) -> Iterator[ScoredBot]:
+    for knowledge, ranking in evaluation.rankings.items():
+        verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
+        for card in ranking.cards:
+            if card.bot == bot and card.decisions:
+                running = running_of(record, knowledge)
+                yield ScoredBot(
+                    knowledge,
+                    card,
+                    verdicts.get(bot),
+                    tuple(each for each in ranking.by_category if each.bot == bot and each.score.n),
+                    {name: of[bot] for name, of in running.items() if bot in of},
+                )
+
+
+def _dates_needed(score: AccountScore) -> EventsNeeded | None:
+    """Return how many more dates the growth would take, by the standard error that its interval is as wide as."""
+    found = score.intervals.get("cumulative_return")
+    if found is None or found.low is None or found.high is None or found.low <= -1.0 or score.dates < 2:
+        return None
+    low, growth, high = (math.log1p(each) / score.dates for each in (found.low, found.estimate, found.high))
+    return events_needed(growth, (high - low) / (2.0 * _NORMAL_95), score.dates)
+
+
+def _unanswered(decisions: Sequence[LedgerDecision]) -> tuple[Unanswered, ...]:
+    counted = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
+    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Unanswered(status, message, n) for (status, message), n in ordered)

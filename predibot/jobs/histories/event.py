@@ -1,0 +1,156 @@
+"""An event's history: the prices of its markets, and every forecast that was made of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from predibot.domain.spelling import first_of, nearest
+from predibot.errors import UsageError
+from predibot.jobs.evaluate import asked_venues
+from predibot.jobs.open_venue import Clock, look_back_at
+from predibot.jobs.requested_recipe import asked_about
+from predibot.ledger.read.reasons import AskedMarket, named_markets
+from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.ledger.write.runs import list_runs
+from predibot.scoring.records.track_record import TrackRecord
+
+_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MarketHistory:
+    """A market of an event: what YES cost, and what it paid."""
+
+    market: AskedMarket
+    prices: tuple[tuple[float, float], ...]
+    """Instants in seconds since 1970 and prices of YES, by time; a quote a decision was booked at is one too."""
+    payout_yes: float | None
+    """None while it is open, as the next one."""
+    settled_at: float | None
+    decisions: tuple["PricedDecision", ...] = ()
+    """What the record has of it, by time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PricedDecision:
+    """What a bot said of a market, and at which price."""
+
+    bot: str
+    decided_at: float
+    price_yes: float
+    probability: float | None
+    bet_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class EventHistory:
+    """All that is told of one event."""
+
+    event_id: str
+    title: str
+    as_of: datetime
+    markets: tuple[MarketHistory, ...]
+    forecasts: tuple[LedgerForecast, ...]
+    """By slot, bot and market, those of all bots."""
+    decisions: tuple[LedgerDecision, ...]
+    """Likewise; those without an answer are among them."""
+
+
+def event_history(
+    store: Store,
+    event_id: str,
+    *,
+    venue: str | None,
+    recipe: str | None,
+    bots: Sequence[str] = (),
+    as_of: datetime | None,
+    clock: Clock,
+) -> EventHistory:
+    """Return what a ledger holds of an event as of an instant; no venue is asked.
+
+    Args:
+        store: The ledger.
+        event_id: Its id at the venue.
+        venue: Where the runs were made; left out, where the ledger says.
+        recipe: Only its decisions; left out, all.
+        bots: Only of these; empty for all.
+        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: If no run of the ledger played the event, or as `asked_venues` and `asked_about`.
+    """
+    there = asked_venues(store, venue)
+    at = look_back_at(there.specs[-1], as_of, clock)
+    with store.read() as connection, store.rows_blamed():
+        recipe = asked_about(recipe, bots, list_runs(connection))
+        listed = named_markets(connection, there.name)
+        rows = [row for row, market in enumerate(listed) if market.event_id == event_id]
+        if not rows:
+            known = list(dict.fromkeys(market.event_id for market in listed))
+            near = nearest(event_id, known)
+            hint = f"Did you mean {near!r}?" if near else f"There are {first_of(known, _NAMED)}"
+            raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
+        record = track_record(connection, there.name, at, recipe=recipe, bot_names=bots)
+        asked = Asked(recipe=recipe, bots=bots, as_of=at, event=event_id)
+        forecasts, decisions = told_forecasts(connection, asked), told_decisions(connection, asked)
+    return EventHistory(
+        event_id=event_id,
+        title=listed[rows[0]].title,
+        as_of=at,
+        markets=tuple(market_history(record, row, listed[row]) for row in rows),
+        forecasts=forecasts,
+        decisions=decisions,
+    )
+
+
+def market_history(record: TrackRecord, row: int, market: AskedMarket) -> MarketHistory:
+    """Return what a record knows of a market.
+
+    Args:
+        record: With all its prices.
+        row: Of the market there.
+        market: How it is called.
+    """
+    seen, booked = record.observation_market == row, record.bet_market == row
+    at = np.concatenate([record.observation_at[seen], record.decided_at[record.bet_decision[booked]]])
+    price = np.concatenate([record.observation_price_yes[seen], record.bet_price_yes[booked]])
+    # Of one instant the last counts; two bots may have been booked at once.
+    points = dict(sorted(zip(at.tolist(), price.tolist(), strict=True), key=lambda point: point[0]))
+    settled = record.settled_at[row] <= record.as_of
+    return MarketHistory(
+        market,
+        tuple(points.items()),
+        float(record.payout_yes[row]) if settled else None,
+        float(record.settled_at[row]) if settled else None,
+        tuple(
+            PricedDecision(
+                record.bots[record.decision_bot[decision]],
+                float(record.decided_at[decision]),
+                float(record.bet_price_yes[bet]),
+                None if np.isnan(said := record.bet_probability[bet]) else float(said),
+                float(record.bet_usd[bet]),
+            )
+            for bet in np.flatnonzero(booked).tolist()
+            for decision in (int(record.bet_decision[bet]),)
+        ),
+    )
+
+
+def jumping_markets(record: TrackRecord, listed: Sequence[AskedMarket], most: int) -> tuple[MarketHistory, ...]:
+    """Return the markets decided on whose prices jumped most, the largest jump first, at most one an event."""
+    order = np.lexsort((record.observation_at, record.observation_market))
+    market, price = record.observation_market[order], record.observation_price_yes[order]
+    jumps = np.zeros(record.payout_yes.size)
+    within = market[1:] == market[:-1]
+    np.maximum.at(jumps, market[1:][within], np.abs(np.diff(price))[within])
+    decided = np.unique(record.bet_market)
+    ordered = decided[np.argsort(-jumps[decided], kind="stable")].tolist()
+    # Markets of one event jump together, and say the same.
+    one_each = {listed[row].event_id: row for row in reversed(ordered)}
+    chosen = [row for row in ordered if one_each[listed[row].event_id] == row][:most]
+    return tuple(market_history(record, row, listed[row]) for row in chosen)

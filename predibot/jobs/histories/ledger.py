@@ -1,0 +1,88 @@
+"""A ledger's history: how all its bots stood slot by slot, and which prices jumped."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.histories.bot import (
+    AccountHistory,
+    CohortsHistory,
+    Running,
+    account_histories,
+    cohort_histories,
+    running_of,
+)
+from predibot.jobs.histories.event import MarketHistory, jumping_markets
+from predibot.jobs.open_venue import Clock
+from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.reasons import named_markets
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.knowledge import Knowledge
+
+_WANTED = ("evidence", "intervals")
+_MARKETS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerHistory:
+    """How the bots of a ledger stood."""
+
+    as_of: datetime
+    evaluation: Evaluation
+    running: Mapping[Knowledge, Running]
+    """The running sums of each ranking."""
+    accounts: tuple[AccountHistory, ...]
+    """Board by board, best first."""
+    cohorts: tuple[CohortsHistory, ...]
+    """Likewise."""
+    markets: tuple[MarketHistory, ...]
+    """The markets decided on whose prices jumped most."""
+
+
+def ledger_history(
+    store: Store,
+    *,
+    venue: str | None,
+    recipe: str | None,
+    bots: Sequence[str],
+    as_of: datetime | None,
+    archived: bool = False,
+    clock: Clock,
+) -> LedgerHistory:
+    """Return how the bots of a ledger stood as of an instant; no venue is asked.
+
+    Args:
+        store: The ledger.
+        venue: Where its runs were made; left out, where the ledger says.
+        recipe: Only its runs; left out, all.
+        bots: Only these; empty for all.
+        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        archived: Whether archived cohorts count too.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: As `evaluate_stored`.
+    """
+    question = Question(wanted=_WANTED, archived=archived)
+    found = evaluate_stored(store, venue=venue, recipe=recipe, bots=bots, as_of=as_of, question=question, clock=clock)
+    evaluation = found.evaluation
+    at = evaluation.as_of or clock()
+    with store.read() as connection, store.rows_blamed():
+        record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
+        kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
+        weekly = cohort_records(
+            connection, found.venue_name, at, recipe=found.recipe, bot_names=bots, archived=archived
+        )
+        listed = named_markets(connection, found.venue_name)
+    return LedgerHistory(
+        as_of=at,
+        evaluation=evaluation,
+        running={knowledge: running_of(record, knowledge) for knowledge in evaluation.rankings},
+        accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
+        cohorts=tuple(cohort_histories(evaluation, weekly)),
+        markets=jumping_markets(record, listed, _MARKETS),
+    )

@@ -1,0 +1,1 @@
+"""Pictures fit for a paper: what is drawn, as plain series, and how; matplotlib is imported where it draws."""

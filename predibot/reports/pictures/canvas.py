@@ -1,0 +1,107 @@
+"""The canvas of pictures: one style, texts of others made harmless, and the same bytes for the same picture."""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from predibot.errors import UsageError
+from predibot.reports.terminal.text import plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png")
+WIDTH_INCHES = 6.9
+"""Of two columns of a paper."""
+BLUE, RED, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#666666"
+"""Told apart by those who cannot tell red from green (Okabe and Ito)."""
+_FONT = "DejaVu Sans"
+"""It comes with matplotlib, so that no machine draws another."""
+_UNKNOWN = "\ufffd"
+_STYLE: Any = {
+    "font.family": [_FONT],
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 7.5,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "figure.titlesize": 9.5,
+    "legend.fontsize": 7.0,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.titlelocation": "left",
+    "grid.linewidth": 0.4,
+    "grid.color": "#dddddd",
+    "axes.axisbelow": True,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "savefig.dpi": 300,
+    "svg.fonttype": "path",
+    # Else names of parts are drawn by chance.
+    "svg.hashsalt": "predibot",
+    # A dollar in a name is no formula.
+    "text.parse_math": False,
+}
+_COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
+_METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
+_REFERENCE = re.compile(r'(\bid="|url\(#|href="#)')
+
+
+def require_matplotlib() -> None:
+    """Refuse to draw where there is nothing to draw with.
+
+    Raises:
+        UsageError: If matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise UsageError("pictures need matplotlib. Install it with: pip install 'predibot[plots]'") from error
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in our style, whatever the user's settings of matplotlib say."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield
+
+
+def label(text: str, cells: int) -> str:
+    """Return a text of others as it may be drawn: one line, bounded, of letters the font has."""
+    from matplotlib import font_manager
+
+    # Marks without a width of their own may be without end.
+    line = plain(plain(text[: 8 * cells], cells)[: 2 * cells])
+    known = font_manager.get_font(font_manager.findfont(_FONT)).get_charmap()
+    return "".join(character if ord(character) in known else _UNKNOWN for character in line)
+
+
+def written(figure: "Figure", form: str) -> bytes:
+    """Return a figure as a file of one of `FORMATS`, without a date or the name of who made it."""
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=form, metadata=metadata)
+    return buffer.getvalue()
+
+
+def inline(svg: bytes, number: int, title: str) -> str:
+    """Return an SVG file as an element of a page.
+
+    Args:
+        svg: As `written` returns it.
+        number: Of the picture on the page, so that no two elements have one id.
+        title: What a screen reader says, escaped.
+    """
+    text = svg.decode()
+    text = _METADATA.sub("", _COMMENT.sub("", text[text.index("<svg") :]))
+    text = _REFERENCE.sub(rf"\g<1>p{number}-", text)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)

@@ -1,0 +1,248 @@
+"""How pictures are drawn: small multiples of curves, reliability diagrams, bars, and prices with decisions."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from predibot.jobs.histories.event import MarketHistory, PricedDecision
+from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
+from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns
+from predibot.reports.views.leaderboard import BASELINES
+from predibot.scoring.evaluation.running import RunningPoint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_COLUMNS = 3
+_NAME_CELLS = 30
+_TITLE_CELLS = 95
+_NOTE_CHARACTERS = 130
+_BELOW, _STRIP = 0.3, 0.16
+"""How far below zero the strip of counts begins, and how high it is."""
+_LOGARITHMIC_FROM = 20.0
+_FAINT = "#aaaaaa"
+_LEGEND_CELLS = 22
+_COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
+
+
+def drawn(picture: Picture) -> "Figure":
+    """Return a picture as a figure of matplotlib; inside `canvas.style()`."""
+    if isinstance(picture, Curves):
+        return _curves(picture)
+    if isinstance(picture, Calibrations):
+        return _calibrations(picture)
+    if isinstance(picture, Returns):
+        return _returns(picture)
+    if isinstance(picture, Cohorts):
+        return _cohorts(picture)
+    return _prices(picture)
+
+
+def _curves(curves: Curves) -> "Figure":
+    figure, panels = _grid(len(curves.panels), curves.title, curves.note, 1.6)
+    for axes, panel in zip(panels, curves.panels, strict=True):
+        at = _days([point.slot_at for point in panel.points])
+        low, high = (
+            np.array([math.nan if end is None else end for end in ends])
+            for ends in ([point.low for point in panel.points], [point.high for point in panel.points])
+        )
+        axes.axhline(curves.level, color=GREY, linewidth=0.6)
+        axes.fill_between(at, low, high, color=BLUE, alpha=0.18, linewidth=0.0)
+        axes.plot(at, [point.total for point in panel.points], color=BLUE, marker="." if len(at) < 3 else "")
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        if curves.counted:
+            axes.set_xlabel(f"{panel.points[-1].clusters:,} {curves.counted}", loc="left")
+        if curves.level > 0.0:
+            _money(axes, panel.points)
+        axes.grid(axis="y")
+        _dates(axes)
+    _label_left(panels, curves.unit)
+    return figure
+
+
+def _money(axes: "Axes", points: Sequence[RunningPoint]) -> None:
+    """Show dollars as such, and what grew or fell many times over on a scale where each doubling is as high."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    shown = [end for point in points for end in (point.total, point.low, point.high) if end is not None]
+    if min(shown) > 0.0 and max(shown) > _LOGARITHMIC_FROM * min(shown):
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+def _calibrations(calibrations: Calibrations) -> "Figure":
+    figure, panels = _grid(len(calibrations.panels), calibrations.title, calibrations.note, 2.1)
+    for axes, panel in zip(panels, calibrations.panels, strict=True):
+        bins = panel.bins
+        full = bins.count > 0
+        said, seen, count = bins.mean_probability[full], bins.mean_outcome[full], bins.count[full]
+        # How many there are stands in a strip below.
+        heights = _STRIP * count / count.max()
+        width = (bins.upper - bins.lower)[full]
+        axes.bar(bins.lower[full], heights, width, -_BELOW, align="edge", color="#cccccc", edgecolor="white")
+        middles = ((bins.lower + bins.upper)[full] / 2.0).tolist()
+        for middle, height, n in zip(middles, heights.tolist(), count.tolist(), strict=True):
+            axes.text(middle, height - _BELOW + 0.01, f"{n:,}", fontsize=4.5, color=GREY, ha="center")
+        axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linewidth=0.6, linestyle=(0, (4, 3)))
+        reach = np.maximum([seen - bins.outcome_low[full], bins.outcome_high[full] - seen], 0.0)
+        axes.errorbar(said, seen, yerr=reach, fmt="o", color=BLUE, markersize=3.0, elinewidth=0.9)
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_ylim(-_BELOW, 1.02)
+        axes.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
+        axes.set_yticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
+        axes.set_xlabel(f"said; {panel.n:,} forecasts, {panel.events:,} events")
+        axes.set_aspect("equal")
+    _label_left(panels, "happened")
+    return figure
+
+
+def _returns(returns: Returns) -> "Figure":
+    names = [bar.name for bar in returns.horizons[0][1]]
+    height = 1.0 + 0.2 * len(names)
+    figure = _figure(height, returns.title, returns.note)
+    panels: Sequence[Axes] = figure.subplots(1, len(returns.horizons), sharey=True, squeeze=False)[0]
+    places = np.arange(len(names))[::-1]
+    for axes, (horizon, bars) in zip(panels, returns.horizons, strict=True):
+        axes.axvline(0.0, color=GREY, linewidth=0.6)
+        for place, bar in zip(places, bars, strict=True):
+            if bar.mean is None:
+                continue
+            axes.barh(place, 100.0 * bar.mean, height=0.62, color=BLUE if bar.mean >= 0.0 else RED, alpha=0.55)
+            if bar.low is not None and bar.high is not None:
+                axes.plot([100.0 * bar.low, 100.0 * bar.high], [place, place], color="black", linewidth=0.9)
+        n = {bar.n for bar in bars if bar.mean is not None}
+        decisions = f"{min(n):,}" if len(n) == 1 else f"{min(n, default=0):,} to {max(n, default=0):,}"
+        axes.set_title(horizon)
+        axes.set_xlabel(f"%; n = {decisions}")
+        axes.locator_params(axis="x", nbins=3)
+        axes.tick_params(axis="y", length=0.0)
+        axes.grid(axis="x")
+    panels[0].set_yticks(places, [label(name, _NAME_CELLS) for name in names])
+    panels[0].set_ylim(-0.6, len(names) - 0.4)
+    return figure
+
+
+def _cohorts(cohorts: Cohorts) -> "Figure":
+    figure, panels = _grid(len(cohorts.panels), cohorts.title, cohorts.note, 1.6)
+    for axes, panel in zip(panels, cohorts.panels, strict=True):
+        at = _days([start for start, _ in panel.returns])
+        percents = np.array([100.0 * value for _, value in panel.returns])
+        width = 0.6 * float(np.diff(at).min(initial=7.0))
+        axes.bar(at, percents, width, color=[BLUE if value >= 0.0 else RED for value in percents], alpha=0.55)
+        if panel.low is not None and panel.high is not None:
+            axes.axhspan(100.0 * panel.low, 100.0 * panel.high, color=GREY, alpha=0.12, linewidth=0.0)
+        axes.axhline(100.0 * panel.mean, color="black", linewidth=0.9)
+        axes.axhline(0.0, color=GREY, linewidth=0.6)
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        axes.grid(axis="y")
+        _dates(axes)
+    _label_left(panels, "return, %")
+    return figure
+
+
+def _prices(market: MarketHistory) -> "Figure":
+    asked = market.market
+    note = "Line: the price. Rings: what was said. Crosses: prices at which bets were booked. Diamond: what it paid."
+    figure = _figure(2.7, label(asked.question or asked.title, _TITLE_CELLS), note)
+    axes = figure.subplots()
+    at = _days([seconds for seconds, _ in market.prices])
+    axes.step(at, [price for _, price in market.prices], where="post", color=GREY, linewidth=1.0)
+    shown = [each for each in market.decisions if each.probability is not None or each.bet_usd != 0.0]
+    handles, names = [], []
+    for name, colour, of in _groups(dict.fromkeys(each.bot for each in shown)):
+        handles.append(_decisions(axes, [each for each in shown if each.bot in of], colour))
+        names.append(name)
+    if market.payout_yes is not None and market.settled_at is not None:
+        settled = float(_days([market.settled_at])[0])
+        axes.plot([settled], [market.payout_yes], marker="D", color="black", markersize=4.0, linestyle="")
+        paid = {1.0: "YES", 0.0: "NO"}.get(market.payout_yes, f"paid {market.payout_yes:.2f}")
+        axes.annotate(paid, (settled, market.payout_yes), (5, 0), textcoords="offset points", va="center")
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_ylabel("price of YES")
+    axes.grid(axis="y")
+    _dates(axes)
+    if handles:
+        legend = axes.legend(handles, [""] * len(handles), loc="center left", bbox_to_anchor=(1.04, 0.5))
+        # A name that begins with an underscore would be left out, were it given above.
+        for text, name in zip(legend.get_texts(), names, strict=True):
+            text.set_text(name)
+    return figure
+
+
+def _groups(bots: Collection[str]) -> Iterator[tuple[str, str, Collection[str]]]:
+    """Yield whose decisions are drawn alike, what the legend calls them, and their colour; what knows nothing first."""
+    baselines = [bot for bot in bots if bot in BASELINES]
+    others = [bot for bot in bots if bot not in BASELINES]
+    if baselines:
+        # Each by its name where there is nobody else to be seen.
+        yield ("baselines" if others or len(baselines) > 1 else label(baselines[0], _LEGEND_CELLS)), _FAINT, baselines
+    alone = others if len(others) <= len(_COLOURS) else others[: len(_COLOURS) - 1]
+    for bot, colour in zip(alone, _COLOURS, strict=False):
+        yield label(bot, _LEGEND_CELLS), colour, (bot,)
+    if rest := others[len(alone) :]:
+        yield f"{len(rest)} others", _COLOURS[-1], rest
+
+
+def _decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
+    """Draw what bots said and where they bet, and return what stands for it in the legend."""
+    booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
+    said = [(each.decided_at, each.probability) for each in own if each.probability is not None]
+    at, prices = np.array(booked).reshape(-1, 2).T
+    axes.plot(_days(at), prices, marker="x", color=colour, markersize=3.5, linestyle="")
+    at, stated = np.array(said).reshape(-1, 2).T
+    # Rings, through which the crosses are seen.
+    (handle,) = axes.plot(_days(at), stated, marker="o", color=colour, markersize=3.5, linestyle="")
+    handle.set_markerfacecolor("none")
+    handle.set_markeredgewidth(0.9)
+    return handle
+
+
+def _grid(panels: int, title: str, note: str, row_inches: float) -> "tuple[Figure, list[Axes]]":
+    columns = min(panels, _COLUMNS)
+    rows = -(-panels // columns)
+    figure = _figure((2.4 if panels == 1 else row_inches * rows) + 0.6, title, note)
+    every = figure.subplots(rows, columns, squeeze=False)
+    flat = list(every.flat)
+    for axes in flat[panels:]:
+        axes.set_visible(False)
+    return figure, flat[:panels]
+
+
+def _figure(height_inches: float, title: str, note: str) -> "Figure":
+    from textwrap import wrap
+
+    from matplotlib.figure import Figure
+
+    lines = wrap(note, _NOTE_CHARACTERS)
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches + 0.12 * len(lines)), layout="constrained")
+    figure.suptitle(label(title, _TITLE_CELLS), x=0.01, ha="left")
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6.5, color=GREY)
+    return figure
+
+
+def _dates(axes: "Axes") -> None:
+    from matplotlib import dates
+
+    # What is not typed there.
+    make: Any = dates
+    locator = make.AutoDateLocator(minticks=2, maxticks=5, tz=UTC)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(make.ConciseDateFormatter(locator, tz=UTC))
+
+
+def _label_left(panels: "Sequence[Axes]", words: str) -> None:
+    for axes in panels[::_COLUMNS]:
+        axes.set_ylabel(words)
+
+
+def _days(seconds: ArrayLike) -> NDArray[np.float64]:
+    """Return instants as matplotlib counts them: days since 1970."""
+    return np.asarray(seconds, dtype=np.float64) / 86_400.0

@@ -1,0 +1,258 @@
+"""What pictures show, as plain series; pure, and without matplotlib."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
+from predibot.jobs.histories.event import MarketHistory
+from predibot.jobs.histories.ledger import LedgerHistory
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.metrics.calibration import CalibrationBins
+from predibot.scoring.records.knowledge import Knowledge
+
+MOST_PANELS = 12
+_MOST_BARS = 24
+_APART = " (cutoff unknown)"
+_BAND = "Band: 95% interval of the sum, were it looked at on that slot alone."
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePanel:
+    """A curve with its band; its name is a text of others."""
+
+    name: str
+    points: tuple[RunningPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Curves beside each other, a panel each."""
+
+    title: str
+    unit: str
+    """What the vertical axis says."""
+    panels: tuple[CurvePanel, ...]
+    note: str
+    level: float = 0.0
+    """Where a line says that nothing was gained: of an account, its deposit."""
+    counted: str = ""
+    """What the points are sums over, such as events; empty where that says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPanel:
+    """Bins of one forecaster."""
+
+    name: str
+    bins: CalibrationBins
+    n: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """Reliability diagrams beside each other."""
+
+    title: str
+    panels: tuple[CalibrationPanel, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A mean return with its interval; None where there is no value."""
+
+    name: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """Mean returns of bots, a panel a horizon; all panels have the same names in the same order."""
+
+    title: str
+    horizons: tuple[tuple[str, tuple[Bar, ...]], ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class CohortPanel:
+    """What a bot made of each cohort, and on average."""
+
+    name: str
+    returns: tuple[tuple[float, float], ...]
+    """The start of each in seconds since 1970, and the return on its stake."""
+    mean: float
+    low: float | None
+    """The ends of the interval of the mean; None where there is none."""
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cohorts:
+    """Cohorts of bots beside each other."""
+
+    title: str
+    panels: tuple[CohortPanel, ...]
+    note: str
+
+
+Picture = Curves | Calibrations | Returns | Cohorts | MarketHistory
+
+
+def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
+    """Yield the pictures of a ledger under the names of their files; what there is nothing of is left out."""
+    cards = list(_ordered(history.evaluation))
+    of_bots = [
+        (f"{bot}{apart}", {what: of[bot] for what, of in history.running[knowledge].items() if bot in of})
+        for knowledge, bot, apart, _ in cards
+    ]
+    yield from _sums(of_bots)
+    yield from _calibration([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
+    yield from _returns([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
+    yield from _accounts(history.accounts)
+    yield from _cohorts(history.cohorts)
+    yield from _prices(history.markets)
+
+
+def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
+    """Yield the pictures of one bot, likewise."""
+    named = [(_panel_name(each), each) for each in history.scored]
+    yield from _sums([(own, each.running) for own, each in named])
+    yield from _calibration([(own, each.card) for own, each in named])
+    yield from _returns([(own, each.card) for own, each in named])
+    yield from _accounts(history.accounts)
+    yield from _cohorts(history.cohorts)
+    yield from _prices(history.markets)
+
+
+def _ordered(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scorecard]]:
+    for knowledge, ranking in evaluation.rankings.items():
+        for card in ranking.leaderboard:
+            yield knowledge, card.bot, "" if knowledge == "clean" else _APART, card
+
+
+def _panel_name(scored: ScoredBot) -> str:
+    return f"{scored.card.bot}{'' if scored.knowledge == 'clean' else _APART}"
+
+
+def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) -> Iterator[tuple[str, Picture]]:
+    """Yield the edges, and what was gained: at the quote where any bot has a value there, else at the mid."""
+    gained = GAIN_AT_QUOTE if any(GAIN_AT_QUOTE in running for _, running in bots) else GAIN
+    where = "at the quote, with fees" if gained == GAIN_AT_QUOTE else "at the mid"
+    for name, title, unit, what in (
+        ("edge", "Edge over the price, added up", "sum over event-slots", EDGE),
+        ("gain", f"Gain of a dollar a decision, added up, {where}", "dollars", gained),
+    ):
+        panels = [CurvePanel(bot, running[what]) for bot, running in bots if what in running]
+        yield from _curves(name, title, unit, panels)
+
+
+def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> Iterator[tuple[str, Picture]]:
+    # One that always said the price is a straight line.
+    moving = [each for each in panels if any(point.total != 0.0 for point in each.points)]
+    if moving:
+        flat = len(panels) - len(moving)
+        said = [_BAND, _scales(moving), f"Left out: {flat} that never left zero." if flat else "", _cut(len(moving))]
+        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(said), counted="events")
+
+
+def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
+    panels = [
+        CalibrationPanel(name, card.forecast.calibration, card.forecast.n, card.forecast.clusters)
+        for name, card in cards
+        if card.forecast.calibration is not None
+    ]
+    if panels:
+        note = "Lines: Wilson's 95% interval, over the events forecasts are worth. Bars and numbers: how many."
+        shown = tuple(panels[:MOST_PANELS])
+        yield "calibration", Calibrations("Calibration", shown, _sentences([note, _cut(len(panels))]))
+
+
+def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
+    labels = list(dict.fromkeys(label for _, card in cards for label in card.horizons))
+    at_quote = any(score.n_quote for _, card in cards for score in card.horizons.values())
+    what = "quote_mean_return" if at_quote else "mean_return"
+    horizons = tuple(
+        (_horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS])) for label in labels
+    )
+    if any(bar.mean is not None for _, bars in horizons for bar in bars):
+        where = "at the quote, with fees" if at_quote else "at the mid"
+        cut = f"The first {_MOST_BARS} of {len(cards)}; --bots chooses others." if len(cards) > _MOST_BARS else ""
+        note = _sentences(["Lines: 95% intervals. No bar: no value. Each panel has its own scale.", cut])
+        yield "returns", Returns(f"Mean return of a decision of one dollar, {where}", horizons, note)
+
+
+def _bar(name: str, card: Scorecard, label: str, what: str) -> Bar:
+    score = card.horizons.get(label)
+    if score is None:
+        return Bar(name, None, None, None, 0)
+    found = score.intervals.get(what)
+    n = score.n_quote if what == "quote_mean_return" else score.n
+    ends = (None, None) if found is None else (found.low, found.high)
+    return Bar(name, getattr(score, what), *ends, n)
+
+
+def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture]]:
+    boards: dict[tuple[str, ...], list[AccountHistory]] = {}
+    for each in accounts:
+        boards.setdefault((each.recipe, each.game, each.mode, each.subject), []).append(each)
+    for number, found in enumerate(boards.values(), start=1):
+        panels = [CurvePanel(each.score.bot, each.values) for each in found]
+        note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
+        said = _sentences([note, _scales(panels), _cut(len(panels))])
+        title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
+        name = f"account-value{_numbered(number, len(boards))}"
+        yield name, Curves(title, "dollars", tuple(panels[:MOST_PANELS]), said, start_usd)
+
+
+def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:
+    boards: dict[tuple[str, ...], list[CohortsHistory]] = {}
+    for each in cohorts:
+        boards.setdefault((each.recipe, each.game, each.mode, each.methodology), []).append(each)
+    for number, found in enumerate(boards.values(), start=1):
+        panels = tuple(_cohort_panel(each) for each in found[:MOST_PANELS])
+        note = "Bars: cohorts by their start. Line and band: the mean and its 95% interval."
+        said = _sentences([note, _scales(panels), _cut(len(found))])
+        yield f"cohorts{_numbered(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, said)
+
+
+def _cohort_panel(cohorts: CohortsHistory) -> CohortPanel:
+    found = cohorts.score.score.returns
+    name = f"{cohorts.score.display_name or cohorts.score.bot}{_APART if cohorts.score.knowledge == 'unknown' else ''}"
+    returns = tuple((each.start.timestamp(), each.profit_usd / each.stake_usd) for each in cohorts.results)
+    return CohortPanel(name, returns, found.mean, found.low, found.high)
+
+
+def _board(of: AccountHistory | CohortsHistory) -> str:
+    return f"{of.game} of {of.recipe}, {of.mode}"
+
+
+def _numbered(number: int, boards: int) -> str:
+    return "" if boards == 1 else f"-{number}"
+
+
+def _prices(markets: Sequence[MarketHistory]) -> Iterator[tuple[str, Picture]]:
+    for number, market in enumerate(markets, start=1):
+        yield f"price-{number}", market
+
+
+def _scales(panels: Sequence[object]) -> str:
+    return "Each panel has its own scale." if len(panels) > 1 else ""
+
+
+def _cut(panels: int) -> str:
+    return f"The first {MOST_PANELS} of {panels}; --bots chooses others." if panels > MOST_PANELS else ""
+
+
+def _sentences(said: Sequence[str]) -> str:
+    return " ".join(each for each in said if each)
+
+
+def _horizon(label: str) -> str:
+    return label if not label[0].isdigit() else f"{label} day{'' if label == '1' else 's'}"

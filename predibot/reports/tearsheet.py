@@ -1,0 +1,144 @@
+"""The tear sheet: one HTML file about a bot, with its pictures in it; no script, and nothing asked of any host."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from predibot.jobs.histories.bot import BotHistory
+from predibot.jobs.histories.event import MarketHistory
+from predibot.jobs.worst import WorstDecision
+from predibot.reports import figures
+from predibot.reports.pictures.canvas import inline, style, written
+from predibot.reports.pictures.draw import drawn
+from predibot.reports.pictures.series import Picture, bot_pictures
+from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, to_the_second
+from predibot.reports.terminal.grid import Grid
+from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.worst import asked_in, circumstances
+
+_NAME_CELLS = 80
+_RATIONALE_CELLS = 600
+_CELL_CHARACTERS = 400
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 60rem;
+  padding: 1.5rem; overflow-wrap: break-word; }
+h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem;
+  border-bottom: 1px solid #ccc; } h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
+p { margin: .3rem 0; } .claim { font-weight: 600; } .small { color: #555; font-size: .87rem; }
+figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; max-width: 52rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { padding: .2rem .7rem .2rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #eee; }
+th { color: #555; font-weight: 600; } .number { text-align: right; white-space: nowrap; }
+td.text { min-width: 6rem; }
+ol { padding-left: 1.4rem; } li { margin: .6rem 0; }
+@media print { body { max-width: none; padding: 0; } figure, li { break-inside: avoid; } }
+""".strip()
+# A browser that reads this asks nobody for anything, whatever a text of others may have got past us.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def tearsheet(history: BotHistory) -> str:
+    """Return the page; equal histories give equal pages.
+
+    Raises:
+        ImportError: If matplotlib is not installed; `canvas.require_matplotlib` says so in a sentence.
+    """
+    name = _text(history.bot, _NAME_CELLS)
+    head, *claims = head_lines(history)
+    body = [
+        f"<h1>{name}</h1>",
+        *(f"<p>{_text(line)}</p>" for line in (head, *claims[:2])),
+        *(f'<p class="claim">{_text(line)}</p>' for line in claims[2:]),
+        *_pictures(tuple(picture for _, picture in bot_pictures(history))),
+        *_tables(tuple(bot_grids(history))),
+        # Accounts have their best and worst slots among the tables.
+        *(_best_and_worst(history) if history.scored else ()),
+        f'<p class="small">Made by predibot from what its ledger held as of {to_the_second(history.as_of)}. '
+        "A dash is a number that is missing, never zero.</p>",
+    ]
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            f"<title>{name}: tear sheet</title>",
+            f"<style>{_STYLE}</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            *body,
+            "</main>",
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def _pictures(pictures: Sequence[Picture]) -> Iterator[str]:
+    if not pictures:
+        yield "<p>Nothing to draw yet: no decision has a price or has paid.</p>"
+        return
+    yield "<h2>Pictures</h2>"
+    with style():
+        for number, picture in enumerate(pictures):
+            yield f"<figure>{inline(written(drawn(picture), 'svg'), number, _picture_title(picture))}</figure>"
+
+
+def _picture_title(picture: Picture) -> str:
+    if isinstance(picture, MarketHistory):
+        return _text(f"Price and decisions: {picture.market.question or picture.market.title}", 160)
+    return _text(picture.title, 160)
+
+
+def _tables(grids: Sequence[Grid]) -> Iterator[str]:
+    if grids:
+        yield "<h2>Numbers</h2>"
+    for grid in grids:
+        kinds = ["number" if column.kind == "number" else "text" for column in grid.columns]
+        yield f"<h3>{_text(grid.title)}</h3>"
+        # What scrolls must be reached by keys.
+        yield f'<div class="wide" tabindex="0" role="region" aria-label="{_text(grid.title)}"><table>'
+        headers = zip(grid.columns, kinds, strict=True)
+        cells = "".join(f'<th scope="col" class="{kind}">{_text(column.header)}</th>' for column, kind in headers)
+        yield f"<thead><tr>{cells}</tr></thead><tbody>"
+        for row in grid.rows:
+            cells = "".join(
+                f'<td class="{kind}">{_text(cell, _CELL_CHARACTERS)}</td>'
+                for cell, kind in zip(row, kinds, strict=True)
+            )
+            yield f"<tr>{cells}</tr>"
+        yield "</tbody></table></div>"
+        for line in (*grid.below, *grid.legend_lines()):
+            yield f'<p class="small">{_text(line)}</p>'
+
+
+def _best_and_worst(history: BotHistory) -> Iterator[str]:
+    yield from _decisions("Best decisions", "No bet gained money.", history.best)
+    yield from _decisions("Worst decisions", "No bet lost money.", history.worst)
+
+
+def _decisions(title: str, none: str, decisions: Sequence[WorstDecision]) -> Iterator[str]:
+    yield f"<h2>{title}</h2>"
+    if not decisions:
+        yield f"<p>{none}</p>"
+        return
+    yield '<p class="small">At the mid, by the payout or the last price.</p>'
+    yield "<ol>"
+    for each in decisions:
+        why = _text(each.reason.rationale, _RATIONALE_CELLS) or figures.MISSING
+        yield (
+            f"<li><strong>{figures.gain_usd(each.loss.gain_usd)}</strong> {_text(asked_in(each))}"
+            f'<br>{_text(circumstances(each))}<br><span class="small">why: {why}</span></li>'
+        )
+    yield "</ol>"
+
+
+def _text(text: str, cells: int = 1_000) -> str:
+    """Return a text as it may stand in a page and in an attribute: one bounded line, of which nothing is markup."""
+    # Marks without a width of their own may be without end.
+    return escape(plain(text[: 8 * cells], cells)[: 2 * cells])

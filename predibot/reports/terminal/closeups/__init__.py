@@ -1,0 +1,1 @@
+"""Close-ups on a screen: one bot, or one event."""

@@ -1,0 +1,334 @@
+"""A bot's figures as tables: what a screen and a tear sheet both show."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid
+from predibot.reports.terminal.text import plain, sentence
+from predibot.reports.views.leaderboard import VERDICTS, more_events
+from predibot.scoring.evaluation.e_values import BEATS_FROM
+from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
+from predibot.scoring.evaluation.scorecard import HorizonScore
+from predibot.scoring.evaluation.verdict import Finding
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
+from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
+from predibot.scoring.inference.power import EventsNeeded, smallest_detectable
+
+_CURVE_ROWS = 10
+_NAME_CELLS = 24
+_MESSAGE_CELLS = 100
+_REASONS = 10
+_MOVES = 5
+_BAND = "95%: what the sum would vary in, were it looked at on that slot alone."
+
+
+def head_lines(history: BotHistory) -> Iterator[str]:
+    """Yield who it is, what it did, what it cost and what may be said of it, a line each."""
+    who = [f"strategy {plain(', '.join(history.strategies), 60) or figures.MISSING}"]
+    if history.models:
+        who.append(f"model {plain(', '.join(history.models), 60)}")
+    yield f"{plain(history.bot)} as of {to_the_second(history.as_of)}: {', '.join(who)}"
+    if history.first_at is None or history.last_at is None:
+        yield "No decision yet."
+        return
+    total = sum(history.statuses.values())
+    told = ", ".join(f"{n:,} {status}" for status, n in history.statuses.items())
+    yield (
+        f"{figures.things(total, 'decision')} from {to_the_second(history.first_at)} to "
+        f"{to_the_second(history.last_at)}: {told}"
+    )
+    cost = f"Cost: {figures.cost_usd(history.cost_known_usd)}"
+    if history.cost_unknown:
+        cost += f", and what nobody knows of {figures.things(history.cost_unknown, 'decision')}"
+    yield cost
+    for scored in history.scored:
+        yield from _verdict_lines(scored)
+    for account in history.accounts:
+        yield _account_claim(account)
+    for cohorts in history.cohorts:
+        found = cohorts.score.score.returns
+        if not found.may_rank:
+            name = plain(f"{cohorts.game} of {cohorts.recipe}, {cohorts.mode}", 60)
+            least = f"at least {ENOUGH_TO_RANK:.0f} that do not overlap; it has as many as {found.effective:.0f}"
+            yield f"Record needed of cohorts {name}: {least}"
+
+
+def bot_grids(history: BotHistory) -> Iterator[Grid]:
+    """Yield the tables of a bot: scores, running sums, horizons and categories, accounts and cohorts."""
+    for scored in history.scored:
+        apart = "" if scored.knowledge == "clean" else ", models of unknown cutoff"
+        yield _scores(scored, apart)
+        if scored.running:
+            yield _curve(scored, apart)
+        yield _horizons(scored, apart)
+        if scored.by_category:
+            yield _categories(scored, apart)
+    for account in history.accounts:
+        yield _account(account)
+        yield _values(account)
+        yield _moves(account)
+    for cohorts in history.cohorts:
+        yield _cohorts(cohorts)
+    if history.unanswered:
+        yield unanswered_grid(history)
+
+
+def unanswered_grid(history: BotHistory) -> Grid:
+    """Return what was refused, failed or abstained, and why, the most frequent reason first."""
+    rows = tuple(
+        (each.status, figures.count(each.n), plain(each.message, _MESSAGE_CELLS) or figures.MISSING)
+        for each in history.unanswered[:_REASONS]
+    )
+    more = len(history.unanswered) - len(rows)
+    below = (f"{figures.things(more, 'more reason')}; --json has them all.",) if more else ()
+    columns = (Column("status", "key"), Column("n"), Column("reason", "text"))
+    return Grid("Not answered", columns, rows, below)
+
+
+def needed_words(needed: EventsNeeded | None, unit: str) -> str:
+    """Return how long a record its claim would take.
+
+    Examples:
+        >>> needed_words(EventsNeeded(33, False), "event"), needed_words(None, "date")
+        ('about 33 more events', 'nobody can say how many more dates')
+    """
+    if needed is None:
+        return f"nobody can say how many more {unit}s"
+    if needed.events == 0:
+        return f"no more {unit}s"
+    return f"{'more than' if needed.more_than else 'about'} {figures.about(needed.events)} more {unit}s"
+
+
+def evenly(points: Sequence[RunningPoint], most: int) -> list[RunningPoint]:
+    """Return so many points at most, evenly spread, the last among them."""
+    if len(points) <= most:
+        return list(points)
+    return [points[(place + 1) * len(points) // most - 1] for place in range(most)]
+
+
+def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
+    found = scored.verdict
+    if found is None:
+        return
+    evidence = (
+        "" if found.e_value is None else f", E = {figures.e_value(found.e_value)} (a claim takes {BEATS_FROM:.0f})"
+    )
+    apart = "" if scored.knowledge == "clean" else "Models of unknown cutoff: "
+    yield f"{apart}Beside the price: {VERDICTS[found.finding]}, on {figures.things(found.events, 'event')}{evidence}"
+    if (more := more_events(found)) != figures.MISSING:
+        yield f"Record needed: {more} more events, if the edge stays as it is and each event tells as much"
+    elif found.events < FEW_CLUSTERS:
+        yield f"Record needed: at least {FEW_CLUSTERS} events; fewer carry no claim"
+    elif found.finding in (Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE):
+        yield "Record needed: no more events; the claim stands"
+    interval = scored.card.edge.interval
+    error = None if interval is None else interval.standard_error
+    seen = None if error is None else smallest_detectable(error, found.events)
+    if seen is not None:
+        yield f"So many events show a true edge of {figures.short_score(seen)} four times in five, and seldom less"
+
+
+def _account_claim(account: AccountHistory) -> str:
+    words = needed_words(account.needed, "date")
+    return f"Record needed of account {_named(account)}: {words}, if its return stays as it is"
+
+
+def _named(account: AccountHistory) -> str:
+    return plain(f"{account.game} of {account.recipe}, {account.mode}", 60)
+
+
+def _scores(scored: ScoredBot, apart: str) -> Grid:
+    card, said = scored.card, scored.card.forecast
+    by_chance = said.calibration_error_by_chance_high
+    chance = figures.MISSING if by_chance is None else f"luck: up to {figures.score(by_chance)}"
+    ends, signed = said.intervals, figures.signed_score
+    edge, skill = card.edge, said.skill_vs_market
+    rows = [
+        ("edge over the price", signed(edge.edge), _ends(edge.interval), edge.n),
+        ("Brier score", figures.score(said.brier), _ends(ends.get("brier")), said.n),
+        ("Brier of the price", figures.score(said.market_brier), _ends(ends.get("market_brier")), said.n_market),
+        ("skill over the price", signed(skill), _ends(ends.get("skill_vs_market")), said.n_market),
+        ("log score", figures.score(said.log_score), _ends(ends.get("log_score")), said.n),
+        ("called rightly", figures.percent(said.accuracy), _percents(ends.get("accuracy")), said.n),
+        ("calibration error", figures.score(said.calibration_error), chance, said.n),
+    ]
+    if said.murphy is not None:
+        rows += [
+            (f"  {name}", figures.score(getattr(said.murphy, name)), figures.MISSING, said.n)
+            for name in ("reliability", "resolution", "uncertainty")
+        ]
+    rows.append(("answered", figures.percent(card.edge.answered_share), figures.MISSING, card.edge.asked))
+    few = (
+        (f"On fewer than {FEW_CLUSTERS} events nothing is claimed, whatever the intervals say.",)
+        if card.edge.clusters < FEW_CLUSTERS
+        else ()
+    )
+    columns = (Column("score", "key"), Column("value"), Column("95% interval"), Column("n"))
+    return Grid(f"Scores{apart}", columns, tuple((*row[:3], figures.count(row[3])) for row in rows), few)
+
+
+def _curve(scored: ScoredBot, apart: str) -> Grid:
+    edge = {point.slot_at: point for point in scored.running.get(EDGE, ())}
+    name = GAIN_AT_QUOTE if GAIN_AT_QUOTE in scored.running else GAIN
+    gains = {point.slot_at: point for point in scored.running.get(name, ())}
+    whole = sorted({**edge, **gains}.values(), key=lambda point: point.slot_at)
+    rows = tuple(
+        (
+            _day(point.slot_at),
+            figures.count(point.clusters),
+            _signed(edge.get(point.slot_at)),
+            _interval_of(edge.get(point.slot_at)),
+            figures.gain_usd(None if (gain := gains.get(point.slot_at)) is None else gain.total),
+            _interval_of(gain),
+        )
+        for point in evenly(whole, _CURVE_ROWS)
+    )
+    where = "quote, with fees" if name == GAIN_AT_QUOTE else "mid"
+    columns = (Column("slot", "key"), *map(Column, ("events", "edge", "95% of it", "gain", "95% of that")))
+    below = (f"Sums over event-slots; gain of a dollar a decision, at the {where}. {_BAND}",)
+    return Grid(f"Curve{apart}", columns, rows, below)
+
+
+def _horizons(scored: ScoredBot, apart: str) -> Grid:
+    def row(label: str, each: HorizonScore) -> tuple[str, ...]:
+        return (
+            f"{label} day{'' if label == '1' else 's'}" if each.days is not None else label,
+            figures.signed_percent(each.quote_mean_return),
+            _percents(each.intervals.get("quote_mean_return")),
+            figures.signed_percent(each.mean_return),
+            _percents(each.intervals.get("mean_return")),
+            figures.signed_percent(each.market_mean_return),
+            figures.count(each.n),
+        )
+
+    columns = (
+        Column("horizon", "key"),
+        *map(Column, ("at quote", "95% of it", "at mid", "95% of that", "favourite", "n")),
+    )
+    legend = (("favourite", "a dollar on the side the price favours, of the same decisions, at the mid"),)
+    rows = tuple(row(label, each) for label, each in scored.card.horizons.items())
+    return Grid(f"Mean return of a decision of one dollar{apart}", columns, rows, legend=legend)
+
+
+def _categories(scored: ScoredBot, apart: str) -> Grid:
+    rows = tuple(
+        (
+            plain(each.group, _NAME_CELLS),
+            figures.score(each.score.brier),
+            _ends(each.score.intervals.get("brier")),
+            figures.score(each.score.market_brier),
+            figures.signed_score(each.score.skill_vs_market),
+            figures.count(each.score.n),
+            figures.count(each.score.clusters),
+        )
+        for each in scored.by_category
+    )
+    columns = (
+        Column("category", "text"),
+        *map(Column, ("Brier", "95% interval", "price's", "skill", "n", "events")),
+    )
+    return Grid(f"Forecasts by category{apart}", columns, rows)
+
+
+def _account(account: AccountHistory) -> Grid:
+    score, equity = account.score, account.score.equity
+    found = score.intervals
+    rows = [
+        ("value", figures.usd(score.last_usd), figures.MISSING),
+        ("cash", figures.usd(score.last_cash_usd), figures.MISSING),
+        ("return", figures.signed_percent(score.cumulative_return), _percents(found.get("cumulative_return"))),
+    ]
+    if equity is not None:
+        rows += [
+            ("Sharpe ratio, annual", figures.ratio(equity.sharpe), _ends(found.get("sharpe"))),
+            ("deepest fall", figures.percent(equity.max_drawdown), _percents(found.get("max_drawdown"))),
+        ]
+    rows += [
+        ("turnover a slot", figures.percent(score.behaviour.turnover), figures.MISSING),
+        ("in cash", figures.percent(score.behaviour.cash_share), figures.MISSING),
+    ]
+    below = (sentence(plain(score.why_missing)),) if score.why_missing else ()
+    columns = (Column("figure", "key"), Column("value"), Column("95% interval"))
+    title = f"Account: {_named(account)}, {figures.things(score.dates, 'return')}"
+    return Grid(title, columns, tuple(rows), below)
+
+
+def _values(account: AccountHistory) -> Grid:
+    rows = tuple(
+        (
+            _day(point.slot_at),
+            figures.usd(point.total),
+            f"{figures.usd(point.low)} to {figures.usd(point.high)}" if point.low is not None else figures.MISSING,
+        )
+        for point in evenly(account.values, _CURVE_ROWS)
+    )
+    below = ("95%: what the value could have been by the scatter of its own returns up to that slot.",)
+    return Grid("Value", (Column("slot", "key"), Column("value"), Column("95%")), rows, below)
+
+
+def _moves(account: AccountHistory) -> Grid:
+    """Return the slots after which an account gained most, and lost most."""
+    ordered = sorted(account.moves, key=lambda move: move[2])
+    best = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
+    worst = [move for move in ordered[:_MOVES] if move[2] < 0.0]
+    rows = tuple((_day(start), _day(end), figures.signed_percent(gain)) for start, end, gain in (*best, *worst))
+    columns = (Column("decided", "key"), Column("until", "key"), Column("gain"))
+    return Grid("Best and worst slots", columns, rows, () if rows else ("Its value never changed.",))
+
+
+def _cohorts(cohorts: CohortsHistory) -> Grid:
+    found = cohorts.score.score.returns
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{each.start:%Y-%m-%d}",
+            figures.usd(each.value_usd),
+            figures.signed_percent(each.profit_usd / each.stake_usd),
+            figures.count(each.won),
+            figures.count(each.lost),
+            figures.count(each.cancelled),
+        )
+        for each in cohorts.results[-_CURVE_ROWS:]
+    ]
+    columns = (Column("cohort", "key"), *map(Column, ("value", "return", "won", "lost", "cancelled")))
+    unknown = ", models of unknown cutoff" if cohorts.score.knowledge == "unknown" else ""
+    title = f"Cohorts: {plain(f'{cohorts.game} of {cohorts.recipe}, {cohorts.mode}', 60)}{unknown}"
+    mean = f"Mean return {figures.signed_percent(found.mean)}, 95% {figures.percent_interval(found.low, found.high)}"
+    below = [f"{mean}, of {figures.things(found.cohorts, 'cohort')} worth {found.effective:.0f} that do not overlap."]
+    if not found.may_rank:
+        below.append(f"On fewer than {ENOUGH_TO_RANK:.0f} of those nothing is claimed.")
+    if len(cohorts.results) > len(rows):
+        below.append(f"The newest {len(rows)} of {len(cohorts.results):,}; --json has them all.")
+    return Grid(title, columns, tuple(rows), tuple(below))
+
+
+def _ends(found: Estimate | None) -> str:
+    return figures.MISSING if found is None else figures.interval(found.low, found.high)
+
+
+def _percents(found: Estimate | None) -> str:
+    return figures.MISSING if found is None else figures.percent_interval(found.low, found.high)
+
+
+def _interval_of(point: RunningPoint | None) -> str:
+    return figures.MISSING if point is None else figures.interval(point.low, point.high, decimals=2)
+
+
+def _signed(point: RunningPoint | None) -> str:
+    return figures.MISSING if point is None else f"{point.total:+.2f}"
+
+
+def _day(seconds: float) -> str:
+    return slot_words(datetime.fromtimestamp(seconds, UTC))
+
+
+def to_the_second(at: datetime) -> str:
+    """Return an instant without what is smaller than a second."""
+    return format_instant(at.replace(microsecond=0))
+
+
+def slot_words(at: datetime) -> str:
+    """Return the instant of a slot, the day where it is a midnight."""
+    return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else format_instant(at)

@@ -1,0 +1,70 @@
+"""Histories of bots, events and ledgers: what is told is what is stored, on both databases."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from predibot.errors import UsageError
+from predibot.jobs.histories.bot import bot_history
+from predibot.jobs.histories.event import event_history
+from predibot.jobs.histories.ledger import ledger_history
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.running import EDGE, GAIN
+from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+from tests.ledger.databases import address, other, postgres, store
+
+__all__ = ["address", "other", "postgres", "store"]
+LATER = NOW + 3 * DAY
+
+
+def _clock() -> datetime:
+    return LATER
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    one, two = event_of(1), event_of(2)
+    run = a_run(store, one, two, bots=("a", "b", "c"))
+    decide(store, run, "a", finished_with(one, {"m1a": (0.5, 0.7)}))
+    decide(store, run, "a", failed(two, message="out of money"))
+    decide(store, run, "b", finished_with(one, {"m1a": (-0.5, 0.1)}, at=NOW + timedelta(hours=1)))
+    decide(store, run, "c", abstained(one))
+    decide(store, run, "c", abstained(two))
+    return store
+
+
+def test_a_bot_is_told_with_what_it_did_not_answer(filled: Store) -> None:
+    found = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock)
+    assert dict(found.statuses) == {"recorded": 1, "failed": 1}
+    assert [(each.status, each.message, each.n) for each in found.unanswered] == [("failed", "out of money", 1)]
+    assert (found.first_at, found.last_at, found.as_of) == (NOW, NOW, LATER)
+    silent = bot_history(filled, "c", venue=None, recipe=None, as_of=None, clock=_clock)
+    assert [(each.status, each.n) for each in silent.unanswered] == [("abstained", 2)]
+    assert (silent.best, silent.worst, silent.markets) == ((), (), ())
+
+
+def test_without_a_later_price_nothing_has_a_value(filled: Store) -> None:
+    found = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock)
+    (scored,) = found.scored
+    assert EDGE not in scored.running and GAIN not in scored.running
+    assert (scored.card.edge.edge, found.accounts, found.cohorts) == (None, (), ())
+
+
+def test_an_event_has_the_prices_at_which_bets_were_booked(filled: Store) -> None:
+    found = event_history(filled, "e1", venue=None, recipe=None, as_of=None, clock=_clock)
+    (market,) = found.markets
+    assert [price for _, price in market.prices] == [0.4, 0.4] and market.payout_yes is None
+    assert [(each.bot, each.probability) for each in found.forecasts] == [("a", 0.7), ("b", 0.1)]
+    assert [each.status for each in found.decisions] == ["recorded", "recorded", "abstained"]
+    early = event_history(filled, "e1", venue=None, recipe=None, as_of=NOW, clock=_clock)
+    assert [each.bot for each in early.forecasts] == ["a"]
+    with pytest.raises(UsageError, match=r"no run of the ledger has an event 'x'. There are e1, e2"):
+        event_history(filled, "x", venue=None, recipe=None, as_of=None, clock=_clock)
+
+
+def test_a_ledger_tells_the_markets_decided_on(filled: Store) -> None:
+    found = ledger_history(filled, venue=None, recipe=None, bots=(), as_of=None, clock=_clock)
+    assert [each.market.market_id for each in found.markets] == ["m1a"]
+    assert [(each.bot, each.bet_usd) for each in found.markets[0].decisions] == [("a", 0.5), ("b", -0.5)]
+    alone = ledger_history(filled, venue=None, recipe=None, bots=("b",), as_of=None, clock=_clock)
+    assert [each.bot for each in alone.markets[0].decisions] == ["b"]

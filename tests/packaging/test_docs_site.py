@@ -1,0 +1,60 @@
+"""The docs site: every page is in it, every link leads somewhere, and nothing is asked of another host."""
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import said_here
+from tests.packaging.conftest import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the pages, with a gallery of a small ledger, beside a configuration for them."""
+    folder = tmp_path_factory.mktemp("docs")
+    with chdir(folder):
+        at = ("--as-of", "2026-01-11T12:00Z")
+        assert said_here("decide", "sandbox", "--venue", "sandbox:events=20", "--events", "3", *at).code == 0
+        assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
+    ledger = f"sqlite:///{folder}/runs/out/predibot.db"
+    command = [sys.executable, REPOSITORY / ".ci" / "docs_pages", folder / "pages", ledger, "underdog"]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    inherited = f"INHERIT: {REPOSITORY / 'mkdocs.yml'}\ndocs_dir: pages\nsite_dir: site\n"
+    (folder / "mkdocs.yml").write_text(inherited, encoding="utf-8")
+    return folder
+
+
+def _build(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    # Colours and hints of other makers are not what is tested.
+    variables = {**os.environ, "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+
+
+def test_all_pages_build_and_no_page_asks_another_host(pages: Path) -> None:
+    built = _build(pages)
+    assert built.returncode == 0, built.stderr
+    site = pages / "site"
+    written = {file.stem for file in (REPOSITORY / "docs").glob("*.md")}
+    assert written | {"index", "gallery", "CONTRIBUTING"} <= {file.stem for file in site.glob("*.html")}
+    for page in site.glob("*.html"):
+        fetched = re.findall(
+            r"""<(?:script|img|link|iframe)[^>]*(?:src|href)=["'](?:https?:)?//[^"']*""", page.read_text()
+        )
+        assert fetched == [], page.name
+    assert (site / "gallery" / "edge.svg").exists() and (site / "gallery" / "tearsheet.html").exists()
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "scores.md#nowhere", "../predibot/api.py"])
+def test_a_dead_link_ends_the_build(pages: Path, link: str) -> None:
+    page = pages / "pages" / "limits.md"
+    before = page.read_text(encoding="utf-8")
+    page.write_text(f"{before}\n[dead]({link})\n", encoding="utf-8")
+    built = _build(pages)
+    page.write_text(before, encoding="utf-8")
+    assert built.returncode != 0 and link.split("#")[-1] in built.stderr
