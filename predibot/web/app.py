@@ -2,16 +2,43 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import FastAPI
-from fastapi.responses import PlainTextResponse
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from fastapi.staticfiles import StaticFiles
 
+from predibot.domain.untrusted_text import one_line
+from predibot.errors import PredibotError, UsageError
 from predibot.ledger.store import Store
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import add_pages
+from predibot.web.pages import bots, decisions, events, leaderboard, records
+from predibot.web.pages.page import Page
+from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
+
+PAGES: dict[str, Callable[..., Page]] = {
+    "/": leaderboard.leaderboard_page,
+    "/tables/{name}": leaderboard.table_page,
+    "/calibration": leaderboard.calibration_page,
+    "/decisions": decisions.decisions_page,
+    "/decision": decisions.decision_page,
+    "/events": events.events_page,
+    "/event": events.event_page,
+    "/bot": bots.bot_page,
+    "/runs": records.runs_page,
+    "/accounts": records.accounts_page,
+    "/account": records.account_page,
+    "/cohorts": records.cohorts_page,
+    "/cohort": records.cohort_page,
+    "/status": records.status_page,
+}
+"""Where each page is; its function's parameters after the first are those of its address."""
 
 
 def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.0.0.1", token: str = "") -> FastAPI:
@@ -27,13 +54,49 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         title="predibot", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
     )
     shelf = Shelf(store, clock)
+    templates = Templates(query_address)
     app.include_router(api(shelf))
-    add_pages(app, shelf)
-    guard(app, host=host, token=token)
+    app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
+
+    def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
+        return HTMLResponse(templates.filled(template, shown, path=request.url.path, ledger=shelf.store.address), code)
+
+    def endpoint(of: Callable[..., Page]) -> Callable[..., Response]:
+        def answer(request: Request, page: Annotated[Page, Depends(partial(of, shelf))]) -> Response:
+            return html(request, page.template, **page.shown)
+
+        return answer
+
+    for path, of in PAGES.items():
+        app.add_api_route(path, endpoint(of), include_in_schema=False)
+
+    def refused(request: Request, code: int, said: str) -> Response:
+        if request.url.path.startswith("/api/"):
+            return JSONResponse({"detail": one_line(said)}, code)
+        return html(request, "message", code, said=said)
+
+    @app.exception_handler(PredibotError)
+    async def told(request: Request, error: Exception) -> Response:
+        return refused(request, 404 if isinstance(error, UsageError) else 503, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def misread(request: Request, error: Exception) -> Response:
+        if request.url.path.startswith("/api/") and isinstance(error, RequestValidationError):
+            return await request_validation_exception_handler(request, error)
+        return refused(request, 422, "The address of this page asks for something that cannot be.")
+
+    @app.exception_handler(404)
+    async def unknown(request: Request, _error: Exception) -> Response:
+        return refused(request, 404, "There is no such page.")
+
+    @app.get("/login", include_in_schema=False)
+    def login(request: Request, wrong: int = 0) -> Response:
+        return html(request, "login", wrong=bool(wrong))
 
     @app.get("/health", include_in_schema=False)
     def health() -> PlainTextResponse:
         shelf.version()
         return PlainTextResponse("ok\n")
 
+    guard(app, host=host, token=token)
     return app

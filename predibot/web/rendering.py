@@ -1,0 +1,82 @@
+"""Templates, filled: every text from outside is shown as text, and every address is written in one place."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from predibot.domain.clock import format_instant
+from predibot.domain.untrusted_text import one_line
+from predibot.reports import figures
+
+_MOST_CHARACTERS = 600
+_MOST_TEXT_CHARACTERS = 20_000
+MENU = (
+    ("/", "Leaderboard"),
+    ("/calibration", "Calibration"),
+    ("/decisions", "Decisions"),
+    ("/events", "Events"),
+    ("/runs", "Runs"),
+    ("/accounts", "Accounts"),
+    ("/cohorts", "Cohorts"),
+    ("/status", "Status"),
+)
+
+
+class Address(Protocol):
+    """How a page is reached from the one that is shown; empty where it is not to be had."""
+
+    def __call__(self, path: str, **asked: object) -> str:
+        """Return the address of a page.
+
+        Args:
+            path: As the app has it, such as `/bot`.
+            asked: Its parameters.
+        """
+
+
+def query_address(path: str, **asked: object) -> str:
+    """Return where the app has a page."""
+    return f"{path}?{urlencode({name: str(value) for name, value in asked.items()})}" if asked else path
+
+
+class Templates:
+    """The templates of the package.
+
+    Args:
+        address: How the pages are reached.
+    """
+
+    def __init__(self, address: Address) -> None:
+        """Read them when they are asked for."""
+        self._environment = Environment(
+            loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        )
+        self._environment.filters.update(line=line, lines=lines, at=format_instant, link=address)
+        self._environment.globals.update(figures=figures, menu=MENU)
+
+    def filled(self, template: str, shown: Mapping[str, Any], *, path: str, ledger: str) -> str:
+        """Return a page as HTML.
+
+        Args:
+            template: Its name without the ending.
+            shown: What it shows.
+            path: Of the page, which the menu marks.
+            ledger: Where the numbers come from.
+        """
+        return self._environment.get_template(f"{template}.html").render(path=path, ledger=ledger, **shown)
+
+
+def line(text: object) -> str:
+    """Return a text of others on one line that can only be read, at most so long."""
+    shown = one_line(str(text)[: 4 * _MOST_CHARACTERS])
+    return shown if len(shown) <= _MOST_CHARACTERS else f"{shown[:_MOST_CHARACTERS]}…"
+
+
+def lines(text: object) -> str:
+    """Return a text of others, each line of it as one that can only be read, at most so long."""
+    whole = str(text)
+    left = len(whole) - _MOST_TEXT_CHARACTERS
+    shown = "\n".join(one_line(each) for each in whole[:_MOST_TEXT_CHARACTERS].splitlines())
+    return f"{shown}… ({left:,} more characters)" if left > 0 else shown
