@@ -56,16 +56,19 @@ class Templates:
         self._environment.filters.update(line=line, lines=lines, at=format_instant, link=address)
         self._environment.globals.update(figures=figures, menu=MENU)
 
-    def filled(self, template: str, shown: Mapping[str, Any], *, path: str, ledger: str) -> str:
+    def filled(
+        self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str
+    ) -> str:
         """Return a page as HTML.
 
         Args:
             template: Its name without the ending.
             shown: What it shows.
             path: Of the page, which the menu marks.
+            asked: Its parameters.
             ledger: Where the numbers come from.
         """
-        return self._environment.get_template(f"{template}.html").render(path=path, ledger=ledger, **shown)
+        return self._environment.get_template(f"{template}.html").render(path=path, query=asked, ledger=ledger, **shown)
 
 
 def line(text: object) -> str:
