@@ -46,15 +46,17 @@ class Templates:
 
     Args:
         address: How the pages are reached.
+        live: Whether a server answers: pages may have forms, and tables to take away.
+        more: What all pages know besides.
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, live: bool = True, **more: object) -> None:
         """Read them when they are asked for."""
         self._environment = Environment(
             loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._environment.filters.update(line=line, lines=lines, at=format_instant, link=address)
-        self._environment.globals.update(figures=figures, menu=MENU)
+        self._environment.globals.update(figures=figures, menu=MENU, live=live, **more)
 
     def filled(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str

@@ -46,6 +46,8 @@ class Shelf:
 
     store: Store
     clock: Callable[[], datetime]
+    traces: bool = True
+    """Whether pages show what agents did step by step."""
     _kept: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))

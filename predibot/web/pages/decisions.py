@@ -116,7 +116,7 @@ def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0)
     found = own[-1]
     document: Mapping[str, Any] = {"steps": []}
     missing = ""
-    if found.trace_sha256 is not None:
+    if shelf.traces and found.trace_sha256 is not None:
         try:
             document = trace_document(read_trace(shelf.store, found.trace_sha256))
         except PredibotError as error:
