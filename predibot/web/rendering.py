@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
@@ -55,8 +56,14 @@ class Templates:
         self._environment = Environment(
             loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
-        self._environment.filters.update(line=line, lines=lines, at=format_instant, link=address)
-        self._environment.globals.update(figures=figures, menu=MENU, live=live, **more)
+
+        @pass_context
+        def link(_page: Context, path: str, **asked: object) -> str:
+            return address(path, **asked)
+
+        # It is asked for anew on each page: without its context an address would be worked out once for all.
+        self._environment.filters.update(line=line, lines=lines, at=format_instant, link=link)
+        self._environment.globals.update({"figures": figures, "menu": MENU, "live": live, **more})
 
     def filled(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str

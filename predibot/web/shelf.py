@@ -48,6 +48,7 @@ class Shelf:
     clock: Callable[[], datetime]
     traces: bool = True
     """Whether pages show what agents did step by step."""
+    steps_a_page: int = 20
     _kept: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
@@ -104,7 +105,9 @@ class Shelf:
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES of an event's markets, oldest first, by market id."""
-        return self._read(("prices", event_id), lambda connection: told_prices(connection, event_id))
+        return self._read(
+            ("prices", event_id), lambda connection: told_prices(connection, [event_id]).get(event_id, {})
+        )
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return where the runs that count, or those of a recipe, were made, that of the newest first."""

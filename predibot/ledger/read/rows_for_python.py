@@ -168,6 +168,8 @@ class Asked:
     """Whether those of runs that were taken out of all scores are told too."""
     event: str | None = None
     """Only on the event with this id."""
+    events: Sequence[str] | None = None
+    """Only on the events with these ids."""
     subject: str | None = None
     """Only on what has this id, an event or not."""
     status: str | None = None
@@ -187,8 +189,9 @@ class Asked:
             None if not self.bots else bots.c.name.in_(self.bots),
             None if self.as_of is None else decisions.c.decided_at <= self.as_of,
             None if self.void else runs.c.voided_at.is_(None),
-            None if self.event is None else _about(self.event, "event"),
-            None if self.subject is None else _about(self.subject),
+            None if self.event is None else _about([self.event], "event"),
+            None if self.events is None else _about(self.events, "event"),
+            None if self.subject is None else _about([self.subject]),
             None if self.status is None else decisions.c.status == self.status,
             None if self.venue is None else runs.c.venue == self.venue,
             None if self.since is None else runs.c.slot_at >= self.since,
@@ -198,10 +201,10 @@ class Asked:
         return [each for each in chosen if each is not None]
 
 
-def _about(subject: str, *kinds: str) -> ColumnElement[bool]:
-    """Return by what decisions on a subject are chosen: their index names its row."""
+def _about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
+    """Return by what decisions on subjects are chosen: their index names the rows of those."""
     of_kind = [subjects.c.kind.in_(kinds)] if kinds else []
-    return decisions.c.subject_row.in_(select(subjects.c.id).where(subjects.c.subject_id == subject, *of_kind))
+    return decisions.c.subject_row.in_(select(subjects.c.id).where(subjects.c.subject_id.in_(ids), *of_kind))
 
 
 def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
@@ -465,22 +468,25 @@ def _knowledge(
     return {row: KNOWLEDGE[code] for row, code in zip(rows, knowledge_of_decisions(connection, made), strict=True)}
 
 
-def told_prices(connection: Connection, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
-    """Return the prices of YES of an event's markets that are stored, oldest first, by market id; of none nothing.
+def told_prices(
+    connection: Connection, event_ids: Sequence[str]
+) -> Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]]:
+    """Return the prices of YES that are stored, oldest first, by event and market id; of none nothing.
 
     Of one instant with several prices the last one stored is taken.
     """
     chosen = (
-        select(markets.c.market_id, price_paths.c.points)
+        select(events.c.event_id, markets.c.market_id, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
         .join(markets, markets.c.id == instruments.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(events.c.event_id == event_id, instruments.c.side == "YES")
+        .where(events.c.event_id.in_(event_ids), instruments.c.side == "YES")
         .order_by(price_paths.c.instrument_row)
     )
-    found = dict[str, tuple[tuple[datetime, float], ...]]()
-    for market_id, blob in connection.execute(chosen):
+    found = dict[str, dict[str, tuple[tuple[datetime, float], ...]]]()
+    for event_id, market_id, blob in connection.execute(chosen):
         points, _ = unpacked_points([blob])
         prices = dict(zip(points["at"].tolist(), points["price"].tolist(), strict=True))
-        found[market_id] = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
+        of_market = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
+        found.setdefault(event_id, {})[market_id] = of_market
     return found

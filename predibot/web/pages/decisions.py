@@ -14,7 +14,6 @@ from predibot.web.pages.page import PAGE, Page, Rows, day_of, part_of, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
-_STEPS = 20
 _AT_ONCE = 500
 
 
@@ -130,8 +129,8 @@ def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0)
             "decision": found,
             "forecasts": forecasts,
             "first": step,
-            "steps": [_step(each) for each in document["steps"][step : step + _STEPS]],
-            "steps_a_page": _STEPS,
+            "steps": [_step(each) for each in document["steps"][step : step + shelf.steps_a_page]],
+            "steps_a_page": shelf.steps_a_page,
             "all_steps": len(document["steps"]),
             "missing": missing,
         },
