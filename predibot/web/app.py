@@ -17,7 +17,7 @@ from predibot.ledger.store import Store
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import bots, decisions, events, leaderboard, records
+from predibot.web.pages import bots, compare, decisions, events, leaderboard, records
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
@@ -31,6 +31,7 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/events": events.events_page,
     "/event": events.event_page,
     "/bot": bots.bot_page,
+    "/compare": compare.compare_page,
     "/runs": records.runs_page,
     "/accounts": records.accounts_page,
     "/account": records.account_page,
