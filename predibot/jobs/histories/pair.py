@@ -60,7 +60,10 @@ def asked_both(
         record = track_record(connection, there.name, at, recipe=recipe, bot_names=(one, other))
         listed = named_markets(connection, there.name)
     found = []
-    rankings: tuple[tuple[Knowledge, TrackRecord | None], ...] = (("clean", record.without_apart()), ("unknown", record.apart()))
+    rankings: tuple[tuple[Knowledge, TrackRecord | None], ...] = (
+        ("clean", record.without_apart()),
+        ("unknown", record.apart()),
+    )
     for knowledge, ranking in rankings:
         if ranking is None or not {one, other} <= set(ranking.bots):
             continue
