@@ -17,13 +17,14 @@ from predibot.ledger.store import Store
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import bots, compare, decisions, events, leaderboard, records
+from predibot.web.pages import bots, compare, decisions, events, leaderboard, records, today
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
 
 PAGES: dict[str, Callable[..., Page]] = {
     "/": leaderboard.leaderboard_page,
+    "/today": today.today_page,
     "/tables/{name}": leaderboard.table_page,
     "/calibration": leaderboard.calibration_page,
     "/decisions": decisions.decisions_page,

@@ -129,9 +129,8 @@ def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str
     for place, (at, value, said) in enumerate(values):
         top = _height(value, low, high)
         x, y = round(_EDGE + place * step, 1), min(top, zero)
-        bars.append(
-            (x, y, round(max(step * 0.8, 0.5), 1), round(abs(top - zero), 1), value < 0, f"{at:%Y-%m-%d}: {said}")
-        )
+        width, height = round(max(step * 0.8, 0.5), 1), round(abs(top - zero), 1)
+        bars.append((x, y, width, height, value < 0, f"{at:%Y-%m-%d}: {said}"))
     return Bars(title, zero, tuple(bars), note)
 
 

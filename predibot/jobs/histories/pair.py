@@ -60,11 +60,8 @@ def asked_both(
         record = track_record(connection, there.name, at, recipe=recipe, bot_names=(one, other))
         listed = named_markets(connection, there.name)
     found = []
-    rankings: tuple[tuple[Knowledge, TrackRecord | None], ...] = (
-        ("clean", record.without_apart()),
-        ("unknown", record.apart()),
-    )
-    for knowledge, ranking in rankings:
+    rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
+    for knowledge, ranking in rankings.items():
         if ranking is None or not {one, other} <= set(ranking.bots):
             continue
         asked = compared_questions(ranking, one, other)

@@ -14,7 +14,6 @@ from predibot.scoring.records.forecasts import Forecasts
 from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, Part, forecasts_by, record_by
 from predibot.scoring.records.track_record import TrackRecord
 
-
 EVIDENCE = (1.0, 4.0, 8.0, 16.0)
 """Where the groups of `evidence_scores` begin and end, in searches and pages."""
 EVIDENCE_NAMES = ("none", "1 to 3", "4 to 7", "8 to 15", "16 and more")
