@@ -17,7 +17,7 @@ from predibot.ledger.store import Store
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import bots, compare, decisions, events, leaderboard, records, today
+from predibot.web.pages import bots, compare, decisions, events, leaderboard, methods, records, today
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
@@ -38,6 +38,7 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/account": records.account_page,
     "/cohorts": records.cohorts_page,
     "/cohort": records.cohort_page,
+    "/methods": methods.methods_page,
     "/status": records.status_page,
 }
 """Where each page is; its function's parameters after the first are those of its address."""

@@ -23,6 +23,7 @@ MENU = (
     ("/accounts", "Accounts"),
     ("/cohorts", "Cohorts"),
     ("/status", "Status"),
+    ("/methods", "Methods"),
 )
 
 
