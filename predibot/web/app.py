@@ -17,7 +17,7 @@ from predibot.ledger.store import Store
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import bots, compare, decisions, events, leaderboard, methods, records, today
+from predibot.web.pages import bots, compare, decisions, details, events, leaderboard, methods, records, today
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
@@ -29,6 +29,7 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/calibration": leaderboard.calibration_page,
     "/decisions": decisions.decisions_page,
     "/decision": decisions.decision_page,
+    "/source": details.source_page,
     "/events": events.events_page,
     "/event": events.event_page,
     "/bot": bots.bot_page,

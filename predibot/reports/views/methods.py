@@ -67,7 +67,9 @@ def chapters() -> tuple[Chapter, ...]:
 
 def column_meanings() -> tuple[tuple[str, str], ...]:
     """Return what the headers of tables mean, each once, in the order of the tables; those that say it are left out."""
-    said = ((each.header.format(days="N"), each.meaning) for columns in COLUMNS.values() for each in columns if each.meaning)
+    said = (
+        (each.header.format(days="N"), each.meaning) for columns in COLUMNS.values() for each in columns if each.meaning
+    )
     return tuple(dict.fromkeys(said))
 
 
