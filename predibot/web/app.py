@@ -17,7 +17,7 @@ from predibot.ledger.store import Store
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import bots, compare, decisions, details, events, leaderboard, methods, records, today
+from predibot.web.pages import accounts, bots, compare, decisions, details, events, leaderboard, methods, records, today
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
@@ -36,9 +36,9 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/compare": compare.compare_page,
     "/runs": records.runs_page,
     "/accounts": records.accounts_page,
-    "/account": records.account_page,
+    "/account": accounts.account_page,
     "/cohorts": records.cohorts_page,
-    "/cohort": records.cohort_page,
+    "/cohort": accounts.cohort_page,
     "/methods": methods.methods_page,
     "/status": records.status_page,
 }

@@ -10,6 +10,7 @@ from predibot.scoring.evaluation.running import RunningPoint
 
 WIDTH, HEIGHT = 640.0, 160.0
 _EDGE = 4.0
+_NOTHING = 1e-6
 _MOST_SHARES = 6
 """So many assets have a colour of their own."""
 
@@ -139,7 +140,7 @@ def shares_of(moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], r
 
     Args:
         moments: By time, the parts of each, as shares of the whole in [0, 1].
-        rest: What to call what no part has, such as cash.
+        rest: What to call what no part has, where there is such.
     """
     if not moments:
         return None
@@ -149,17 +150,19 @@ def shares_of(moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], r
             sizes[name] = sizes.get(name, 0.0) + share
     own = sorted(sizes, key=lambda name: -sizes[name])[:_MOST_SHARES]
     others = "others" if len(sizes) > len(own) else ""
-    names = (rest, *own, *([others] if others else []))
+    is_left = any(1.0 - sum(share for _, share in parts) > _NOTHING for _, parts in moments)
+    names = (*own, *([others] if others else []), *([rest] if is_left else []))
     step, found = (WIDTH - 2 * _EDGE) / len(moments), []
     for place, (at, parts) in enumerate(moments):
         column = dict.fromkeys(names, 0.0)
         for name, share in parts:
             column[name if name in own else others] += share
-        column[rest] = max(0.0, 1.0 - sum(column.values()))
+        if is_left:
+            column[rest] = max(0.0, 1.0 - sum(column.values()))
         whole, below = max(1.0, sum(column.values())), 0.0
         for number, name in enumerate(names):
             share = column[name] / whole
-            if share > 1e-9:
+            if share > _NOTHING:
                 top = HEIGHT - _EDGE - (below + share) * (HEIGHT - 2 * _EDGE)
                 box = (_EDGE + place * step, top, max(step * 0.92, 0.5), share * (HEIGHT - 2 * _EDGE))
                 x, y, width, height = (round(each, 1) for each in box)

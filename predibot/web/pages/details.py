@@ -3,7 +3,7 @@
 from typing import Any
 
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.histories.gains import gains_of_bot
+from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.rows_for_python import LedgerDecision
@@ -13,7 +13,8 @@ from predibot.web.shelf import Shelf
 
 def shown_details(shelf: Shelf, decision: LedgerDecision) -> dict[str, Any]:
     """Return what a page shows of a decision besides its forecasts and its trace."""
-    bot, gains = decision.bot, ()
+    bot = decision.bot
+    gains: tuple[HorizonGain, ...] = ()
     if decision.subject_kind == "event" and not decision.late:
         venue = next((run.venue for run in shelf.runs() if (run.run, run.void) == (decision.run, decision.void)), None)
         # One record of a bot serves all its decisions.

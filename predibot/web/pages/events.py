@@ -10,7 +10,6 @@ from predibot.web.pages.page import Page, paged
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
-
 _RELATED = 20
 
 
