@@ -94,11 +94,21 @@ def used(store: Store) -> UsedReport:
     """Return what all decisions with a trace used, by bot in order of entry."""
     with store.read() as connection:
         traced = decisions_with_traces(connection)
+    return used_in(store, [(decision.bot, str(decision.trace_sha256)) for decision in traced])
+
+
+def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
+    """Return what some traces used.
+
+    Args:
+        store: The ledger.
+        traced: Whose each is, and its hash.
+    """
     steps_of: dict[str, list[Step]] = {}
     missing = []
-    for decision in traced:
+    for bot, digest in traced:
         try:
-            steps_of.setdefault(decision.bot, []).extend(Traces(store).read(str(decision.trace_sha256)).steps)
+            steps_of.setdefault(bot, []).extend(Traces(store).read(digest).steps)
         except UsageError as error:
             missing.append(str(error))
     rows = [row for bot, steps in steps_of.items() for row in _rows(bot, steps)]

@@ -24,7 +24,7 @@ class WorstDecision:
     @property
     def decided_at(self) -> datetime:
         """Return when."""
-        return _instant(self.loss)
+        return instant_of(self.loss.decided_at)
 
 
 def worst_decisions(
@@ -51,12 +51,13 @@ def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) 
     found = [
         (
             bet,
-            reason_of(connection, bot=bet.bot, market_row=rows[bet.market], decided_at=_instant(bet)),
+            reason_of(connection, bot=bet.bot, market_row=rows[bet.market], decided_at=instant_of(bet.decided_at)),
         )
         for bet in bets
     ]
     return tuple(WorstDecision(bet, reason) for bet, reason in found if reason is not None)
 
 
-def _instant(loss: Loss) -> datetime:
-    return _EPOCH + timedelta(microseconds=round(loss.decided_at * 1e6))
+def instant_of(seconds: float) -> datetime:
+    """Return the instant of a record's seconds since 1970, to the microsecond it was read with."""
+    return _EPOCH + timedelta(microseconds=round(seconds * 1e6))

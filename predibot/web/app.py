@@ -18,25 +18,29 @@ from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import bots, decisions, events, leaderboard, records
+from predibot.web.pages import accounts, bots, compare, decisions, details, events, leaderboard, methods, records, today
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
 
 PAGES: dict[str, Callable[..., Page]] = {
     "/": leaderboard.leaderboard_page,
+    "/today": today.today_page,
     "/tables/{name}": leaderboard.table_page,
     "/calibration": leaderboard.calibration_page,
     "/decisions": decisions.decisions_page,
     "/decision": decisions.decision_page,
+    "/source": details.source_page,
     "/events": events.events_page,
     "/event": events.event_page,
     "/bot": bots.bot_page,
+    "/compare": compare.compare_page,
     "/runs": records.runs_page,
     "/accounts": records.accounts_page,
-    "/account": records.account_page,
+    "/account": accounts.account_page,
     "/cohorts": records.cohorts_page,
-    "/cohort": records.cohort_page,
+    "/cohort": accounts.cohort_page,
+    "/methods": methods.methods_page,
     "/status": records.status_page,
 }
 """Where each page is; its function's parameters after the first are those of its address."""

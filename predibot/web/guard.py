@@ -9,12 +9,12 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 COOKIE = "predibot"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_OPEN = ("/login", "/static/style.css", "/static/icon.svg", "/health")
+_OPEN = ("/login", "/static/style.css", "/static/page.js", "/static/icon.svg", "/health")
 _MOST_FORM_BYTES = 2_000
 _HEADERS = {
-    # Nothing runs, nothing is loaded from elsewhere, and no other page frames this one.
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
+    # Nothing runs but our one file, nothing is loaded from elsewhere, and no other page frames this one.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -15,13 +15,16 @@ _MOST_CHARACTERS = 600
 _MOST_TEXT_CHARACTERS = 20_000
 MENU = (
     ("/", "Leaderboard"),
+    ("/today", "Today"),
     ("/calibration", "Calibration"),
+    ("/compare", "Compare"),
     ("/decisions", "Decisions"),
     ("/events", "Events"),
     ("/runs", "Runs"),
     ("/accounts", "Accounts"),
     ("/cohorts", "Cohorts"),
     ("/status", "Status"),
+    ("/methods", "Methods"),
 )
 
 

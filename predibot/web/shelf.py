@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, func, select
 
 from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.histories.bot import BotHistory, bot_history
+from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
@@ -28,7 +30,9 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.schema.tables import ChangeRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.runs import runs, with_decisions
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 _changes = table_of(ChangeRow)
@@ -68,10 +72,12 @@ class Shelf:
         """Return all runs, newest slot first."""
         return self._once(("runs",), lambda: tuple(reversed(self.store.run_read(told_runs))))
 
-    def bots(self) -> tuple[str, ...]:
-        """Return the names of all bots, in order."""
-        names = select(bots.c.name).distinct()
-        return self._read(("bots",), lambda connection: tuple(sorted(connection.execute(names).scalars())))
+    def bots(self, kind: str = "") -> tuple[str, ...]:
+        """Return the names of the bots that decided, or of those that did on one kind of subject, in order."""
+        names = with_decisions(bots.c.name).where(runs.c.voided_at.is_(None)).distinct()
+        if kind:
+            names = names.where(subjects.c.kind == kind)
+        return self._read(("bots", kind), lambda connection: tuple(sorted(connection.execute(names).scalars())))
 
     def decisions(
         self, asked: Asked, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
@@ -125,8 +131,7 @@ class Shelf:
         Raises:
             UsageError: If there is no such recipe, or the ledger has no run that counts.
         """
-        there = self.venues(recipe)
-        asked = venue or (there[0] if len(there) > 1 else None)
+        asked = self._venue(recipe, venue)
 
         def work() -> Evaluation:
             return evaluate_stored(
@@ -139,8 +144,48 @@ class Shelf:
                 clock=self.clock,
             ).evaluation
 
-        now = int(self.clock().timestamp()) // _FRESH_SECONDS
-        return self._once(("evaluation", recipe, asked, question.wanted, now), work)
+        return self._once(("evaluation", recipe, asked, question.wanted, self._now()), work)
+
+    def bot(self, name: str, venue: str = "", recipe: str = "") -> BotHistory:
+        """Return all that is told of a bot; what is now is so for ten minutes, as everywhere below.
+
+        Raises:
+            UsageError: If there is no such bot, or the ledger has no run that counts.
+        """
+        asked = self._venue(recipe, venue)
+
+        def work() -> BotHistory:
+            only = recipe or None
+            return bot_history(self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock)
+
+        return self._once(("bot", name, asked, recipe, self._now()), work)
+
+    def pair(self, one: str, other: str, venue: str = "", recipe: str = "") -> tuple[AskedBoth, ...]:
+        """Return what two bots said of the questions both answered, where they differ most first."""
+        asked = self._venue(recipe, venue)
+
+        def work() -> tuple[AskedBoth, ...]:
+            return asked_both(self.store, one, other, venue=asked, recipe=recipe or None, clock=self.clock)
+
+        return self._once(("pair", one, other, asked, recipe, self._now()), work)
+
+    def once(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
+        """Return what a page works out of the ledger by itself, once for as long as nothing in it changes.
+
+        Args:
+            name: Of what it is, which no other page uses.
+            asked: What it is asked for with.
+            work: Works it out.
+        """
+        return self._once((name, asked, self._now()), work)
+
+    def _venue(self, recipe: str, venue: str) -> str | None:
+        """Return the venue that is asked for, that of the newest run where there are several, or none."""
+        there = self.venues(recipe)
+        return venue or (there[0] if len(there) > 1 else None)
+
+    def _now(self) -> int:
+        return int(self.clock().timestamp()) // _FRESH_SECONDS
 
     def _read(self, key: tuple[Any, ...], work: Callable[[Connection], Value]) -> Value:
         return self._once(key, lambda: self.store.run_read(work))

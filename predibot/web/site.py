@@ -35,25 +35,21 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.store import Store
 from predibot.reports import figures
 from predibot.version import __version__
+from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page
 from predibot.web.pages.events import event_page, events_page
 from predibot.web.pages.leaderboard import calibration_page, leaderboard_page, table_page
 from predibot.web.pages.page import PAGE, Page
-from predibot.web.pages.records import (
-    account_page,
-    accounts_page,
-    cohort_page,
-    cohorts_page,
-    runs_page,
-)
+from predibot.web.pages.methods import methods_page
+from predibot.web.pages.records import accounts_page, cohorts_page, runs_page
 from predibot.web.rendering import MENU, Templates, line
 from predibot.web.shelf import Shelf
 from predibot.whole_file import whole_file
 
 MANIFEST = "predibot-site.json"
 FEED = "feed.xml"
-_ASSETS = ("style.css", "icon.svg", "search.js")
+_ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
 _EVENTS_AT_ONCE = 50
 _DAYS = timedelta(days=30)
 _MOST_ITEMS = 100
@@ -226,6 +222,7 @@ class _Site:
             ("/calibration", {}, partial(calibration_page, shelf, **scores)),
             ("/accounts", {}, partial(accounts_page, shelf)),
             ("/cohorts", {}, partial(cohorts_page, shelf)),
+            ("/methods", {}, partial(methods_page, shelf)),
         ]
         for name in board.shown["tables"]:
             if (table := table_page(shelf, name, **scores)).shown["grids"]:
@@ -240,8 +237,7 @@ class _Site:
                 asked = {"page_": str(number)} if number > 1 else {}
                 general.append((path, asked, partial(make, page_=number)))
         for name in shelf.bots():
-            if shelf.counts(Asked(bots=(name,))):
-                general.append(("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
+            general.append(("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
         for name in dict.fromkeys(shelf.store.run_read(names_of_accounts)):
             general.append(("/account", {"bot": name}, partial(account_page, shelf, name)))
         for week in cohorts_page(shelf).shown["weeks"]:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+import numpy as np
+
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.worst import WorstDecision, with_reasons
+from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
-from predibot.ledger.read.reasons import named_markets
+from predibot.ledger.read.details.bots import evidence_of_bot
+from predibot.ledger.read.reasons import AskedMarket, named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -22,19 +25,21 @@ from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.evaluation.parts import PartScore
+from predibot.scoring.evaluation.parts import PartScore, evidence_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.power import EventsNeeded, events_needed
 from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.knowledge import Knowledge
-from predibot.scoring.records.losses import largest_gains, largest_losses
+from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from predibot.scoring.records.track_record import TrackRecord
 
-_WANTED = ("evidence", "intervals", "by_category")
+_WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
 _NORMAL_95 = 1.959963984540054
 _MARKETS = 4
+PARTS = ("category", "days before the settlement", "stated confidence, of 10", "searches and pages it rests on")
 Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
 
 
@@ -45,7 +50,8 @@ class ScoredBot:
     knowledge: Knowledge
     card: Scorecard
     verdict: Verdict | None
-    by_category: tuple[PartScore, ...]
+    parts: Mapping[str, tuple[PartScore, ...]]
+    """By what its forecasts are told apart, of `PARTS`; without a name of which nothing is known."""
     running: Mapping[str, tuple[RunningPoint, ...]]
     """By the names of `RUNNING`; a name without a value is absent."""
 
@@ -122,6 +128,8 @@ class BotHistory:
     worst: tuple[WorstDecision, ...]
     markets: tuple[MarketHistory, ...]
     """Those it decided on whose prices jumped most."""
+    days: tuple[DayGain, ...]
+    """What its bets came to, by the date they were decided for."""
 
 
 def bot_history(
@@ -162,6 +170,7 @@ def bot_history(
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
         decisions = told_decisions(connection, asked)
         listed = named_markets(connection, found.venue_name)
+        gathered = evidence_of_bot(connection, bot)
         best = with_reasons(connection, found.venue_name, largest_gains(record, most))
         worst = with_reasons(connection, found.venue_name, largest_losses(record, most))
     return BotHistory(
@@ -177,13 +186,14 @@ def bot_history(
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=_unanswered(decisions),
-        scored=tuple(_scored(found.evaluation, record, bot)),
+        scored=tuple(_scored(found.evaluation, record, bot, _Gathered(listed, gathered))),
         accounts=tuple(account_histories(found.evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(found.evaluation, weekly)),
         evaluation=found.evaluation,
         best=best,
         worst=worst,
         markets=jumping_markets(record, listed, _MARKETS),
+        days=daily_gains(record, bot),
     )
 
 
@@ -224,19 +234,44 @@ def cohort_histories(evaluation: Evaluation, kept: Sequence[CohortsRecord]) -> I
             yield CohortsHistory(*key, score, tuple(ordered))
 
 
-def _scored(evaluation: Evaluation, record: TrackRecord, bot: str) -> Iterator[ScoredBot]:
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """How much evidence the decisions of a bot rest on."""
+
+    listed: Sequence[AskedMarket]
+    """The markets in the order of the record."""
+    of: Mapping[tuple[str, datetime], int | None]
+    """By the event and when."""
+
+    def scores(self, ranking: TrackRecord, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+        """Return the scores by it; nothing where none of the bot's decisions rests on any."""
+        if not any(self.of.values()):
+            return ()
+        said = settled_forecasts(ranking)
+        if said.market is None or said.made_at is None:
+            return ()
+        made = zip(said.market.tolist(), said.made_at.tolist(), strict=True)
+        known = [self.of.get((self.listed[market].event_id, instant_of(at))) for market, at in made]
+        return evidence_scores(said, np.array([np.nan if n is None else n for n in known], dtype=float), uncertainty)
+
+
+def _scored(evaluation: Evaluation, record: TrackRecord, bot: str, gathered: _Gathered) -> Iterator[ScoredBot]:
+    uncertainty = evaluation.question.uncertainty
     for knowledge, ranking in evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
+        own = record.without_apart() if knowledge == "clean" else record.apart()
+        by_evidence = () if own is None else gathered.scores(own, uncertainty)
+        told = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
+        parts = {
+            name: mine
+            for name, scores in zip(PARTS, told, strict=True)
+            if (mine := tuple(each for each in scores if each.bot == bot and each.score.n))
+        }
         for card in ranking.cards:
             if card.bot == bot and card.decisions:
                 running = running_of(record, knowledge)
-                yield ScoredBot(
-                    knowledge,
-                    card,
-                    verdicts.get(bot),
-                    tuple(each for each in ranking.by_category if each.bot == bot and each.score.n),
-                    {name: of[bot] for name, of in running.items() if bot in of},
-                )
+                sums = {name: of[bot] for name, of in running.items() if bot in of}
+                yield ScoredBot(knowledge, card, verdicts.get(bot), parts, sums)
 
 
 def _dates_needed(score: AccountScore) -> EventsNeeded | None:

@@ -45,17 +45,22 @@ def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
 
 def print_used(console: Console, report: UsedReport) -> None:
     """Print what the traces used: a row a bot and kind of step, and what is not known."""
-    headers = ("steps", "calls", "tokens in", "tokens out", "searches", "pages", "seconds", "cost")
-    columns = (Column("bot", "name"), Column("step", "key"), *(Column(header) for header in headers))
-    rows = tuple(map(_row, report.rows))
-    dropped_first = ("pages", "searches", "steps", "seconds", "calls", "tokens out", "tokens in")
-    title = f"Used in {figures.things(report.traces, 'trace')}"
-    print_grid(console, Grid(title, columns, rows, dropped_first=dropped_first, kept=("step", "cost")))
+    print_grid(console, used_grid(report))
     silent = sum(row.calls_without_usage for row in report.rows if row.kind == ALL)
     if silent:
         _print(console, f"calls that did not say how many tokens they took, which are in no sum: {silent}")
     for message in report.missing:
         _print(console, f"left out: {plain(message)}")
+
+
+def used_grid(report: UsedReport) -> Grid:
+    """Return a row for each bot and kind of step."""
+    headers = ("steps", "calls", "tokens in", "tokens out", "searches", "pages", "seconds", "cost")
+    columns = (Column("bot", "name"), Column("step", "key"), *(Column(header) for header in headers))
+    rows = tuple(map(_row, report.rows))
+    dropped_first = ("pages", "searches", "steps", "seconds", "calls", "tokens out", "tokens in")
+    title = f"Used in {figures.things(report.traces, 'trace')}"
+    return Grid(title, columns, rows, dropped_first=dropped_first, kept=("step", "cost"))
 
 
 def used_document(report: UsedReport) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from predibot.scoring.arguments import Floats
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.scorecard import Scorecard, scorecards
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -12,6 +13,10 @@ from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.records.forecasts import Forecasts
 from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, Part, forecasts_by, record_by
 from predibot.scoring.records.track_record import TrackRecord
+
+EVIDENCE = (1.0, 4.0, 8.0, 16.0)
+"""Where the groups of `evidence_scores` begin and end, in searches and pages."""
+EVIDENCE_NAMES = ("none", "1 to 3", "4 to 7", "8 to 15", "16 and more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,17 @@ def category_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Par
     edges = np.arange(1.0, len(forecasts.categories))
     split, parts = forecasts_by(forecasts, forecasts.category.astype(np.float64), edges.tolist(), forecasts.categories)
     return _scored(split, parts, uncertainty)
+
+
+def evidence_scores(forecasts: Forecasts, gathered: Floats, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+    """Return the scores of each bot by how much evidence a forecast rests on.
+
+    Args:
+        forecasts: On what is settled.
+        gathered: How many searches and pages each rests on, (n,), NaN where nobody knows.
+        uncertainty: How intervals are made.
+    """
+    return _scored(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty)
 
 
 def _scored(split: Forecasts, parts: Sequence[Part], uncertainty: Uncertainty) -> tuple[PartScore, ...]:

@@ -1,13 +1,15 @@
 """Losses and gains: the bets of a record that cost most, and those that brought most, as of its instant."""
 
+import math
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 import numpy as np
 
-from predibot.scoring.arguments import instance_of
+from predibot.scoring.arguments import Floats, instance_of
 from predibot.scoring.inference.draws import at_least
 from predibot.scoring.metrics.returns import horizon_gains
-from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
 
 _NOTHING = 1e-9
@@ -55,6 +57,57 @@ def largest_gains(record: TrackRecord, most: int) -> tuple[Loss, ...]:
     return _largest(record, most, 1.0)
 
 
+@dataclass(frozen=True, slots=True)
+class DayGain:
+    """What the bets of all decisions of a UTC date came to, at the mid, by the payout or the last price."""
+
+    day: date
+    """Of the slot of their runs."""
+    gain_usd: float
+    """Of those bets whose price is known by now."""
+    bets: int
+    """How many those are, of money."""
+    unknown: int
+    """How many others there are, of which it is not known."""
+
+
+def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
+    """Return what a bot's bets came to, date by date; dates without a bet of money are left out.
+
+    Decisions that are ranked apart are among them, as in `largest_losses`.
+
+    Args:
+        record: What was done, and what prices did.
+        bot: Whose bets; of one that is not there, there are none.
+
+    Raises:
+        ValueError: If it is no record.
+    """
+    instance_of("record", record, TrackRecord)
+    found = dict[int, list[float]]()
+    for ranking in (record.without_apart(), record.apart()):
+        if ranking is None or bot not in ranking.bots:
+            continue
+        decision, gains = ranking.bet_decision, _gains(ranking)[0]
+        own = (ranking.decision_bot == ranking.bots.index(bot)) & ranking.scored()
+        rows = np.flatnonzero(own[decision] & (ranking.bet_usd != 0.0))
+        for day, gain in zip(ranking.decision_day[decision[rows]].tolist(), gains[rows].tolist(), strict=True):
+            found.setdefault(day, []).append(gain)
+    return tuple(
+        DayGain(date(1970, 1, 1) + timedelta(days=day), math.fsum(known), len(known), len(gains) - len(known))
+        for day, gains in sorted(found.items())
+        for known in [[gain for gain in gains if not math.isnan(gain)]]
+    )
+
+
+def _gains(record: TrackRecord) -> tuple[Floats, HorizonReturns]:
+    """Return what each bet gained by now, (n_b,), NaN where that is unknown or it is not scored, and the prices."""
+    now, _ = horizon_returns(record, ())
+    gains = horizon_gains(record.bet_usd, record.bet_price_yes, now.price_of_bet)
+    gains[~record.scored()[record.bet_decision]] = np.nan
+    return gains, now
+
+
 def _largest(record: TrackRecord, most: int, sign: float) -> tuple[Loss, ...]:
     instance_of("record", record, TrackRecord)
     at_least("most", most, 0)
@@ -64,9 +117,7 @@ def _largest(record: TrackRecord, most: int, sign: float) -> tuple[Loss, ...]:
 
 
 def _largest_of(record: TrackRecord, most: int, sign: float) -> list[Loss]:
-    now, _ = horizon_returns(record, ())
-    gains = horizon_gains(record.bet_usd, record.bet_price_yes, now.price_of_bet)
-    gains[~record.scored()[record.bet_decision]] = np.nan
+    gains, now = _gains(record)
     order = np.argsort(-sign * gains, kind="stable")[:most]
     return [
         Loss(

@@ -1,15 +1,51 @@
-"""One bot: how good it is, and what became of its decisions."""
+"""One bot: how good it is and where, what it did best and worst, what it cost, and how it was set up."""
 
-from predibot.errors import UsageError
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+
+from sqlalchemy import Connection
+
+from predibot.domain.trace import ModelStep
+from predibot.errors import PredibotError, UsageError
+from predibot.jobs.histories.bot import BotHistory
+from predibot.jobs.read_traces import used_in
+from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.details.bots import BotSetup, bot_setup, newest_traces
 from predibot.ledger.read.rows_for_python import Asked
+from predibot.reports import figures
+from predibot.reports.pictures.series import Calibrations, bot_pictures
+from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
+from predibot.reports.terminal.grid import Grid
+from predibot.reports.terminal.trace import used_grid
+from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.web.curve import reliability_of
+from predibot.web.drawing import Bars, bars_of, curves_of
 from predibot.web.pages.leaderboard import lines_of
 from predibot.web.pages.page import PAGE, Page
 from predibot.web.shelf import Shelf
 
+_TRACES = 100
+"""Of so many of the newest decisions the cost by step is told: each is a file to be read."""
+_DAYS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a bot's model was told for its newest decision with a trace."""
+
+    messages: tuple[tuple[str, str], ...]
+    """Who said it, and what."""
+    tools: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]
+    missing: str = ""
+    """Why there is nothing: nobody was asked, or the trace cannot be read."""
+
 
 def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
-    """Return a bot's place and curve, its latest decisions, and why some were none.
+    """Return all that is told of a bot.
 
     Raises:
         UsageError: If no such bot has decided.
@@ -18,20 +54,128 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
     counts = shelf.counts(asked)
     if not counts:
         raise UsageError(f"no bot {name[:60]!r} has decided")
-    found = shelf.evaluation("", Question(wanted=("evidence", "curves")), venue)
+    ranked = shelf.evaluation("", Question(wanted=("evidence", "curves")), venue)
+    history = shelf.bot(name, venue)
     silent = [
         each
         for status in counts
         if status != "recorded"
         for each in shelf.decisions(Asked(bots=(name,), status=status), limit=PAGE)
     ]
+    pictures = [picture for _, picture in bot_pictures(history)]
+    drawn = [each for picture in pictures for each in curves_of(picture)]
+    steps, prompt, setup = shelf.once("set up", name, lambda: _behind(shelf, name))
     return Page(
         "bot",
         {
             "name": name,
-            "lines": [row for ranking in found.rankings.values() for row in lines_of(ranking) if row.row.bot == name],
+            "head": [each.partition(": ")[2] if row == 0 else each for row, each in enumerate(head_lines(history))],
+            "lines": [
+                each for ranking in ranked.rankings.values() for each in lines_of(ranking) if each.row.bot == name
+            ],
             "counts": counts,
             "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
             "latest": shelf.decisions(asked, limit=PAGE),
+            "curves": [each for each in drawn if not isinstance(each, Bars)],
+            "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
+            "diagrams": [
+                reliability_of(panel.name, panel.bins)
+                for picture in pictures
+                if isinstance(picture, Calibrations)
+                for panel in picture.panels
+            ],
+            "grids": list(bot_grids(history)),
+            "ends": [
+                (title, none, [(each, asked_in(each), circumstances(each)) for each in found])
+                for title, none, found in (
+                    ("Best decisions", "No bet gained money.", history.best),
+                    ("Worst decisions", "No bet lost money.", history.worst),
+                )
+                if history.scored
+            ],
+            "steps": steps,
+            "traces": _TRACES,
+            "setup": setup,
+            "prompt": prompt,
         },
     )
+
+
+def _by_day(history: BotHistory) -> Sequence[Bars]:
+    known = [each for each in history.days if each.bets][-_DAYS:]
+    if not known:
+        return ()
+    values = [
+        (
+            datetime.combine(each.day, time(), UTC),
+            each.gain_usd,
+            f"{figures.gain_usd(each.gain_usd)}, {figures.things(each.bets, 'bet')}",
+        )
+        for each in known
+    ]
+    cut = f" The newest {_DAYS} dates." if len(history.days) > _DAYS else ""
+    note = f"What was bet for each date came to, at the mid, by the payout or the last price.{cut}"
+    return (bars_of(values, "Profit by day", note),)
+
+
+def _by_slot(history: BotHistory) -> Iterator[Bars]:
+    for account in history.accounts:
+        values = [
+            (datetime.fromtimestamp(start, UTC), gain, figures.signed_percent(gain))
+            for start, _, gain in account.moves[-_DAYS:]
+        ]
+        if values:
+            title = f"Return by slot: {account.game} of {account.recipe}, {account.mode}"
+            yield bars_of(values, title, "What the account gained from each slot to the next.")
+
+
+def _behind(shelf: Shelf, name: str) -> tuple[Grid | None, Prompt, list[tuple[str, str]]]:
+    """Return what the newest decisions cost by step, what the model was told, and how the bot was set up."""
+
+    def read(connection: Connection) -> tuple[tuple[str, ...], BotSetup | None]:
+        return newest_traces(connection, name, _TRACES), bot_setup(connection, name)
+
+    digests, setup = shelf.store.run_read(read)
+    report = used_in(shelf.store, [(name, digest) for digest in digests])
+    grid = used_grid(report).without("bot") if report.rows else None
+    return grid, _prompt(shelf, digests), [] if setup is None else _setup(setup)
+
+
+def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
+    if not digests:
+        return Prompt((), (), (), "No model was asked in any decision that has a trace.")
+    try:
+        steps = Traces(shelf.store).read(digests[0]).steps
+    except PredibotError as error:
+        return Prompt((), (), (), str(error))
+    asked = next((step.asked for step in steps if isinstance(step, ModelStep)), None)
+    if asked is None:
+        return Prompt((), (), (), "No model answered in its newest decision that has a trace.")
+    told = tuple((each.role, each.text) for each in asked.new_messages if each.text)
+    return Prompt(told, asked.tools, tuple((key, str(value)) for key, value in asked.settings.items()))
+
+
+def _setup(setup: BotSetup) -> list[tuple[str, str]]:
+    """Return how a bot was set up, name by name; a recipe may be long."""
+    rows = [
+        ("strategy", setup.strategy),
+        ("arguments", _indented(setup.arguments_json)),
+        ("model", setup.model or figures.MISSING),
+        ("knowledge cutoff", setup.knowledge_cutoff or "not known"),
+        ("members", figures.MISSING if setup.members_json is None else _indented(setup.members_json)),
+        ("SHA-256 of its code", setup.source_sha256),
+        ("version of predibot", setup.code_version),
+        ("run", f"{setup.run}, the newest of recipe {setup.recipe}"),
+        ("recipe", _indented(setup.recipe_json)),
+    ]
+    if setup.setups > 1:
+        rows.insert(0, ("set up", f"in {setup.setups} different ways so far; this is the newest"))
+    return rows
+
+
+def _indented(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
+    except (ValueError, RecursionError):
+        # It is shown as it stands, whatever wrote it.
+        return text

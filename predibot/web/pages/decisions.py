@@ -10,6 +10,7 @@ from predibot.errors import PredibotError, UsageError
 from predibot.jobs.read_traces import read_trace
 from predibot.ledger.read.rows_for_python import SORTED_BY, Asked
 from predibot.reports.terminal.trace import trace_document
+from predibot.web.pages.details import shown_details
 from predibot.web.pages.page import PAGE, Page, Rows, day_of, part_of, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -133,6 +134,7 @@ def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0)
             "steps_a_page": shelf.steps_a_page,
             "all_steps": len(document["steps"]),
             "missing": missing,
+            **shown_details(shelf, found),
         },
         {"forecasts": records(forecasts)},
     )

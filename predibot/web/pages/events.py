@@ -3,11 +3,14 @@
 from itertools import groupby
 
 from predibot.errors import UsageError
+from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.web.curve import history_of
 from predibot.web.pages.page import Page, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
+
+_RELATED = 20
 
 
 def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
@@ -33,6 +36,20 @@ def event_page(shelf: Shelf, id: str) -> Page:
         rows = list(group)
         dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in rows]
         markets.append((rows, history_of(prices.get(market_id, ()), dots)))
-    silent = [each for each in own if each.status != "recorded"]
-    shown = {"title": own[0].title, "id": id, "markets": markets, "silent": silent}
-    return Page("event", shown, {"forecasts": records(said)})
+    labels = shelf.once("labels", None, lambda: shelf.store.run_read(labels_of_events))
+    related = related_to(id, labels)
+    return Page(
+        "event",
+        {
+            "title": own[0].title,
+            "id": id,
+            "decisions": own,
+            "markets": markets,
+            "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
+            "unanswered": [each for each in own if each.status != "recorded"],
+            "labels": labels[id][2] if id in labels else (),
+            "related": related[:_RELATED],
+            "all_related": len(related),
+        },
+        {"forecasts": records(said)},
+    )

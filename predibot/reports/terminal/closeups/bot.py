@@ -64,6 +64,7 @@ def bot_document(history: BotHistory) -> Document:
         ],
         "accounts": [_account(each) for each in history.accounts],
         "cohorts": [_cohorts(each) for each in history.cohorts],
+        "days": [{**asdict(each), "day": each.day.isoformat()} for each in history.days],
         "best": worst_documents(history.best),
         "worst": worst_documents(history.worst),
         "evaluation": evaluation_document(history.evaluation),

@@ -1,7 +1,9 @@
 """A bot's figures as tables: what a screen and a tear sheet both show."""
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
@@ -10,12 +12,14 @@ from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain, sentence
 from predibot.reports.views.leaderboard import VERDICTS, more_events
 from predibot.scoring.evaluation.e_values import BEATS_FROM
+from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import HorizonScore
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
 from predibot.scoring.inference.power import EventsNeeded, smallest_detectable
+from predibot.scoring.records.losses import DayGain
 
 _CURVE_ROWS = 10
 _NAME_CELLS = 24
@@ -64,8 +68,9 @@ def bot_grids(history: BotHistory) -> Iterator[Grid]:
         if scored.running:
             yield _curve(scored, apart)
         yield _horizons(scored, apart)
-        if scored.by_category:
-            yield _categories(scored, apart)
+        yield from (_parts(name, scores, apart) for name, scores in scored.parts.items())
+    if history.days:
+        yield _months(history.days)
     for account in history.accounts:
         yield _account(account)
         yield _values(account)
@@ -213,7 +218,7 @@ def _horizons(scored: ScoredBot, apart: str) -> Grid:
     return Grid(f"Mean return of a decision of one dollar{apart}", columns, rows, legend=legend)
 
 
-def _categories(scored: ScoredBot, apart: str) -> Grid:
+def _parts(name: str, scores: Sequence[PartScore], apart: str) -> Grid:
     rows = tuple(
         (
             plain(each.group, _NAME_CELLS),
@@ -224,13 +229,31 @@ def _categories(scored: ScoredBot, apart: str) -> Grid:
             figures.count(each.score.n),
             figures.count(each.score.clusters),
         )
-        for each in scored.by_category
+        for each in scores
     )
+    header, kind = ("category", "text") if name == "category" else ("group", "key")
     columns = (
-        Column("category", "text"),
+        Column(header, kind),  # type: ignore[arg-type]
         *map(Column, ("Brier", "95% interval", "price's", "skill", "n", "events")),
     )
-    return Grid(f"Forecasts by category{apart}", columns, rows)
+    return Grid(f"Forecasts by {name}{apart}", columns, rows)
+
+
+def _months(days: Sequence[DayGain]) -> Grid:
+    by_month = groupby(days, key=lambda each: f"{each.day:%Y-%m}")
+    rows = tuple(
+        (
+            month,
+            figures.gain_usd(math.fsum(each.gain_usd for each in own) if any(each.bets for each in own) else None),
+            figures.count(sum(each.bets for each in own)),
+            figures.count(sum(each.unknown for each in own)),
+        )
+        for month, group in by_month
+        for own in [list(group)]
+    )
+    columns = (Column("month", "key"), *map(Column, ("gain", "bets", "not known")))
+    below = ("At the mid, by the payout or the last price, of what was bet in the month; without costs and fees.",)
+    return Grid("Profit by month", columns, rows, below)
 
 
 def _account(account: AccountHistory) -> Grid:

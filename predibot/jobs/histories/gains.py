@@ -1,0 +1,72 @@
+"""What each decision of a bot gained by each horizon, for who looks at one of them."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from predibot.jobs.evaluate import asked_venues
+from predibot.jobs.open_venue import Clock, look_back_at
+from predibot.jobs.worst import instant_of
+from predibot.ledger.read.reasons import named_markets
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
+from predibot.scoring.records.horizon_returns import horizon_returns
+
+
+@dataclass(frozen=True, slots=True)
+class HorizonGain:
+    """What a decision of one dollar gained by a horizon; None where there is no value."""
+
+    label: str
+    """Days, `now` or `settled`."""
+    mid: float | None
+    quote: float | None
+    """Carried out against the book, with fees."""
+    favourite: float | None
+    """A dollar on the side the price favours."""
+
+
+Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
+"""By the id of the event and when it was decided; nothing of two decisions that nobody can tell apart by these."""
+
+
+def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> Gains:
+    """Return what the decisions of a bot on events gained, as scores count them; no venue is asked.
+
+    Raises:
+        UsageError: As `asked_venues`.
+    """
+    there = asked_venues(store, venue)
+    at = look_back_at(there.specs[-1], None, clock)
+    with store.read() as connection, store.rows_blamed():
+        record = track_record(connection, there.name, at, bot_names=(bot,))
+        listed = named_markets(connection, there.name)
+    found = dict[tuple[str, datetime], tuple[HorizonGain, ...]]()
+    for ranking in (record.without_apart(), record.apart()):
+        if ranking is None:
+            continue
+        returns = horizon_returns(ranking, HORIZONS_DAYS)
+        decided, first = np.unique(ranking.bet_decision, return_index=True)
+        keys = [
+            (listed[ranking.bet_market[bet]].event_id, instant_of(float(ranking.decided_at[row])))
+            for row, bet in zip(decided.tolist(), first.tolist(), strict=True)
+        ]
+        scored, alike = ranking.scored(), Counter(keys)
+        for key, row in zip(keys, decided.tolist(), strict=True):
+            if scored[row] and alike[key] == 1:
+                found[key] = tuple(
+                    HorizonGain(
+                        each.label, *(_known(of[row]) for of in (each.value, each.quote_value, each.market_value))
+                    )
+                    for each in returns
+                )
+    return found
+
+
+def _known(value: np.float64) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,86 @@
+"""A pair's history: what two bots said of the questions both answered, where they differ most first."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from predibot.jobs.evaluate import asked_venues
+from predibot.jobs.open_venue import Clock, look_back_at
+from predibot.ledger.read.reasons import AskedMarket, named_markets
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.questions import compared_questions
+from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.track_record import TrackRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBoth:
+    """A question that two bots answered."""
+
+    market: AskedMarket
+    knowledge: Knowledge
+    """In which ranking it counts."""
+    one_at: datetime
+    other_at: datetime
+    one: float
+    """What each said of YES."""
+    other: float
+    price_yes: float
+    """Which the first of them was booked at."""
+    payout_yes: float | None
+    """None while the market is open."""
+    error_difference: float | None
+    """The squared error of the first less that of the other; None where the market paid neither 0 nor 1."""
+
+
+def asked_both(
+    store: Store, one: str, other: str, *, venue: str | None, recipe: str | None, clock: Clock
+) -> tuple[AskedBoth, ...]:
+    """Return the questions on which two bots are compared, where they differ most first; no venue is asked.
+
+    What is ranked apart is compared apart, as in their pairs.
+
+    Args:
+        store: The ledger.
+        one: The name of a bot.
+        other: That of another.
+        venue: Where the runs were made; left out, where the ledger says.
+        recipe: Only its runs; left out, all.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: As `asked_venues`.
+    """
+    there = asked_venues(store, venue)
+    at = look_back_at(there.specs[-1], None, clock)
+    with store.read() as connection, store.rows_blamed():
+        record = track_record(connection, there.name, at, recipe=recipe, bot_names=(one, other))
+        listed = named_markets(connection, there.name)
+    found = []
+    rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
+    for knowledge, ranking in rankings.items():
+        if ranking is None or not {one, other} <= set(ranking.bots):
+            continue
+        asked = compared_questions(ranking, one, other)
+        for row in range(asked.market.size):
+            found.append(
+                AskedBoth(
+                    market=listed[asked.market[row]],
+                    knowledge=knowledge,
+                    one_at=datetime.fromtimestamp(asked.first_at[row], UTC),
+                    other_at=datetime.fromtimestamp(asked.second_at[row], UTC),
+                    one=float(asked.first[row]),
+                    other=float(asked.second[row]),
+                    price_yes=float(asked.price_yes[row]),
+                    payout_yes=_known(asked.payout_yes[row]),
+                    error_difference=_known(asked.error_difference[row]),
+                )
+            )
+    return tuple(sorted(found, key=lambda each: -abs(each.one - each.other)))
+
+
+def _known(value: np.float64) -> float | None:
+    return None if math.isnan(value) else float(value)

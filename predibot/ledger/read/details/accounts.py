@@ -1,0 +1,77 @@
+"""What an account held over time: at each valuation its cash, and what each position was worth."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Text, case, cast, func, select
+
+from predibot.ledger.write.accounts import journal, marks, valuations
+from predibot.ledger.write.events import instruments, markets
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """An account at one of its valuations."""
+
+    at: datetime
+    cash_usd: float
+    value_usd: float
+    worth: tuple[tuple[str, float], ...]
+    """The positions by what they are of, and their dollars at the prices of the valuation; closed ones are absent."""
+
+
+def holdings_over_time(connection: Connection, account: int, most: int) -> tuple[Holdings, ...]:
+    """Return an account at its valuations, oldest first; of several revisions of one, as the last has it.
+
+    Args:
+        connection: A reading transaction.
+        account: The row of the account.
+        most: How many valuations at most; of more, evenly spread ones, the last among them.
+    """
+    statement = (
+        select(valuations.c.at, valuations.c.revision, valuations.c.journal_number)
+        .add_columns(valuations.c.cash_usd, valuations.c.value_usd)
+        .where(valuations.c.account_id == account)
+        .order_by(valuations.c.at, valuations.c.revision)
+    )
+    valued = list({row.at: row for row in connection.execute(statement)}.values())
+    if len(valued) > most:
+        valued = [valued[(place + 1) * len(valued) // most - 1] for place in range(most)]
+    prices = defaultdict[tuple[datetime, int], dict[int, float]](dict)
+    marked = select(marks.c.at, marks.c.revision, marks.c.instrument_row, marks.c.price)
+    for at, revision, instrument, price in connection.execute(marked.where(marks.c.account_id == account)):
+        prices[at, revision][instrument] = price
+    booked = connection.execute(
+        select(journal.c.number, journal.c.instrument_row, journal.c.shares)
+        .where(journal.c.account_id == account, journal.c.instrument_row.is_not(None))
+        .order_by(journal.c.number)
+    ).all()
+    names = _names(connection, sorted({row.instrument_row for row in booked}))
+    held, place, found = defaultdict[int, float](float), 0, []
+    for row in valued:
+        # A later valuation is of a later row of the journal, or of the same.
+        while place < len(booked) and booked[place].number <= row.journal_number:
+            held[booked[place].instrument_row] += booked[place].shares
+            place += 1
+        known = prices[row.at, row.revision]
+        worth = tuple(
+            (names[instrument], shares * known[instrument])
+            for instrument, shares in held.items()
+            if instrument in known and abs(shares) > 1e-9
+        )
+        found.append(Holdings(row.at, row.cash_usd, row.value_usd, worth))
+    return tuple(found)
+
+
+def _names(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
+    """Return what instruments are called: the question and the outcome of a market, else their own id."""
+    outcome = func.coalesce(instruments.c.side, cast(instruments.c.outcome + 1, Text), "")
+    name = case((markets.c.id.is_(None), instruments.c.instrument_id), else_=outcome + ": " + markets.c.question)
+    statement = (
+        select(instruments.c.id, name)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+        .where(instruments.c.id.in_(rows))
+    )
+    return {row: str(name) for row, name in connection.execute(statement)}

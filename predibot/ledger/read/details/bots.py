@@ -1,0 +1,85 @@
+"""Bots as runs froze them: who there are, with what they were set up, and how much evidence each decision gathered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.runs import runs, with_decisions
+
+
+@dataclass(frozen=True, slots=True)
+class BotSetup:
+    """A bot as its newest run that counts froze it; all texts are what somebody wrote into a recipe."""
+
+    run: str
+    recipe: str
+    slot_at: datetime
+    strategy: str
+    arguments_json: str
+    """The whole of its arguments, as JSON."""
+    source_sha256: str
+    """Of the code of its strategy."""
+    model: str | None
+    knowledge_cutoff: str | None
+    members_json: str | None
+    recipe_json: str
+    """The recipe of the run, as JSON."""
+    code_version: str
+    setups: int
+    """How many different ones its runs had: arguments, code and model."""
+
+
+def bots_on_events(connection: Connection) -> tuple[str, ...]:
+    """Return the names of all bots that decided on an event in a run that counts, in their order."""
+    chosen = with_decisions(bots.c.name).where(subjects.c.kind == "event", runs.c.voided_at.is_(None)).distinct()
+    return tuple(sorted(connection.execute(chosen).scalars()))
+
+
+def bot_setup(connection: Connection, name: str) -> BotSetup | None:
+    """Return how a bot was set up in its newest run that counts; None where it took part in none."""
+    own = (bots.c.name == name, runs.c.voided_at.is_(None))
+    what = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
+    of_run = (runs.c.recipe_json, runs.c.code_version)
+    newest = (
+        select(runs.c.key, runs.c.recipe, runs.c.slot_at, *what, bots.c.knowledge_cutoff, bots.c.members_json, *of_run)
+        .join(runs, runs.c.id == bots.c.run_id)
+        .where(*own)
+        .order_by(runs.c.slot_at.desc(), runs.c.id.desc())
+    )
+    found = connection.execute(newest.limit(1)).first()
+    if found is None:
+        return None
+    different = select(*what).join(runs, runs.c.id == bots.c.run_id).where(*own).distinct().subquery()
+    return BotSetup(*found, setups=connection.execute(select(func.count()).select_from(different)).scalar_one())
+
+
+def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, datetime], int | None]:
+    """Return how many searches and pages each decision of a bot on an event rests on, by the event's id and when.
+
+    None of two decisions on one event at one instant, which nobody can tell apart there.
+    """
+    chosen = (
+        with_decisions(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at, func.count(sources.c.number))
+        .outerjoin(sources, sources.c.decision_id == decisions.c.id)
+        .where(bots.c.name == name, subjects.c.kind == "event", runs.c.voided_at.is_(None))
+        .group_by(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at)
+    )
+    found = dict[tuple[str, datetime], int | None]()
+    for _, event_id, at, n in connection.execute(chosen):
+        found[event_id, at] = None if (event_id, at) in found else n
+    return found
+
+
+def newest_traces(connection: Connection, name: str, most: int) -> tuple[str, ...]:
+    """Return the hashes of the traces of a bot's newest decisions that have one, newest first."""
+    chosen = (
+        with_decisions(decisions.c.trace_sha256)
+        .where(bots.c.name == name, runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None))
+        .order_by(decisions.c.decided_at.desc(), decisions.c.id.desc())
+        .limit(most)
+    )
+    return tuple(connection.execute(chosen).scalars())

@@ -1,0 +1,109 @@
+"""One event: how its markets were resolved, and which others belong to the same series or bear the same tag."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from predibot.ledger.write.events import events, markets, run_events
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of what a market paid."""
+
+    market_id: str
+    question: str
+    revision: int
+    payout_yes: float | None
+    """None where it paid nobody: what a position cost is paid back."""
+    settled_at: datetime
+    settled_source: str
+    """`venue`, or `first_sight` where the venue does not say when."""
+    effective_at: datetime
+    """Since when this is what it paid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """An event with something in common with another; its texts are the venue's."""
+
+    event_id: str
+    title: str
+    shared: tuple[str, ...]
+    """The series and tags both have; the series come first."""
+    played_at: datetime
+    """The slot that played it last."""
+
+
+def revisions_of(connection: Connection, event_id: str) -> tuple[Revision, ...]:
+    """Return every revision of the resolutions of an event's markets, market by market, oldest first."""
+    said = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
+    statement = (
+        select(markets.c.market_id, markets.c.question, resolutions.c.revision, *said, resolutions.c.effective_at)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .where(events.c.event_id == event_id)
+        .order_by(markets.c.id, resolutions.c.effective_at, resolutions.c.revision)
+    )
+    return tuple(Revision(*row) for row in connection.execute(statement))
+
+
+def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:
+    """Return title, slot and labels of every event a run that counts played, as the last of them froze it, by its id.
+
+    Labels are `series NAME`, as far as the venue's own words name one, and `tag NAME`.
+    """
+    last = (
+        select(run_events.c.event_row, func.max(run_events.c.run_id).label("run_id"))
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(runs.c.voided_at.is_(None))
+        .group_by(run_events.c.event_row)
+        .subquery()
+    )
+    statement = (
+        select(events.c.event_id, events.c.title, runs.c.slot_at, run_events.c.event_json, run_events.c.payload)
+        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .join(events, events.c.id == run_events.c.event_row)
+        .order_by(runs.c.slot_at.desc(), events.c.id)
+    )
+    found = dict[str, tuple[str, datetime, tuple[str, ...]]]()
+    for event_id, title, slot_at, event, payload in connection.execute(statement):
+        found.setdefault(event_id, (title, slot_at, tuple(dict.fromkeys(_labels(event, payload)))))
+    return found
+
+
+def related_to(event_id: str, labels: Mapping[str, tuple[str, datetime, tuple[str, ...]]]) -> tuple[Related, ...]:
+    """Return the events that share a label with one, those of its series first, then those that share most.
+
+    Args:
+        event_id: The event; of one without labels nothing is related.
+        labels: Of all events, as `labels_of_events` has them.
+    """
+    own = labels[event_id][2] if event_id in labels else ()
+    found = [
+        Related(each, title, shared, slot_at)
+        for each, (title, slot_at, theirs) in labels.items()
+        if each != event_id and (shared := tuple(label for label in own if label in theirs))
+    ]
+    return tuple(sorted(found, key=lambda each: (not each.shared[0].startswith("series "), -len(each.shared))))
+
+
+def _labels(event: str, payload: str) -> Iterator[str]:
+    """Yield what a frozen event is filed under; a payload is the venue's, and may be anything."""
+    try:
+        said = json.loads(payload) if '"series"' in payload else {}
+    except (ValueError, RecursionError):
+        said = {}
+    listed = said.get("series") if isinstance(said, dict) else None
+    for each in listed if isinstance(listed, list) else ():
+        name = each.get("title") or each.get("slug") if isinstance(each, dict) else None
+        if isinstance(name, str):
+            yield f"series {name}"
+    for tag in json.loads(event).get("tags", ()):
+        yield f"tag {tag['label']}"

@@ -1,0 +1,142 @@
+"""What happened lately: the newest decisions, what is under way, and which markets with forecasts settled last."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+
+from predibot.domain.decision import Status
+from predibot.ledger.write.claims import attempts, subjects, tasks
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs, with_decisions
+
+
+@dataclass(frozen=True, slots=True)
+class NewDecision:
+    """A decision that was stored lately; its texts are others'."""
+
+    run: str
+    bot: str
+    subject_kind: str
+    subject_id: str
+    title: str | None
+    """Of the event."""
+    status: Status
+    slot_at: datetime
+    decided_at: datetime
+    message: str
+    rationale: str
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """A decision that somebody is at, as far as its lease says."""
+
+    run: str
+    bot: str
+    subject_kind: str
+    subject_id: str
+    title: str | None
+    since: datetime | None
+    """When the try began."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfSettled:
+    """What a bot said of a market that has settled."""
+
+    market_id: str
+    question: str
+    event_id: str
+    title: str
+    payout_yes: float
+    settled_at: datetime
+    bot: str
+    run: str
+    decided_at: datetime
+    probability: float
+    price_yes: float | None
+    """What it was booked at; None where there was no price."""
+
+
+def newest_decisions(connection: Connection, most: int) -> tuple[NewDecision, ...]:
+    """Return what was stored last in runs that count, newest first."""
+    columns = (decisions.c.status, runs.c.slot_at, decisions.c.decided_at, decisions.c.message, decisions.c.rationale)
+    statement = (
+        with_decisions(*_named(), *columns, decisions.c.cost_usd)
+        .outerjoin(events, events.c.id == subjects.c.event_row)
+        .where(runs.c.voided_at.is_(None))
+        .order_by(decisions.c.id.desc())
+        .limit(most)
+    )
+    return tuple(NewDecision(*row) for row in connection.execute(statement))
+
+
+def under_way(connection: Connection, now: datetime, most: int) -> tuple[UnderWay, ...]:
+    """Return the decisions whose claim has not run out, those begun last first."""
+    statement: Select[Any] = (
+        select(*_named(), func.max(attempts.c.started_at).label("since"))
+        .select_from(tasks)
+        .join(runs, runs.c.id == tasks.c.run_id)
+        .join(bots, bots.c.id == tasks.c.bot_id)
+        .join(subjects, subjects.c.id == tasks.c.subject_row)
+        .outerjoin(events, events.c.id == subjects.c.event_row)
+        .outerjoin(attempts, and_(attempts.c.task_id == tasks.c.id, attempts.c.ended_at.is_(None)))
+        .where(tasks.c.status == "claimed", tasks.c.lease_until > now, runs.c.voided_at.is_(None))
+        .group_by(*_named(), tasks.c.id)
+        .order_by(func.max(attempts.c.started_at).desc(), tasks.c.id)
+        .limit(most)
+    )
+    return tuple(UnderWay(*row) for row in connection.execute(statement))
+
+
+def said_of_settled(connection: Connection, most: int) -> tuple[SaidOfSettled, ...]:
+    """Return every forecast on so many of the markets that settled last, by settlement, newest first, and by time.
+
+    A market nobody forecast in a run that counts is none of them, nor is one that paid nobody.
+    """
+    counted = (
+        with_decisions(forecasts.c.market_row)
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .where(runs.c.voided_at.is_(None))
+    )
+    last = (
+        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        .where(_is_last(), resolutions.c.payout_yes.is_not(None), resolutions.c.market_row.in_(counted))
+        .order_by(resolutions.c.settled_at.desc(), resolutions.c.market_row)
+        .limit(most)
+        .subquery()
+    )
+    about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
+    said = (bots.c.name, runs.c.key, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
+    statement = (
+        with_decisions(*about, last.c.payout_yes, last.c.settled_at, *said)
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .join(last, last.c.market_row == forecasts.c.market_row)
+        .join(markets, markets.c.id == forecasts.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .outerjoin(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == forecasts.c.market_row))
+        .where(runs.c.voided_at.is_(None))
+        .order_by(last.c.settled_at.desc(), markets.c.id, decisions.c.decided_at, decisions.c.id)
+    )
+    return tuple(SaidOfSettled(*row) for row in connection.execute(statement))
+
+
+def _named() -> Sequence[ColumnElement[Any]]:
+    """Return what names a decision, and its event."""
+    return (runs.c.key, bots.c.name, subjects.c.kind, subjects.c.subject_id, events.c.title)
+
+
+def _is_last() -> ColumnElement[bool]:
+    """Return whether no later revision of a resolution is known."""
+    later = resolutions.alias("later")
+    known_later = or_(
+        later.c.effective_at > resolutions.c.effective_at,
+        and_(later.c.effective_at == resolutions.c.effective_at, later.c.revision > resolutions.c.revision),
+    )
+    return ~select(later.c.market_row).where(later.c.market_row == resolutions.c.market_row, known_later).exists()

@@ -1,0 +1,88 @@
+"""Methods: what every number is, as the docstrings of `predibot.scoring` and the legends of tables say it.
+
+It is data: docs/metrics.md and a web page show the same.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from predibot import scoring
+from predibot.reports.views.metrics import COLUMNS
+
+_SECTIONS = ("Args", "Returns", "Raises", "Source", "Examples")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a docstring, under its heading; what stands before all headings has none."""
+
+    heading: str
+    text: str
+    """Its lines, without what they are indented by."""
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        """Return `name: what it is`, entry by entry, which may go over several lines; text alone has no name."""
+        listed = (" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", self.text))
+        found = (re.match(r"(\w+): (.*)", entry) or ("", "", entry) for entry in listed)
+        return tuple((each[1], each[2]) for each in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A public function of `predibot.scoring`."""
+
+    name: str
+    signature: str
+    """Names and defaults; what they may be is said in words below."""
+    sections: tuple[Section, ...]
+    """Empty where Python was started without docstrings (`-OO`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """The functions of one module."""
+
+    title: str
+    definitions: tuple[Definition, ...]
+
+
+def chapters() -> tuple[Chapter, ...]:
+    """Return what all public functions of `predibot.scoring` compute, by their modules."""
+    functions: dict[str, Callable[..., Any]] = {
+        name: each for name in scoring.__all__ if inspect.isfunction(each := getattr(scoring, name))
+    }
+    return tuple(
+        Chapter(
+            (inspect.getdoc(sys.modules[module]) or module).splitlines()[0].rstrip("."),
+            tuple(_definition(name, each) for name, each in functions.items() if each.__module__ == module),
+        )
+        for module in sorted({each.__module__ for each in functions.values()})
+    )
+
+
+def column_meanings() -> tuple[tuple[str, str], ...]:
+    """Return what the headers of tables mean, each once, in the order of the tables; those that say it are left out."""
+    said = (
+        (each.header.format(days="N"), each.meaning) for columns in COLUMNS.values() for each in columns if each.meaning
+    )
+    return tuple(dict.fromkeys(said))
+
+
+def _definition(name: str, function: Callable[..., Any]) -> Definition:
+    signature = inspect.signature(function)
+    bare = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    written = str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    return Definition(name, written, tuple(_sections(inspect.getdoc(function) or "")))
+
+
+def _sections(doc: str) -> Iterator[Section]:
+    first, *parts = re.split(rf"^({'|'.join(_SECTIONS)}):$", doc, flags=re.MULTILINE)
+    if first.strip():
+        yield Section("", first.strip())
+    for heading, text in zip(parts[::2], parts[1::2], strict=True):
+        yield Section(heading, inspect.cleandoc(text))

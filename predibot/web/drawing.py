@@ -1,0 +1,180 @@
+"""Pictures of series as SVG, drawn here: curves with their bands, bars, and shares over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from predibot.reports import figures
+from predibot.reports.pictures.series import Cohorts, Curves, Picture
+from predibot.scoring.evaluation.running import RunningPoint
+
+WIDTH, HEIGHT = 640.0, 160.0
+_EDGE = 4.0
+_NOTHING = 1e-6
+_MOST_SHARES = 6
+"""So many assets have a colour of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Banded:
+    """A curve over time with its band, in a box of 640 by 160."""
+
+    title: str
+    line: str
+    """As `points` of an SVG polyline."""
+    band: str
+    """As those of a polygon; empty without any interval."""
+    level: float
+    """The height of what it is held against, such as zero, from the top."""
+    said: str
+    """Where it begins, ends and how far it goes, in words."""
+    first: datetime
+    last: datetime
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars side by side, in a box of 640 by 160."""
+
+    title: str
+    zero: float
+    bars: tuple[tuple[float, float, float, float, bool, str], ...]
+    """Of each: x, y, width, height, whether it is below zero, and what it says."""
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How something was divided over time, in a box of 640 by 160: a column a moment, its parts on each other."""
+
+    names: tuple[str, ...]
+    """What the parts are, lowest first."""
+    parts: tuple[tuple[int, float, float, float, float, str], ...]
+    """Of each: which of `names`, x, y, width, height, and what it says."""
+    first: datetime
+    last: datetime
+
+
+def curves_of(picture: Picture) -> tuple[Banded | Bars, ...]:
+    """Return the curves and bars of a picture; nothing of one that is drawn otherwise."""
+    if isinstance(picture, Curves):
+        what = f"{picture.unit}, 95 % band" if any(p.low is not None for c in picture.panels for p in c.points) else ""
+        made = (
+            banded(each.points, picture.level, f"{picture.title}: {each.name}", what or picture.unit)
+            for each in picture.panels
+        )
+        return tuple(each for each in made if each is not None)
+    if isinstance(picture, Cohorts):
+        return tuple(
+            bars_of(
+                [(datetime.fromtimestamp(at, UTC), gain, figures.signed_percent(gain)) for at, gain in each.returns],
+                f"{picture.title}: {each.name}",
+                "Return of each cohort by its start.",
+            )
+            for each in picture.panels
+            if each.returns
+        )
+    return ()
+
+
+def banded(points: Sequence[RunningPoint], level: float, title: str, unit: str) -> Banded | None:
+    """Return a curve with its band; None of fewer than two points, which are no line.
+
+    Args:
+        points: By time.
+        level: What it is held against, which is always in the box.
+        title: Of the picture.
+        unit: What its heights are.
+    """
+    if len(points) < 2 or points[0].slot_at == points[-1].slot_at:
+        return None
+    ends = [end for each in points for end in (each.low, each.high) if end is not None]
+    low, high = min(level, *(p.total for p in points), *ends), max(level, *(p.total for p in points), *ends)
+    start, span = points[0].slot_at, points[-1].slot_at - points[0].slot_at
+
+    def place(point: RunningPoint, value: float) -> str:
+        return f"{round(_EDGE + (point.slot_at - start) / span * (WIDTH - 2 * _EDGE), 1)},{_height(value, low, high)}"
+
+    known = [(each, each.low, each.high) for each in points if each.low is not None and each.high is not None]
+    upper = [place(each, end) for each, _, end in known]
+    lower = [place(each, end) for each, end, _ in reversed(known)]
+    last = points[-1]
+    interval = "" if last.low is None or last.high is None else f" ({_number(last.low)} to {_number(last.high)})"
+    lowest, highest = min(p.total for p in points), max(p.total for p in points)
+    return Banded(
+        title=title,
+        line=" ".join(place(each, each.total) for each in points),
+        band=" ".join((*upper, *lower)) if len(known) > 1 else "",
+        level=_height(level, low, high),
+        said=f"In the end {_number(last.total)}{interval}, between {_number(lowest)} and {_number(highest)}",
+        first=datetime.fromtimestamp(start, UTC),
+        last=datetime.fromtimestamp(last.slot_at, UTC),
+        note=unit,
+    )
+
+
+def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str) -> Bars:
+    """Return bars at equal steps, zero always in the box.
+
+    Args:
+        values: Instant, height and words of each.
+        title: Of the picture.
+        note: What its heights are.
+    """
+    heights = [value for _, value, _ in values]
+    low, high = min(0.0, *heights), max(0.0, *heights)
+    step = (WIDTH - 2 * _EDGE) / len(values)
+    zero = _height(0.0, low, high)
+    bars = []
+    for place, (at, value, said) in enumerate(values):
+        top = _height(value, low, high)
+        x, y = round(_EDGE + place * step, 1), min(top, zero)
+        width, height = round(max(step * 0.8, 0.5), 1), round(abs(top - zero), 1)
+        bars.append((x, y, width, height, value < 0, f"{at:%Y-%m-%d}: {said}"))
+    return Bars(title, zero, tuple(bars), note)
+
+
+def shares_of(moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], rest: str) -> Shares | None:
+    """Return how something was divided over time; None where nothing was.
+
+    Args:
+        moments: By time, the parts of each, as shares of the whole in [0, 1].
+        rest: What to call what no part has, where there is such.
+    """
+    if not moments:
+        return None
+    sizes = dict[str, float]()
+    for _, parts in moments:
+        for name, share in parts:
+            sizes[name] = sizes.get(name, 0.0) + share
+    own = sorted(sizes, key=lambda name: -sizes[name])[:_MOST_SHARES]
+    others = "others" if len(sizes) > len(own) else ""
+    is_left = any(1.0 - sum(share for _, share in parts) > _NOTHING for _, parts in moments)
+    names = (*own, *([others] if others else []), *([rest] if is_left else []))
+    step, found = (WIDTH - 2 * _EDGE) / len(moments), []
+    for place, (at, parts) in enumerate(moments):
+        column = dict.fromkeys(names, 0.0)
+        for name, share in parts:
+            column[name if name in own else others] += share
+        if is_left:
+            column[rest] = max(0.0, 1.0 - sum(column.values()))
+        whole, below = max(1.0, sum(column.values())), 0.0
+        for number, name in enumerate(names):
+            share = column[name] / whole
+            if share > _NOTHING:
+                top = HEIGHT - _EDGE - (below + share) * (HEIGHT - 2 * _EDGE)
+                box = (_EDGE + place * step, top, max(step * 0.92, 0.5), share * (HEIGHT - 2 * _EDGE))
+                x, y, width, height = (round(each, 1) for each in box)
+                said = f"{at:%Y-%m-%d %H:%M} {name} {figures.percent(column[name])}"
+                found.append((number, x, y, width, height, said))
+            below += share
+    return Shares(names, tuple(found), moments[0][0], moments[-1][0])
+
+
+def _height(value: float, low: float, high: float) -> float:
+    return round(HEIGHT - _EDGE - (value - low) / ((high - low) or 1.0) * (HEIGHT - 2 * _EDGE), 1)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.2f}"

@@ -1,0 +1,74 @@
+"""Accounts and the cohorts they are of: what they were worth, what they held, and who is in them."""
+
+from dataclasses import dataclass
+
+from predibot.jobs.accounts.cohorts import cohorts_of
+from predibot.jobs.accounts.statement import AccountStatement, account_statements
+from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
+from predibot.reports.accounts.statement import statement_grids
+from predibot.reports.cohorts.statement import cohort_statement_grids
+from predibot.reports.terminal.grid import Grid
+from predibot.scoring.evaluation.running import RunningPoint
+from predibot.web.drawing import Banded, Shares, banded, shares_of
+from predibot.web.pages.page import Page
+from predibot.web.rendering import line
+from predibot.web.shelf import Shelf
+
+_VALUATIONS = 160
+"""So many are drawn of an account."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAccount:
+    """An account as its page shows it."""
+
+    found: AccountStatement
+    title: str
+    value: Banded | None
+    held: Shares | None
+    grids: tuple[Grid, ...]
+
+
+def account_page(shelf: Shelf, bot: str, cohort: str = "") -> Page:
+    """Return a bot's accounts whole, or that of a cohort."""
+    found = account_statements(shelf.store, bot, recipe=None, cohort=cohort or None)
+    return Page("account", {"bot": bot, "cohort": cohort, "accounts": [_shown(shelf, each) for each in found]})
+
+
+def cohort_page(shelf: Shelf, week: str) -> Page:
+    """Return a weekly cohort's members, values and positions."""
+    found = cohorts_of(shelf.store, week, clock=shelf.clock)
+    members = dict.fromkeys(each.member.bot_id for cohort in found for each in cohort.members)
+    grids = [grid for each in found for grid in cohort_statement_grids(each) if grid.rows]
+    return Page("cohort", {"week": week, "members": list(members), "grids": grids})
+
+
+def _shown(shelf: Shelf, found: AccountStatement) -> ShownAccount:
+    name = found.statement.name
+    of_week = f", cohort {line(name.subject)}" if found.cohort is not None else ""
+    title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
+    held = shelf.store.run_read(lambda connection: holdings_over_time(connection, name.row, _VALUATIONS))
+    points = [
+        RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
+    ]
+    said = "in dollars; the line is what was paid in"
+    value = banded(points, found.statement.account.paid_in_usd, f"Value: {title}", said)
+    return ShownAccount(found, title, value, _held(held), statement_grids(found))
+
+
+def _held(held: tuple[Holdings, ...]) -> Shares | None:
+    """Return what the account was divided among; at valuations at which it was worth nothing there is no share."""
+    return shares_of(
+        [
+            (
+                each.at,
+                [
+                    ("cash", each.cash_usd / each.value_usd),
+                    *((line(name), worth / each.value_usd) for name, worth in each.worth),
+                ],
+            )
+            for each in held
+            if each.value_usd > 0.0
+        ],
+        "without a price",
+    )

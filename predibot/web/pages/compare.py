@@ -1,0 +1,39 @@
+"""Two bots beside each other, question by question."""
+
+from dataclasses import replace
+
+from predibot.errors import UsageError
+from predibot.reports.terminal.evaluation_grids import table_grids
+from predibot.scoring.evaluation.evaluation import Question
+from predibot.web.pages.leaderboard import TABLES_ASK
+from predibot.web.pages.page import Page, paged
+from predibot.web.rendering import line
+from predibot.web.shelf import Shelf
+
+
+def compare_page(
+    shelf: Shelf, one: str = "", other: str = "", recipe: str = "", venue: str = "", page_: int = 1
+) -> Page:
+    """Return a form to choose two bots, and what they said where both answered."""
+    bots = shelf.bots("event")
+    for name in (one, other):
+        if name and name not in bots:
+            raise UsageError(f"no bot {name[:60]!r} has decided on an event")
+    asked = {"one": one, "other": other, "recipe": recipe, "venue": venue}
+    # Names that cannot be shown as they are cannot be chosen in a form.
+    shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
+    if not one or not other or one == other:
+        return Page("compare", {**shown, **paged([], 1, "/compare")})
+    found = shelf.evaluation(recipe, Question(wanted=TABLES_ASK), venue)
+    both = {one, other}
+    rankings = {
+        name: replace(each, apart=None, pairs=tuple(pair for pair in each.pairs if {pair.first, pair.second} == both))
+        for name, each in found.rankings.items()
+    }
+    grids = [
+        grid if name == "clean" else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+        for name, each in rankings.items()
+        for grid in table_grids(replace(each, accounts=()), "pairs")
+    ]
+    questions = shelf.pair(one, other, venue, recipe)
+    return Page("compare", {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)})
