@@ -25,12 +25,17 @@ from tests.conftest import NO_BROWSER
 from tests.jobs.program import wait_until
 from tests.web.conftest import NOW
 
-PAGES = ("/", "/calibration", "/decisions", "/events", "/runs", "/accounts", "/cohorts", "/status", "/tables/pairs")
+PAGES = (
+    *("/", "/calibration", "/decisions", "/events", "/runs", "/accounts", "/cohorts", "/status", "/tables/pairs"),
+    *("/today", "/compare", "/compare?one=script_sharp&other=random_bet", "/methods", "/account?bot=equal_weights"),
+    *("/bot?name=script_sharp", "/bot?name=equal_weights", "/bot?name=script_gullible"),
+)
 LISTED = (
     ("/decisions?bot=script_sharp", "/decision?"),
     ("/events", "/event?"),
     ("/", "/bot?"),
     ("/cohorts", "/cohort?"),
+    ("/cohort?week=2026-01-11", "/account?"),
 )
 """A page, and how the address of another begins that it leads to."""
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
@@ -85,7 +90,7 @@ def test_every_page_can_be_read_by_everybody(
         for number, path in enumerate([*PAGES, *(_first(page, address, *each) for each in LISTED)]):
             answer = page.goto(address + path)
             assert answer is not None and answer.status == 200, path
-            page.screenshot(path=tmp_path / f"{number}.png")
+            page.screenshot(path=tmp_path / f"{number}.png", full_page=True)
             # A table that is wider than the page is moved by itself.
             assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), (
                 path
@@ -93,6 +98,47 @@ def test_every_page_can_be_read_by_everybody(
             found = Axe().run(page, options=RULES)
             assert found.violations_count == 0, f"{path}: {found.generate_report()}"
     assert said == []
+
+
+def test_every_instant_says_what_it_is_where_the_reader_is(chromium: Browser, address: str) -> None:
+    with chromium.new_context(timezone_id="America/New_York", locale="en-US") as context:
+        page = context.new_page()
+        page.goto(f"{address}/today")
+        times = page.locator("time")
+        assert times.count() > 10
+        titles = times.evaluate_all("all => all.map(each => [each.dateTime, each.title])")
+    assert ["2026-05-05T12:00:00+00:00", "May 5, 2026, 8:00:00 AM EDT, your time"] in titles
+    assert all(title for _, title in titles)
+
+
+@pytest.mark.parametrize("reader", ["away", "reading", "has stopped it"])
+def test_today_looks_again_by_itself_unless_it_is_read_or_stopped(
+    chromium: Browser, address: str, reader: str
+) -> None:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.clock.install()
+        page.goto(f"{address}/today")
+        box = page.get_by_role("checkbox", name="Look again every minute")
+        assert box.is_checked()
+        if reader == "reading":
+            page.keyboard.press("PageDown")
+            assert page.get_by_text("waits, because you are reading").is_visible()
+        elif reader == "has stopped it":
+            box.uncheck()
+        asked = list[str]()
+        page.on("request", lambda request: asked.append(request.url))
+        page.clock.run_for(59_000)
+        assert asked == []
+        if reader == "away":
+            with page.expect_navigation():
+                page.clock.run_for(2_000)
+        else:
+            page.clock.run_for(600_000)
+            assert asked == []
+        if reader == "has stopped it":
+            page.reload()
+            assert not page.get_by_role("checkbox", name="Look again every minute").is_checked()
 
 
 def _first(page: Page, address: str, path: str, begins: str) -> str:

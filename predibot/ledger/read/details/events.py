@@ -7,9 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
+from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import events, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def revisions_of(connection: Connection, event_id: str) -> tuple[Revision, ...]:
 
 
 def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:
-    """Return title, slot and labels of every event a run that counts played, as the last of them froze it, by its id.
+    """Return title, slot and labels of every event decided on, as the last run that counts froze it, by its id.
 
     Labels are `series NAME`, as far as the venue's own words name one, and `tag NAME`.
     """
@@ -70,6 +71,7 @@ def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime
         .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
         .join(runs, runs.c.id == run_events.c.run_id)
         .join(events, events.c.id == run_events.c.event_row)
+        .where(events.c.id.in_(with_decisions(subjects.c.event_row).where(runs.c.voided_at.is_(None))))
         .order_by(runs.c.slot_at.desc(), events.c.id)
     )
     found = dict[str, tuple[str, datetime, tuple[str, ...]]]()
