@@ -40,8 +40,8 @@ from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page
 from predibot.web.pages.events import event_page, events_page
 from predibot.web.pages.leaderboard import calibration_page, leaderboard_page, table_page
-from predibot.web.pages.page import PAGE, Page
 from predibot.web.pages.methods import methods_page
+from predibot.web.pages.page import PAGE, Page
 from predibot.web.pages.records import accounts_page, cohorts_page, runs_page
 from predibot.web.rendering import MENU, Templates, line
 from predibot.web.shelf import Shelf
