@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from predibot.errors import UsageError
+from predibot.ledger.read.details.bots import bots_on_events
 from predibot.reports.terminal.evaluation_grids import table_grids
+from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.web.pages.leaderboard import TABLES_ASK
 from predibot.web.pages.page import Page, paged
@@ -15,7 +17,7 @@ def compare_page(
     shelf: Shelf, one: str = "", other: str = "", recipe: str = "", venue: str = "", page_: int = 1
 ) -> Page:
     """Return a form to choose two bots, and what they said where both answered."""
-    bots = sorted({each.bot for each in shelf.decisions() if each.subject_kind == "event"})
+    bots = shelf.once("bots on events", None, lambda: shelf.store.run_read(bots_on_events))
     for name in (one, other):
         if name and name not in bots:
             raise UsageError(f"no bot {name[:60]!r} has decided on an event")
@@ -31,9 +33,21 @@ def compare_page(
         for name, each in found.rankings.items()
     }
     grids = [
-        grid if name == "clean" else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+        _of_two(grid, apart=name != "clean")
         for name, each in rankings.items()
         for grid in table_grids(replace(each, accounts=()), "pairs")
     ]
+    # What headers mean is said once.
+    grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
     questions = shelf.pair(one, other, venue, recipe)
     return Page("compare", {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)})
+
+
+def _of_two(grid: Grid, *, apart: bool) -> Grid:
+    """Return the table of pairs with the only two in its title: on a narrow screen their names leave no room."""
+    first, second = grid.rows[0][:2]
+    named = {"the first": first, "the second": second}
+    rows = tuple(tuple(named.get(cell, cell) for cell in row) for row in grid.rows)
+    unknown = "Cutoff unknown, ranked apart: " if apart else ""
+    title = f"{unknown}{grid.title.partition(':')[0]}: {first} less {second}"
+    return replace(grid, title=title, rows=rows).without("first").without("second")
