@@ -111,9 +111,7 @@ def test_every_instant_says_what_it_is_where_the_reader_is(chromium: Browser, ad
 
 
 @pytest.mark.parametrize("reader", ["away", "reading", "has stopped it"])
-def test_today_looks_again_by_itself_unless_it_is_read_or_stopped(
-    chromium: Browser, address: str, reader: str
-) -> None:
+def test_today_looks_again_by_itself_unless_it_is_read_or_stopped(chromium: Browser, address: str, reader: str) -> None:
     with chromium.new_context() as context:
         page = context.new_page()
         page.clock.install()
