@@ -1,5 +1,6 @@
 """The pages and the API over HTTP: what they show, and that they only read."""
 
+import html
 import re
 import shutil
 from html.parser import HTMLParser
@@ -223,3 +224,107 @@ def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Pat
         assert answer.status_code == 200
         assert "Forecasts and bets" in answer.text and "The trace cannot be shown" in answer.text
         assert browser.get("/decision?run=a").status_code == 422
+
+
+def test_two_bots_are_compared_by_the_numbers_of_their_pair(browser: TestClient, played: str) -> None:
+    asked = {"one": "script_sharp", "other": "random_bet"}
+    page = browser.get("/compare", params=asked).text
+    shown = said_here("report", "--ledger", played, "--table", "pairs", "--json").document
+    (brier,) = [
+        each
+        for each in shown["comparisons"]
+        if each["metric"] == "brier" and {each["first"], each["second"]} == set(asked.values())
+    ]
+    assert f"{brier['first']} less {brier['second']}" in page
+    assert f'<td class="number">{brier["difference"]:+.4f}</td>' in page
+    errors = [float(each) for each in re.findall(r'<td class="number">([+-]?\d\.\d{4})</td><td><time', page)]
+    sign = 1.0 if brier["first"] == asked["one"] else -1.0
+    assert len(errors) == brier["n"]
+    assert sum(errors) / len(errors) == pytest.approx(sign * brier["difference"], abs=1e-4)
+    apart = [float(each) for each in re.findall(r'<td class="number">(\d\.\d\d)</td>\n', page)]
+    assert apart == sorted(apart, reverse=True) and len(apart) >= brier["n"]
+
+
+def test_a_bot_is_shown_with_the_rows_of_its_close_up(browser: TestClient, played: str) -> None:
+    page = browser.get("/bot", params={"name": "script_sharp"}).text
+    shown = said_here("report", "--ledger", played, "--bot", "script_sharp", "--json").document
+    titles = re.findall(r"<caption>([^<]*)</caption>", page)
+    assert {
+        *("Scores", "Curve", "Profit by month", "Forecasts by category", "Forecasts by stated confidence, of 10"),
+        *("Forecasts by days before the settlement", "Forecasts by searches and pages it rests on"),
+    } <= set(titles)
+    assert page.count("<title>20") == len(shown["days"])
+    for each in (*shown["best"], *shown["worst"]):
+        assert html.escape(f"{each['gain_usd']:+,.3f}".replace("+", "+$").replace("-", "-$")) in page
+    assert "You are a careful forecaster" in page and "page visited" in page
+    account = browser.get("/bot", params={"name": "equal_weights"}).text
+    assert "Return by slot" in account and "No model was asked" in account
+
+
+def test_today_tells_what_was_decided_and_settled_last(browser: TestClient) -> None:
+    page = browser.get("/today").text
+    assert "No decision is under way." in page and "No schedule is stored" in page
+    settled = re.findall(r'<tr><td><time datetime="([^"]*)"', page.partition("Settled lately</h2>")[2])
+    assert settled == sorted(settled, reverse=True) and len(settled) == 15
+    surprises = page.partition("Surprises</h2>")[2].partition("Settled lately</h2>")[0]
+    assert "Paper Lanterns" in surprises and "random_bet" not in surprises
+
+
+def test_the_methods_are_those_of_the_docs(browser: TestClient) -> None:
+    page = browser.get("/methods").text
+    docs = Path(__file__).parents[2].joinpath("docs/metrics.md").read_text(encoding="utf-8")
+    named = re.findall(r"^### (\w+)$", docs, re.MULTILINE)
+    assert len(named) > 50 and re.findall(r'<details id="(\w+)">', page) == named
+    assert "closer to the outcome than the price" in page
+
+
+def test_a_decision_shows_its_orders_gains_and_sources_and_the_kept_text_of_a_page(browser: TestClient) -> None:
+    (row,) = browser.get("/api/v1/decisions", params={"bot": "script_sharp", "limit": 1}).json()["decisions"]
+    named = {"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]}
+    page = browser.get("/decision", params=named).text
+    assert "What it gained by each horizon" in page and " fill" in page and "searched for <q>" in page
+    sources = [each for each in Links(page).found if each.startswith("/source?")]
+    text = browser.get(sources[0]).text
+    assert "Text as it was kept" in text and re.search(r"[0-9a-f]{64}", text)
+    assert browser.get("/source", params={**named, "number": 99}).status_code == 404
+    event = browser.get("/event", params={"id": row["subject_id"]}).text
+    assert "What its markets paid" in event and "Events of the same series or tag" in event
+
+
+def test_an_account_shows_what_it_held_and_a_cohort_who_is_in_it(browser: TestClient) -> None:
+    page = browser.get("/account", params={"bot": "equal_weights"}).text
+    assert "What it held over time" in page and page.count('class="swatch"') == 7
+    cohort = browser.get("/cohort", params={"week": "2026-01-11"}).text
+    for name in ("random_trade", "script_gullible"):
+        assert f'href="/account?bot={name}&amp;cohort=2026-01-11"' in cohort and f'href="/bot?name={name}"' in cohort
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        ("/compare", 200, "The other"),
+        ("/compare?one=script_sharp", 200, "The other"),
+        ("/compare?one=script_sharp&other=script_sharp", 200, "These are the same"),
+        ("/compare?one=script_sharp&other=nobody", 404, "no bot &#39;nobody&#39;"),
+        ("/compare?one=script_sharp&other=equal_weights", 404, "has decided on an event"),
+    ],
+)
+def test_two_bots_are_asked_for(browser: TestClient, path: str, code: int, said: str) -> None:
+    answer = browser.get(path)
+    assert (answer.status_code, said in answer.text) == (code, True)
+
+
+def test_an_empty_ledger_says_what_to_do(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/empty.db"
+    Store.open(address).close()
+    with Store.open_to_read(address) as store:
+        browser = client_of(store)
+        for path, said in (
+            ("/today", "predibot decide"),
+            ("/compare", "Two bots are needed"),
+            ("/events", "No event is like this"),
+            ("/methods", "Headers of tables"),
+        ):
+            answer = browser.get(path)
+            assert said in answer.text
+            assert answer.status_code == 200

@@ -1,6 +1,7 @@
 """Details of one bot, event or decision, and what happened lately, on each kind of database."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from predibot.domain.decision import Source
 from predibot.domain.event import Event, Tag
 from predibot.domain.resolution import Resolution
+from predibot.ledger.care.copied_ledger import copy_ledger
 from predibot.ledger.read.account_statement import accounts_named, statement_of
 from predibot.ledger.read.details.accounts import holdings_over_time
 from predibot.ledger.read.details.bots import bot_setup, bots_on_events, evidence_of_bot
@@ -71,7 +73,7 @@ def test_a_bot_is_told_as_its_newest_run_froze_it(filled: Store) -> None:
         assert bots_on_events(connection) == ("a", "b")
         assert bot_setup(connection, "nobody") is None
     assert found is not None
-    assert (found.run, found.arguments_json, found.setups) == ("daily@2026-03-03T00:00Z", '{"size":2}', 2)
+    assert (found.run, found.arguments_json, found.setups) == ("daily@2026-03-03T00:00Z", '{"size": 2}', 2)
     with filled.write() as connection:
         void_run(connection, "daily@2026-03-03T00:00Z", reason="a mistake", at=NOW + 9 * DAY)
         found = bot_setup(connection, "a")
@@ -132,8 +134,10 @@ def test_what_is_under_way_is_told_until_its_lease_ends(filled: Store) -> None:
         assert under_way(connection, at + 2 * LEASE, 10) == ()
 
 
-def test_what_an_account_held_is_worth_its_valuations(store: Store) -> None:
-    fill_accounts(store, Portfolios(bots=2, days=9), np.random.default_rng(5))
+def test_what_an_account_held_is_worth_its_valuations(store: Store, tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/filled.db") as filled:
+        fill_accounts(filled, Portfolios(bots=2, days=9), np.random.default_rng(5))
+        copy_ledger(filled, store, lambda _: None)
     with store.read() as connection:
         (first, *_) = connection.exec_driver_sql("SELECT bot FROM accounts ORDER BY id").scalars()
         (name,) = accounts_named(connection, first, None)
