@@ -241,7 +241,7 @@ def test_two_bots_are_compared_by_the_numbers_of_their_pair(browser: TestClient,
     sign = 1.0 if brier["first"] == asked["one"] else -1.0
     assert len(errors) == brier["n"]
     assert sum(errors) / len(errors) == pytest.approx(sign * brier["difference"], abs=1e-4)
-    apart = [float(each) for each in re.findall(r'<td class="number">(\d\.\d\d)</td>\n', page)]
+    apart = [float(each) for each in re.findall(r'<td class="number">(\d\.\d\d)</td>\n<td class="number">', page)]
     assert apart == sorted(apart, reverse=True) and len(apart) >= brier["n"]
 
 
