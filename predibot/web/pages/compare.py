@@ -7,7 +7,6 @@ from predibot.ledger.read.details.bots import bots_on_events
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
-from predibot.web.pages.leaderboard import TABLES_ASK
 from predibot.web.pages.page import Page, paged
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -26,7 +25,7 @@ def compare_page(
     shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
     if not one or not other or one == other:
         return Page("compare", {**shown, **paged([], 1, "/compare")})
-    found = shelf.evaluation(recipe, Question(wanted=TABLES_ASK), venue)
+    found = shelf.evaluation(recipe, Question(wanted=("pairs",)), venue)
     both = {one, other}
     rankings = {
         name: replace(each, apart=None, pairs=tuple(pair for pair in each.pairs if {pair.first, pair.second} == both))

@@ -4,13 +4,16 @@ from itertools import groupby
 
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
-from predibot.ledger.read.rows_for_python import LedgerDecision
+from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions, told_forecasts
 from predibot.web.curve import history_of
 from predibot.web.pages.page import Page, paged
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
 _RELATED = 20
+_FORECASTS = 100
+"""So many of a market are shown, the newest; a page is no export."""
+_UNANSWERED = 50
 
 
 def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
@@ -29,18 +32,25 @@ def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
 
 
 def event_page(shelf: Shelf, id: str) -> Page:
-    """Return an event's prices with every forecast on them."""
-    own = [each for each in shelf.decisions() if each.subject_id == id]
+    """Return an event's prices with every forecast on them, how it was resolved, and its kin."""
+    asked = Asked(event=id)
+    own, said = shelf.once(
+        "event",
+        id,
+        lambda: shelf.store.run_read(
+            lambda connection: (told_decisions(connection, asked)[::-1], told_forecasts(connection, asked))
+        ),
+    )
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    said = [each for run in dict.fromkeys(each.run for each in own) for each in shelf.forecasts(run)]
-    said = sorted((each for each in said if each.subject_id == id), key=lambda each: (each.market_id, each.slot_at))
+    by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     prices = shelf.prices(id)
     markets = []
-    for market_id, group in groupby(said, lambda each: each.market_id):
+    for market_id, group in groupby(by_market, lambda each: each.market_id):
         rows = list(group)
-        dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in rows]
-        markets.append((rows, history_of(prices.get(market_id, ()), dots)))
+        newest = rows[-_FORECASTS:]
+        dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
+        markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
     labels = shelf.once("labels", None, lambda: shelf.store.run_read(labels_of_events))
     related = related_to(id, labels)
     return Page(
@@ -50,7 +60,7 @@ def event_page(shelf: Shelf, id: str) -> Page:
             "decisions": own,
             "markets": markets,
             "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
-            "unanswered": [each for each in own if each.status != "recorded"],
+            "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
             "labels": labels[id][2] if id in labels else (),
             "related": related[:_RELATED],
             "all_related": len(related),
