@@ -3,6 +3,8 @@
 import html
 import re
 import shutil
+from dataclasses import replace
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
+from predibot.ledger.write.slots import Played, add_schedule, begin_slot, end_slot
 from tests.acceptance.conftest import said_here
+from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import BASE, client_of
+from tests.web.conftest import NOW as WEB_NOW
 
 TOKEN = "a token of sixteen characters and more"
 
@@ -328,3 +333,33 @@ def test_an_empty_ledger_says_what_to_do(tmp_path: Path) -> None:
             answer = browser.get(path)
             assert said in answer.text
             assert answer.status_code == 200
+
+
+def test_today_tells_what_is_under_way_and_which_slots_come_next(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/now.db"
+    recipe = tmp_path / "daily.toml"
+    recipe.write_text(
+        'name = "daily"\nvenue = "sandbox"\n[schedule]\ncron = "5 12 * * *"\n[[bots]]\nstrategy = "market_price"\n',
+        encoding="utf-8",
+    )
+    with Store.open(address) as store:
+        event = replace(event_of(1), title="<b>Who wins?</b>")
+        run = a_run(store, event, bots=("a",))
+        take(store, run, "a", event, claimant(began_at=WEB_NOW), now=WEB_NOW)
+        with store.write() as connection:
+            add_schedule(connection, recipe="daily", argument=str(recipe), now=WEB_NOW)
+            begin_slot(connection, "daily", WEB_NOW - timedelta(days=1), now=WEB_NOW)
+            end_slot(
+                connection,
+                "daily",
+                WEB_NOW - timedelta(days=1),
+                Played("failed", "the venue was away"),
+                next_try_at=None,
+                now=WEB_NOW,
+            )
+    with Store.open_to_read(address) as store:
+        page = client_of(store).get("/today").text
+    assert "decides about &lt;b&gt;Who wins?&lt;/b&gt;" in page and "No decision is under way" not in page
+    assert '<time datetime="2026-05-05T12:05:00+00:00">' in page and "which nobody runs at the moment" in page
+    assert "failed: the venue was away" in page
+    assert "No market that somebody forecast has settled yet." in page
