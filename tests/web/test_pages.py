@@ -168,7 +168,8 @@ def test_only_who_names_this_machine_and_only_reads_is_answered(browser: TestCli
     assert browser.get("/", headers={"Host": "localhost:8321"}).status_code == 200
     assert [browser.request(method, "/runs").status_code for method in ("POST", "PUT", "DELETE")] == [405] * 3
     headers = browser.get("/").headers
-    assert "default-src 'none'" in headers["content-security-policy"]
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'" in policy and "unsafe" not in policy
     assert headers["x-content-type-options"] == "nosniff"
 
 
