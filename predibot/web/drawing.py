@@ -159,9 +159,10 @@ def shares_of(moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], r
             column[name if name in own else others] += share
         if is_left:
             column[rest] = max(0.0, 1.0 - sum(column.values()))
-        whole, below = max(1.0, sum(column.values())), 0.0
+        # What is owed is no part; the others are shares of more than there is then.
+        whole, below = max(1.0, sum(max(0.0, share) for share in column.values())), 0.0
         for number, name in enumerate(names):
-            share = column[name] / whole
+            share = max(0.0, column[name]) / whole
             if share > _NOTHING:
                 top = HEIGHT - _EDGE - (below + share) * (HEIGHT - 2 * _EDGE)
                 box = (_EDGE + place * step, top, max(step * 0.92, 0.5), share * (HEIGHT - 2 * _EDGE))

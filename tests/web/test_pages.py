@@ -1,7 +1,10 @@
 """The pages and the API over HTTP: what they show, and that they only read."""
 
+import html
 import re
 import shutil
+from dataclasses import replace
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
+from predibot.ledger.write.slots import Played, add_schedule, begin_slot, end_slot
 from tests.acceptance.conftest import said_here
+from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import BASE, client_of
+from tests.web.conftest import NOW as WEB_NOW
 
 TOKEN = "a token of sixteen characters and more"
 
@@ -162,7 +168,8 @@ def test_only_who_names_this_machine_and_only_reads_is_answered(browser: TestCli
     assert browser.get("/", headers={"Host": "localhost:8321"}).status_code == 200
     assert [browser.request(method, "/runs").status_code for method in ("POST", "PUT", "DELETE")] == [405] * 3
     headers = browser.get("/").headers
-    assert "default-src 'none'" in headers["content-security-policy"]
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'" in policy and "unsafe" not in policy
     assert headers["x-content-type-options"] == "nosniff"
 
 
@@ -223,3 +230,137 @@ def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Pat
         assert answer.status_code == 200
         assert "Forecasts and bets" in answer.text and "The trace cannot be shown" in answer.text
         assert browser.get("/decision?run=a").status_code == 422
+
+
+def test_two_bots_are_compared_by_the_numbers_of_their_pair(browser: TestClient, played: str) -> None:
+    asked = {"one": "script_sharp", "other": "random_bet"}
+    page = browser.get("/compare", params=asked).text
+    shown = said_here("report", "--ledger", played, "--table", "pairs", "--json").document
+    (brier,) = [
+        each
+        for each in shown["comparisons"]
+        if each["metric"] == "brier" and {each["first"], each["second"]} == set(asked.values())
+    ]
+    assert f"{brier['first']} less {brier['second']}" in page
+    assert f'<td class="number">{brier["difference"]:+.4f}</td>' in page
+    errors = [float(each) for each in re.findall(r'<td class="number">([+-]?\d\.\d{4})</td><td><time', page)]
+    sign = 1.0 if brier["first"] == asked["one"] else -1.0
+    assert len(errors) == brier["n"]
+    assert sum(errors) / len(errors) == pytest.approx(sign * brier["difference"], abs=1e-4)
+    apart = [float(each) for each in re.findall(r'<td class="number">(\d\.\d\d)</td>\n<td class="number">', page)]
+    assert apart == sorted(apart, reverse=True) and len(apart) >= brier["n"]
+
+
+def test_a_bot_is_shown_with_the_rows_of_its_close_up(browser: TestClient, played: str) -> None:
+    page = browser.get("/bot", params={"name": "script_sharp"}).text
+    shown = said_here("report", "--ledger", played, "--bot", "script_sharp", "--json").document
+    titles = re.findall(r"<caption>([^<]*)</caption>", page)
+    assert {
+        *("Scores", "Curve", "Profit by month", "Forecasts by category", "Forecasts by stated confidence, of 10"),
+        *("Forecasts by days before the settlement", "Forecasts by searches and pages it rests on"),
+    } <= set(titles)
+    assert page.count("<title>20") == len(shown["days"])
+    for each in (*shown["best"], *shown["worst"]):
+        assert html.escape(f"{each['gain_usd']:+,.3f}".replace("+", "+$").replace("-", "-$")) in page
+    assert "You are a careful forecaster" in page and "page visited" in page
+    account = browser.get("/bot", params={"name": "equal_weights"}).text
+    assert "Return by slot" in account and "No model was asked" in account
+
+
+def test_today_tells_what_was_decided_and_settled_last(browser: TestClient) -> None:
+    page = browser.get("/today").text
+    assert "No decision is under way." in page and "No schedule is stored" in page
+    settled = re.findall(r'<tr><td><time datetime="([^"]*)"', page.partition("Settled lately</h2>")[2])
+    assert settled == sorted(settled, reverse=True) and len(settled) == 15
+    surprises = page.partition("Surprises</h2>")[2].partition("Settled lately</h2>")[0]
+    assert "Paper Lanterns" in surprises and "random_bet" not in surprises
+
+
+def test_the_methods_are_those_of_the_docs(browser: TestClient) -> None:
+    page = browser.get("/methods").text
+    docs = Path(__file__).parents[2].joinpath("docs/metrics.md").read_text(encoding="utf-8")
+    named = re.findall(r"^### (\w+)$", docs, re.MULTILINE)
+    assert len(named) > 50 and re.findall(r'<details id="(\w+)">', page) == named
+    assert "closer to the outcome than the price" in page
+
+
+def test_a_decision_shows_its_orders_gains_and_sources_and_the_kept_text_of_a_page(browser: TestClient) -> None:
+    (row,) = browser.get("/api/v1/decisions", params={"bot": "script_sharp", "limit": 1}).json()["decisions"]
+    named = {"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]}
+    page = browser.get("/decision", params=named).text
+    assert "What it gained by each horizon" in page and " fill" in page and "searched for <q>" in page
+    sources = [each for each in Links(page).found if each.startswith("/source?")]
+    text = browser.get(sources[0]).text
+    assert "Text as it was kept" in text and re.search(r"[0-9a-f]{64}", text)
+    assert browser.get("/source", params={**named, "number": 99}).status_code == 404
+    event = browser.get("/event", params={"id": row["subject_id"]}).text
+    assert "What its markets paid" in event and "Events of the same series or tag" in event
+
+
+def test_an_account_shows_what_it_held_and_a_cohort_who_is_in_it(browser: TestClient) -> None:
+    page = browser.get("/account", params={"bot": "equal_weights"}).text
+    assert "What it held over time" in page and page.count('class="swatch"') == 7
+    cohort = browser.get("/cohort", params={"week": "2026-01-11"}).text
+    for name in ("random_trade", "script_gullible"):
+        assert f'href="/account?bot={name}&amp;cohort=2026-01-11"' in cohort and f'href="/bot?name={name}"' in cohort
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        ("/compare", 200, "The other"),
+        ("/compare?one=script_sharp", 200, "The other"),
+        ("/compare?one=script_sharp&other=script_sharp", 200, "These are the same"),
+        ("/compare?one=script_sharp&other=nobody", 404, "no bot &#39;nobody&#39;"),
+        ("/compare?one=script_sharp&other=equal_weights", 404, "has decided on an event"),
+    ],
+)
+def test_two_bots_are_asked_for(browser: TestClient, path: str, code: int, said: str) -> None:
+    answer = browser.get(path)
+    assert (answer.status_code, said in answer.text) == (code, True)
+
+
+def test_an_empty_ledger_says_what_to_do(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/empty.db"
+    Store.open(address).close()
+    with Store.open_to_read(address) as store:
+        browser = client_of(store)
+        for path, said in (
+            ("/today", "predibot decide"),
+            ("/compare", "Two bots are needed"),
+            ("/events", "No event is like this"),
+            ("/methods", "Headers of tables"),
+        ):
+            answer = browser.get(path)
+            assert said in answer.text
+            assert answer.status_code == 200
+
+
+def test_today_tells_what_is_under_way_and_which_slots_come_next(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/now.db"
+    recipe = tmp_path / "daily.toml"
+    recipe.write_text(
+        'name = "daily"\nvenue = "sandbox"\n[schedule]\ncron = "5 12 * * *"\n[[bots]]\nstrategy = "market_price"\n',
+        encoding="utf-8",
+    )
+    with Store.open(address) as store:
+        event = replace(event_of(1), title="<b>Who wins?</b>")
+        run = a_run(store, event, bots=("a",))
+        take(store, run, "a", event, claimant(began_at=WEB_NOW), now=WEB_NOW)
+        with store.write() as connection:
+            add_schedule(connection, recipe="daily", argument=str(recipe), now=WEB_NOW)
+            begin_slot(connection, "daily", WEB_NOW - timedelta(days=1), now=WEB_NOW)
+            end_slot(
+                connection,
+                "daily",
+                WEB_NOW - timedelta(days=1),
+                Played("failed", "the venue was away"),
+                next_try_at=None,
+                now=WEB_NOW,
+            )
+    with Store.open_to_read(address) as store:
+        page = client_of(store).get("/today").text
+    assert "decides about &lt;b&gt;Who wins?&lt;/b&gt;" in page and "No decision is under way" not in page
+    assert '<time datetime="2026-05-05T12:05:00+00:00">' in page and "which nobody runs at the moment" in page
+    assert "failed: the venue was away" in page
+    assert "No market that somebody forecast has settled yet." in page

@@ -11,6 +11,7 @@ from predibot.domain.trace import ModelStep
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.read_traces import used_in
+from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import BotSetup, bot_setup, newest_traces
 from predibot.ledger.read.rows_for_python import Asked
@@ -21,7 +22,7 @@ from predibot.reports.terminal.grid import Grid
 from predibot.reports.terminal.trace import used_grid
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.scoring.evaluation.evaluation import Question
-from predibot.web.curve import reliability_of
+from predibot.web.curve import History, history_of, reliability_of
 from predibot.web.drawing import Bars, bars_of, curves_of
 from predibot.web.pages.leaderboard import lines_of
 from predibot.web.pages.page import PAGE, Page
@@ -84,6 +85,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
                 if isinstance(picture, Calibrations)
                 for panel in picture.panels
             ],
+            "jumps": list(_jumps(history)),
             "grids": list(bot_grids(history)),
             "ends": [
                 (title, none, [(each, asked_in(each), circumstances(each)) for each in found])
@@ -116,6 +118,19 @@ def _by_day(history: BotHistory) -> Sequence[Bars]:
     cut = f" The newest {_DAYS} dates." if len(history.days) > _DAYS else ""
     note = f"What was bet for each date came to, at the mid, by the payout or the last price.{cut}"
     return (bars_of(values, "Profit by day", note),)
+
+
+def _jumps(history: BotHistory) -> Iterator[tuple[str, str, History]]:
+    """Yield the question, the event and the prices of each market whose prices jumped most, with what was said."""
+    for each in history.markets:
+        said = [
+            (instant_of(one.decided_at), one.probability, f"said {one.probability:.2f}")
+            for one in each.decisions
+            if one.probability is not None
+        ]
+        drawn = history_of([(instant_of(at), price) for at, price in each.prices], said)
+        if drawn is not None:
+            yield each.market.question or each.market.title, each.market.event_id, drawn
 
 
 def _by_slot(history: BotHistory) -> Iterator[Bars]:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from predibot.errors import UsageError
 from predibot.reports.terminal.evaluation_grids import table_grids
+from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
-from predibot.web.pages.leaderboard import TABLES_ASK
 from predibot.web.pages.page import Page, paged
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -24,16 +24,28 @@ def compare_page(
     shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
     if not one or not other or one == other:
         return Page("compare", {**shown, **paged([], 1, "/compare")})
-    found = shelf.evaluation(recipe, Question(wanted=TABLES_ASK), venue)
+    found = shelf.evaluation(recipe, Question(wanted=("pairs",)), venue)
     both = {one, other}
     rankings = {
         name: replace(each, apart=None, pairs=tuple(pair for pair in each.pairs if {pair.first, pair.second} == both))
         for name, each in found.rankings.items()
     }
     grids = [
-        grid if name == "clean" else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+        _of_two(grid, apart=name != "clean")
         for name, each in rankings.items()
         for grid in table_grids(replace(each, accounts=()), "pairs")
     ]
+    # What headers mean is said once.
+    grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
     questions = shelf.pair(one, other, venue, recipe)
     return Page("compare", {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)})
+
+
+def _of_two(grid: Grid, *, apart: bool) -> Grid:
+    """Return the table of pairs with the only two in its title: on a narrow screen their names leave no room."""
+    first, second = grid.rows[0][:2]
+    named = {"the first": first, "the second": second}
+    rows = tuple(tuple(named.get(cell, cell) for cell in row) for row in grid.rows)
+    unknown = "Cutoff unknown, ranked apart: " if apart else ""
+    title = f"{unknown}{grid.title.partition(':')[0]}: {first} less {second}"
+    return replace(grid, title=title, rows=rows).without("first").without("second")

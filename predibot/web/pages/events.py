@@ -11,6 +11,9 @@ from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
 _RELATED = 20
+_FORECASTS = 100
+"""So many of a market are shown, the newest; a page is no export."""
+_UNANSWERED = 50
 
 
 def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
@@ -21,7 +24,7 @@ def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
 
 
 def event_page(shelf: Shelf, id: str) -> Page:
-    """Return an event's prices with every forecast on them.
+    """Return an event's prices with every forecast on them, how it was resolved, and its kin.
 
     Raises:
         UsageError: If nobody decided on it.
@@ -29,13 +32,15 @@ def event_page(shelf: Shelf, id: str) -> Page:
     own = shelf.told(Asked(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    said = sorted(shelf.forecasts(Asked(event=id)), key=lambda each: (each.market_id, each.slot_at))
+    said = shelf.forecasts(Asked(event=id))
+    by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     prices = shelf.prices(id)
     markets = []
-    for market_id, group in groupby(said, lambda each: each.market_id):
+    for market_id, group in groupby(by_market, lambda each: each.market_id):
         rows = list(group)
-        dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in rows]
-        markets.append((rows, history_of(prices.get(market_id, ()), dots)))
+        newest = rows[-_FORECASTS:]
+        dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
+        markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
     labels = shelf.once("labels", None, lambda: shelf.store.run_read(labels_of_events))
     related = related_to(id, labels)
     return Page(
@@ -46,7 +51,7 @@ def event_page(shelf: Shelf, id: str) -> Page:
             "decisions": own,
             "markets": markets,
             "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
-            "unanswered": [each for each in own if each.status != "recorded"],
+            "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
             "labels": labels[id][2] if id in labels else (),
             "related": related[:_RELATED],
             "all_related": len(related),

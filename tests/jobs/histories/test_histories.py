@@ -4,11 +4,16 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError
 from predibot.jobs.histories.bot import bot_history
 from predibot.jobs.histories.event import event_history
+from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import ledger_history
+from predibot.jobs.histories.pair import asked_both
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.scoring.evaluation.running import EDGE, GAIN
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 from tests.ledger.databases import address, other, postgres, store
@@ -68,3 +73,24 @@ def test_a_ledger_tells_the_markets_decided_on(filled: Store) -> None:
     assert [(each.bot, each.bet_usd) for each in found.markets[0].decisions] == [("a", 0.5), ("b", -0.5)]
     alone = ledger_history(filled, venue=None, recipe=None, bots=("b",), as_of=None, clock=_clock)
     assert [each.bot for each in alone.markets[0].decisions] == ["b"]
+
+
+def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
+    found = asked_both(filled, "a", "b", venue=None, recipe=None, clock=_clock)
+    (both,) = found
+    assert (both.market.market_id, both.one, both.other, both.price_yes) == ("m1a", 0.7, 0.1, 0.4)
+    assert (both.payout_yes, both.error_difference, both.one_at) == (None, None, NOW)
+    with filled.write() as connection:
+        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
+        paid = [Resolution(1.0, NOW + DAY, "venue", NOW + DAY)]
+        add_resolutions(connection, row.id, paid, stored=0, seen_at=NOW + DAY)
+    (both,) = asked_both(filled, "b", "a", venue=None, recipe=None, clock=_clock)
+    assert both.error_difference == pytest.approx(0.81 - 0.09)
+    # c abstained, so that there is nothing to compare.
+    assert asked_both(filled, "a", "c", venue=None, recipe=None, clock=_clock) == ()
+    gains = gains_of_bot(filled, "a", venue=None, clock=_clock)
+    by_label = {each.label: each.mid for each in gains["e1", NOW]}
+    # 0.50 on YES at .4 came to 1.25.
+    assert [by_label["now"], by_label["settled"]] == pytest.approx([0.75, 0.75])
+    (day,) = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock).days
+    assert (day.bets, day.unknown) == (1, 0) and day.gain_usd == pytest.approx(0.75)

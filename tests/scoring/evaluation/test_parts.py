@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from predibot.scoring import CONVENTIONS, Forecasts, ForecastScore, Scorecard, Uncertainty, forecast_scores, scorecards
 from predibot.scoring.arguments import Floats
-from predibot.scoring.evaluation.parts import PartCard, category_scores, confidence_scores, lead_time_scores, part_cards
+from predibot.scoring.evaluation.parts import (
+    PartCard,
+    category_scores,
+    confidence_scores,
+    evidence_scores,
+    lead_time_scores,
+    part_cards,
+)
+from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.grouping import GROUPINGS
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
@@ -136,3 +144,11 @@ def test_parts_of_nothing_are_none() -> None:
 def test_contaminated_decisions_are_counted_in_their_part_and_scored_in_none() -> None:
     parts, _ = by([Made(bets=(Bet(0, 0.5, 0.5, 0.7),), knowledge="contaminated")], "event")
     assert (parts[0].card.contaminated, parts[0].card.forecast) == (1, ForecastScore())
+
+
+def test_forecasts_are_told_apart_by_what_they_rest_on_and_left_out_where_nobody_knows() -> None:
+    made = [Made(at=each, bets=(Bet(each, 0.0, 0.5, said),), event=each) for each, said in enumerate((0.5, 0.8, 1.0))]
+    record = record_of(made, paid={each: Paid(9.0, 1.0) for each in range(3)}, as_of=10)
+    found = evidence_scores(settled_forecasts(record), np.array([0.0, 7.0, NAN]), FEW)
+    assert [(each.group, each.score.n) for each in found] == [("none", 1), ("4 to 7", 1)]
+    assert [each.score.brier for each in found] == pytest.approx([0.25, 0.04])

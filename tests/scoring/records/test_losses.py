@@ -1,8 +1,10 @@
 """Losses and gains: the bets that cost most, and those that brought most."""
 
+from datetime import date
+
 import pytest
 
-from predibot.scoring.records.losses import largest_gains, largest_losses
+from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from tests.scoring.made_records import DAY, Bet, Made, Paid, Seen, record_of
 
 RECORD = record_of(
@@ -65,3 +67,19 @@ def test_the_largest_gain_comes_first_and_no_loss_is_among_them() -> None:
         ("a", 0, pytest.approx(0.5)),
     ]
     assert [each.bot for each in largest_losses(record, 5)] == ["b"]
+
+
+@pytest.mark.parametrize("bot", ["a", "b", "c", "d", "e", "f"])
+def test_the_days_of_a_bot_add_up_to_its_losses_and_gains(bot: str) -> None:
+    bets = [*largest_losses(RECORD, 100), *largest_gains(RECORD, 100)]
+    days = daily_gains(RECORD, bot)
+    assert sum(day.gain_usd for day in days) == pytest.approx(sum(bet.gain_usd for bet in bets if bet.bot == bot))
+
+
+def test_a_day_says_of_how_many_bets_nobody_knows_what_they_came_to() -> None:
+    assert daily_gains(RECORD, "a") == (DayGain(date(1970, 1, 1), -1.0, 2, 0),)
+    assert [(day.day.day, day.gain_usd) for day in daily_gains(RECORD, "b")] == [(2, 1.0), (3, -0.75)]
+    assert daily_gains(RECORD, "e") == (DayGain(date(1970, 1, 4), 0.0, 0, 1),)
+    # What its models may have known is in no score.
+    assert [day.bets for day in daily_gains(RECORD, "c")] in ([], [0])
+    assert daily_gains(RECORD, "nobody") == ()

@@ -33,12 +33,6 @@ class BotSetup:
     """How many different ones its runs had: arguments, code and model."""
 
 
-def bots_on_events(connection: Connection) -> tuple[str, ...]:
-    """Return the names of all bots that decided on an event in a run that counts, in their order."""
-    chosen = with_decisions(bots.c.name).where(subjects.c.kind == "event", runs.c.voided_at.is_(None)).distinct()
-    return tuple(sorted(connection.execute(chosen).scalars()))
-
-
 def bot_setup(connection: Connection, name: str) -> BotSetup | None:
     """Return how a bot was set up in its newest run that counts; None where it took part in none."""
     own = (bots.c.name == name, runs.c.voided_at.is_(None))

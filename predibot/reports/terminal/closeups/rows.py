@@ -75,6 +75,8 @@ def bot_grids(history: BotHistory) -> Iterator[Grid]:
         yield _account(account)
         yield _values(account)
         yield _moves(account)
+        if account.moves:
+            yield _months_of_account(account)
     for cohorts in history.cohorts:
         yield _cohorts(cohorts)
     if history.unanswered:
@@ -300,6 +302,17 @@ def _moves(account: AccountHistory) -> Grid:
     rows = tuple((_day(start), _day(end), figures.signed_percent(gain)) for start, end, gain in (*best, *worst))
     columns = (Column("decided", "key"), Column("until", "key"), Column("gain"))
     return Grid("Best and worst slots", columns, rows, () if rows else ("Its value never changed.",))
+
+
+def _months_of_account(account: AccountHistory) -> Grid:
+    by_month = groupby(account.moves, key=lambda move: f"{datetime.fromtimestamp(move[1], UTC):%Y-%m}")
+    rows = tuple(
+        (month, figures.signed_percent(math.prod(1.0 + gain for *_, gain in own) - 1.0), figures.count(len(own)))
+        for month, group in by_month
+        for own in [list(group)]
+    )
+    below = ("Of the slots that ended in the month, one after the other.",)
+    return Grid("Return by month", (Column("month", "key"), Column("return"), Column("slots")), rows, below)
 
 
 def _cohorts(cohorts: CohortsHistory) -> Grid:

@@ -1,0 +1,63 @@
+"""Pictures drawn on the server: where things lie in their boxes."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs predibot[web]")
+
+from predibot.scoring.evaluation.running import RunningPoint
+from predibot.web.drawing import banded, bars_of, shares_of
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def points(*values: tuple[float, float | None, float | None]) -> list[RunningPoint]:
+    return [RunningPoint(86_400.0 * at, *value, at, at) for at, value in enumerate(values)]
+
+
+def test_a_curve_lies_in_its_band_and_what_it_is_held_against_in_the_box() -> None:
+    found = banded(points((0.0, None, None), (1.0, 0.0, 2.0), (2.0, 0.0, 4.0)), 0.0, "Gain", "dollars")
+    assert found is not None
+    # The box is 160 high with an edge of 4: zero lies at 156, four at 4.
+    assert (found.line, found.level) == ("4.0,156.0 320.0,118.0 636.0,80.0", 156.0)
+    assert found.band == "320.0,80.0 636.0,4.0 636.0,156.0 320.0,156.0"
+    assert found.said == "In the end 2.00 (0.00 to 4.00), between 0.00 and 2.00"
+    above = banded(points((510.0, None, None), (520.0, None, None)), 500.0, "Value", "dollars")
+    assert above is not None and (above.level, above.band) == (156.0, "")
+
+
+def test_of_one_point_or_one_instant_there_is_no_curve() -> None:
+    assert banded(points((1.0, None, None)), 0.0, "", "") is None
+    assert banded([RunningPoint(5.0, total, None, None, 1, 1) for total in (1.0, 2.0)], 0.0, "", "") is None
+
+
+def test_bars_rise_from_zero_and_hang_below_it() -> None:
+    found = bars_of([(DAY, 1.0, "one"), (DAY + timedelta(days=1), -1.0, "less")], "Profit", "")
+    assert found.zero == 80.0
+    assert [(y, height, below, said) for _, y, _, height, below, said in found.bars] == [
+        (4.0, 76.0, False, "2026-03-01: one"),
+        (80.0, 76.0, True, "2026-03-02: less"),
+    ]
+    nothing = bars_of([(DAY, 0.0, "nothing")], "Profit", "")
+    assert [height for *_, height, _, _ in nothing.bars] == [0.0]
+
+
+def test_shares_fill_their_column_and_what_is_not_known_is_said() -> None:
+    found = shares_of([(DAY, [("cash", 0.25), ("a", 0.75)]), (DAY, [("cash", 0.5), ("b", 0.25)])], "without a price")
+    assert found is not None and found.names == ("cash", "a", "b", "without a price")
+    columns = [[part for part in found.parts if part[1] == x] for x in (4.0, 320.0)]
+    assert [[round(height / 152.0, 2) for *_, height, _ in column] for column in columns] == [
+        [0.25, 0.75],
+        [0.5, 0.25, 0.25],
+    ]
+    assert all(sum(height for *_, height, _ in column) == pytest.approx(152.0) for column in columns)
+    assert shares_of([], "cash") is None
+
+
+def test_many_assets_are_told_as_others_and_a_debt_leaves_no_column() -> None:
+    found = shares_of([(DAY, [(f"a{each}", 0.1) for each in range(10)])], "cash")
+    assert found is not None and len(found.names) == 7 and found.names[-1] == "others"
+    assert found.parts[-1][5].endswith("others 40%")
+    owing = shares_of([(DAY, [("cash", -0.5), ("a", 1.5)])], "without a price")
+    assert owing is not None and [(each[5], each[4]) for each in owing.parts] == [("2026-03-01 00:00 a 150%", 152.0)]
