@@ -118,8 +118,7 @@ def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
 def _by_digest(store: Store, prefix: str) -> TracedDecision:
     prefix = prefix.casefold()
     with store.read() as connection:
-        traced = decisions_with_traces(connection)
-    found = {str(each.trace_sha256): each for each in traced if str(each.trace_sha256).startswith(prefix)}
+        found = {str(each.trace_sha256): each for each in decisions_with_traces(connection, prefix)}
     if not found:
         raise UsageError(f"no decision of this ledger has a trace {prefix!r}. Write RUN_KEY/BOT/EVENT_ID, or --cost")
     if len(found) > 1:

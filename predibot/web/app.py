@@ -91,6 +91,17 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         app.add_api_route(f"{path if path != '/' else '/leaderboard'}.csv", download(of), include_in_schema=False)
         app.add_api_route(path, endpoint(of), include_in_schema=False)
 
+    @app.get("/trace.jsonl", include_in_schema=False)
+    def raw_trace(run: str, bot: str, subject: str) -> Response:
+        """Send a trace as it is stored, a part at a time."""
+        found = decisions.decision_of(shelf, run, bot, subject)
+        if found.trace_sha256 is None:
+            raise UsageError("this decision has no trace")
+        name = f"trace-{found.trace_sha256[:12]}.jsonl"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        trace = shelf.trace_lines(found.trace_sha256)
+        return StreamingResponse(trace.blocks(), media_type="application/x-ndjson", headers=headers)
+
     def refused(request: Request, code: int, said: str) -> Response:
         if request.url.path.startswith("/api/"):
             return JSONResponse({"detail": one_line(said)}, code)

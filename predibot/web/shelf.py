@@ -12,6 +12,8 @@ from sqlalchemy import Connection, func, select
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
+from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
@@ -105,6 +107,21 @@ class Shelf:
         """Return forecasts by slot, bot, event and market: of an event, a run or a decision."""
         return self._read(("forecasts", _key(asked)), lambda connection: told_forecasts(connection, asked))
 
+    def trace_lines(self, digest: str) -> TraceLines:
+        """Return where the lines of a trace are, for as long as nobody changes its file.
+
+        Raises:
+            UsageError: As `trace_lines` of the ledger.
+        """
+        files = Traces(self.store).files
+        return self._once(
+            ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
+        )
+
+    def found_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
+        """Return the numbers of the lines of a trace that hold a text, from 0."""
+        return self._once(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
+
     def events(self) -> tuple[ListedEvent, ...]:
         """Return the events decided on, that of the newest slot first."""
         return self._read(("events",), listed_events)
@@ -190,10 +207,18 @@ class Shelf:
     def _read(self, key: tuple[Any, ...], work: Callable[[Connection], Value]) -> Value:
         return self._once(key, lambda: self.store.run_read(work))
 
-    def _once(self, key: tuple[Any, ...], work: Callable[[], Value]) -> Value:
-        """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask."""
+    def _once(
+        self, key: tuple[Any, ...], work: Callable[[], Value], *, state: Callable[[], str] | None = None
+    ) -> Value:
+        """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask.
+
+        Args:
+            key: What it is.
+            work: Works it out.
+            state: Returns another text when it has changed, where it does not change with the ledger.
+        """
         with self._locks[hash(key) % _LOCKS]:
-            version = self.version()
+            version = (state or self.version)()
             with self._lock:
                 held = self._kept.get(key)
                 if held is not None and held[0] == version:

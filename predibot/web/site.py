@@ -17,13 +17,15 @@ from email.utils import format_datetime
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from xml.sax.saxutils import escape
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.errors import UsageError
+from predibot.errors import PredibotError, UsageError
 from predibot.jobs.evaluate import code_digest
 from predibot.ledger.read.account_statement import names_of_accounts
+from predibot.ledger.read.details.decisions import decision_details
+from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
@@ -38,7 +40,8 @@ from predibot.version import __version__
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page
-from predibot.web.pages.events import event_page, events_page
+from predibot.web.pages.details import source_page
+from predibot.web.pages.events import event_page, events_page, related
 from predibot.web.pages.leaderboard import calibration_page, leaderboard_page, table_page
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
@@ -54,8 +57,6 @@ _EVENTS_AT_ONCE = 50
 _DAYS = timedelta(days=30)
 _MOST_ITEMS = 100
 _MOST_SAID = 20
-_STEPS = 500
-"""Of a trace, so many are shown; the others are counted."""
 _NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_CHARACTERS = 40
 _OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -144,11 +145,19 @@ def _chosen(rows: Iterable[Row], asked: Asked) -> Iterable[Row]:
     return (each for each in rows if asked.run in (None, each.run) and (not asked.bots or each.bot in asked.bots))
 
 
+class _Made(NamedTuple):
+    """A page, by its path and what it is asked for with, and how it is made."""
+
+    path: str
+    asked: Mapping[str, str]
+    make: Callable[[], Page]
+
+
 class _Site:
     """A site while it is written."""
 
     def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
-        self._shelf = _Held(store, clock, traces=options.with_traces, steps_a_page=_STEPS)
+        self._shelf = _Held(store, clock, traces=options.with_traces)
         self._folder, self._options = folder, options
         self._today = f"{clock():%Y-%m-%d}"
         if not self._shelf.runs():
@@ -194,8 +203,8 @@ class _Site:
         shelf.hold(())
         for each in own:
             if each.subject_kind != "event":
-                asked_for = {"run": each.run, "bot": each.bot, "subject": each.subject_id}
-                self._page("/decision", asked_for, partial(decision_page, shelf, each.run, each.bot, each.subject_id))
+                for path, asked_for, make in self._pages_of(each):
+                    self._page(path, asked_for, make)
         for path, asked_for, make in general:
             self._page(path, asked_for, make)
             listener(Progress("site", len(self._made), len(self._pages), path))
@@ -212,21 +221,21 @@ class _Site:
         self._keep({"key": key, "files": self._made, "events": self._made_of, "planned": []})
         return Written(len(self._made), self._written, len([name for name in gone if name in self._before["files"]]))
 
-    def _named(self, own: Sequence[LedgerDecision]) -> list[tuple[str, dict[str, str], Callable[[], Page]]]:
+    def _named(self, own: Sequence[LedgerDecision]) -> list[_Made]:
         """Give every page its file, and return those that are of no event and no decision."""
         shelf, options = self._shelf, self._options
         scores = {"recipe": options.recipe, "venue": options.venue}
         board = leaderboard_page(shelf, **scores)
-        general: list[tuple[str, dict[str, str], Callable[[], Page]]] = [
-            ("/", {}, partial(_same, board)),
-            ("/calibration", {}, partial(calibration_page, shelf, **scores)),
-            ("/accounts", {}, partial(accounts_page, shelf)),
-            ("/cohorts", {}, partial(cohorts_page, shelf)),
-            ("/methods", {}, partial(methods_page, shelf)),
+        general = [
+            _Made("/", {}, partial(_same, board)),
+            _Made("/calibration", {}, partial(calibration_page, shelf, **scores)),
+            _Made("/accounts", {}, partial(accounts_page, shelf)),
+            _Made("/cohorts", {}, partial(cohorts_page, shelf)),
+            _Made("/methods", {}, partial(methods_page, shelf)),
         ]
         for name in board.shown["tables"]:
             if (table := table_page(shelf, name, **scores)).shown["grids"]:
-                general.append((f"/tables/{name}", {}, partial(_same, table)))
+                general.append(_Made(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, shelf, since=self._first_day)),
             ("/events", len(shelf.events()), partial(events_page, shelf)),
@@ -234,22 +243,23 @@ class _Site:
         ):
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
                 # The first one is asked for without a number.
-                asked = {"page_": str(number)} if number > 1 else {}
-                general.append((path, asked, partial(make, page_=number)))
+                part = {"page_": str(number)} if number > 1 else {}
+                general.append(_Made(path, part, partial(make, page_=number)))
         for name in shelf.bots():
-            general.append(("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
+            general.append(_Made("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
         for name in dict.fromkeys(shelf.store.run_read(names_of_accounts)):
-            general.append(("/account", {"bot": name}, partial(account_page, shelf, name)))
+            general.append(_Made("/account", {"bot": name}, partial(account_page, shelf, name)))
         for week in cohorts_page(shelf).shown["weeks"]:
-            general.append(("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
+            general.append(_Made("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
         for path, asked, _ in general:
             self._name(path, asked)
         for each in own:
-            self._name("/decision", {"run": each.run, "bot": each.bot, "subject": each.subject_id})
+            for path, asked, _ in self._pages_of(each):
+                self._name(path, asked)
             if each.subject_kind == "event":
                 self._name("/event", {"id": each.subject_id})
         self._name("/search", {})
-        for name in (*_ASSETS,):
+        for name in _ASSETS:
             self._pages[f"/static/{name}", frozenset()] = f"static/{name}"
         for name in ("search-index.js", FEED):
             self._pages[f"/{name}", frozenset()] = name
@@ -282,23 +292,43 @@ class _Site:
         text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
         self._put(self._here, text.encode("utf-8", "replace"))
 
+    def _pages_of(self, decision: LedgerDecision) -> "list[_Made]":
+        """Return the page of a decision; with traces also those of its further steps and of what it read."""
+        shelf = self._shelf
+        run, bot, subject = decision.run, decision.bot, decision.subject_id
+        asked = {"run": run, "bot": bot, "subject": subject}
+        make = partial(decision_page, shelf, run, bot, subject)
+        found = [_Made("/decision", asked, make)]
+        if not shelf.traces or decision.trace_sha256 is None:
+            return found
+        try:
+            steps = len(shelf.trace_lines(decision.trace_sha256))
+        except PredibotError:
+            # Its page says why.
+            steps = 0
+        for step in range(shelf.steps_a_page, steps, shelf.steps_a_page):
+            found.append(_Made("/decision", {**asked, "step": str(step)}, partial(make, step=step)))
+        details = shelf.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
+        for each in details.sources:
+            of_source = {**asked, "number": str(each.number)}
+            found.append(_Made("/source", of_source, partial(source_page, shelf, run, bot, subject, each.number)))
+        return found
+
     def _event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
         """Write the page of an event and those of its decisions, unless they would be what they were."""
         shelf = self._shelf
-        asked = [{"run": each.run, "bot": each.bot, "subject": id} for each in own]
-        names = [
-            self._pages["/event", frozenset({("id", id)})],
-            *(self._pages["/decision", frozenset(each.items())] for each in asked),
-        ]
-        made_of = repr([code, names, shelf.own[id], shelf.said.get(id), shelf.moved.get(id)]).encode()
-        digest = self._made_of[id] = _digest(made_of)
+        pages = [_Made("/event", {"id": id}, partial(event_page, shelf, id))]
+        pages += [page for each in own for page in self._pages_of(each)]
+        names = [self._pages[path, frozenset(asked.items())] for path, asked, _ in pages]
+        more = shelf.store.run_read(lambda connection: revisions_of(connection, id))
+        made_of = [code, names, shelf.own[id], shelf.said.get(id), shelf.moved.get(id), more, related(shelf, id)]
+        digest = self._made_of[id] = _digest(repr(made_of).encode())
         before = self._before["files"]
         if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
             self._made.update({name: before[name] for name in names})
             return
-        self._page("/event", {"id": id}, partial(event_page, shelf, id))
-        for each in asked:
-            self._page("/decision", each, partial(decision_page, shelf, each["run"], each["bot"], id))
+        for path, asked, make in pages:
+            self._page(path, asked, make)
 
     def _put(self, name: str, content: bytes) -> None:
         """Write a file, unless it is there as it would be."""

@@ -95,9 +95,7 @@ class ContentStore:
             UsageError: If there is none, or its content is not what its name says.
             LedgerUnusable: If the ledger cannot be read.
         """
-        # A ledger may be somebody else's, and what it names a path that leads anywhere.
-        if _DIGEST.fullmatch(digest) is None:
-            raise UsageError(f"{digest[:80]!r} is no SHA-256 of a {self.noun}")
+        self._check(digest)
         place, data = self._found(digest)
         if data is None:
             raise UsageError(f"there is no {self.noun} {place}; it was removed, or not copied with the ledger")
@@ -120,7 +118,53 @@ class ContentStore:
         data = _from_file(older)
         return (place, None) if data is None else (str(older), data)
 
+    def path_of(self, digest: str) -> Path | None:
+        """Return the file of one; None where there is none, and it may be a row.
+
+        Raises:
+            UsageError: If it is no SHA-256.
+        """
+        self._check(digest)
+        own = None if self.store.files is None else self._path(self.store.files, digest)
+        if own is not None and own.exists():
+            return own
+        is_row = select(func.count()).select_from(artefacts).where(artefacts.c.sha256 == digest)
+        older = self._path(OLDER, digest)
+        # A backup is a file in which they are rows.
+        if self.store.run_read(lambda connection: connection.execute(is_row).scalar_one()):
+            return None
+        return older if older.exists() else None
+
+    def packed(self, digest: str) -> bytes:
+        """Return the content of the row of one, compressed.
+
+        Raises:
+            ArtefactPruned: If it was pruned.
+            UsageError: If there is none.
+        """
+        self._check(digest)
+        content = self._content(digest)
+        if content is None:
+            raise UsageError(f"there is no {self.noun} {digest}; it was removed, or not copied with the ledger")
+        return content
+
+    def _check(self, digest: str) -> None:
+        # A ledger may be somebody else's, and what it names a path that leads anywhere.
+        if _DIGEST.fullmatch(digest) is None:
+            raise UsageError(f"{digest[:80]!r} is no SHA-256 of a {self.noun}")
+
     def _from_row(self, digest: str) -> bytes | None:
+        content = self._content(digest)
+        if content is None:
+            return None
+        try:
+            return zlib.decompressobj().decompress(content, MAX_BYTES)
+        except (TypeError, zlib.error):
+            # It does not have its hash either, which is what is told.
+            return b""
+
+    def _content(self, digest: str) -> bytes | None:
+        """Return the content of a row as it is stored; None where there is no row."""
         query = select(artefacts.c.content).where(artefacts.c.sha256 == digest)
         content: bytes | None = self.store.run_read(lambda connection: connection.execute(query).scalar_one_or_none())
         if content is None:
@@ -131,11 +175,7 @@ class ContentStore:
                 "hash only, unless a backup of before has it",
                 pruned_at=pruned_at,
             )
-        try:
-            return zlib.decompressobj().decompress(content, MAX_BYTES)
-        except (TypeError, zlib.error):
-            # It does not have its hash either, which is what is told.
-            return b""
+        return content
 
     def _path(self, folder: Path, digest: str) -> Path:
         return folder / self.kind / digest[:2] / f"{digest}{self.suffix}"

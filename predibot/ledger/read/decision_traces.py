@@ -34,9 +34,15 @@ class TracedDecision:
         return f"{self.run}/{self.bot}/{self.event_id}"
 
 
-def decisions_with_traces(connection: Connection) -> tuple[TracedDecision, ...]:
-    """Return every decision that has a trace, of void runs too, in the order in which they were stored."""
-    return _found(connection, [decisions.c.trace_sha256.is_not(None)])
+def decisions_with_traces(connection: Connection, prefix: str = "") -> tuple[TracedDecision, ...]:
+    """Return every decision that has a trace, of void runs too, in the order in which they were stored.
+
+    Args:
+        connection: A reading transaction.
+        prefix: Of the hash of the trace, in hexadecimal digits; empty for all.
+    """
+    begins = [decisions.c.trace_sha256.startswith(prefix, autoescape=True)] if prefix else []
+    return _found(connection, [decisions.c.trace_sha256.is_not(None), *begins])
 
 
 def decisions_named(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:

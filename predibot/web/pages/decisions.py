@@ -1,21 +1,20 @@
 """What each bot decided, and why, step by step."""
 
-import json
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, get_args
+from typing import get_args
 
 from predibot.domain.decision import Status
-from predibot.errors import PredibotError, UsageError
-from predibot.jobs.read_traces import read_trace
-from predibot.ledger.read.rows_for_python import SORTED_BY, Asked
-from predibot.reports.terminal.trace import trace_document
+from predibot.errors import UsageError
+from predibot.ledger.read.rows_for_python import SORTED_BY, Asked, LedgerDecision
 from predibot.web.pages.details import shown_details
 from predibot.web.pages.page import PAGE, Page, Rows, day_of, part_of, records
+from predibot.web.pages.traces import shown_steps
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
 _AT_ONCE = 500
+_MOST_FIND = 200
 
 
 def decisions_page(
@@ -102,47 +101,47 @@ def decisions_page(
     )
 
 
-def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0) -> Page:
+def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0, find: str = "", only: int = 0) -> Page:
     """Return a decision with its forecasts and a part of its trace.
+
+    Args:
+        shelf: The ledger.
+        run: The key of its run.
+        bot: Who decided.
+        subject: About what.
+        step: How many steps of the trace are passed over.
+        find: Only steps with this text; empty for all.
+        only: The number of a step that is shown alone, and longer; 0 for none.
 
     Raises:
         UsageError: If there is no such decision.
     """
-    asked = Asked(run=run, bots=(bot,), subject=subject)
-    # One of a run that was taken out of all scores is shown where no other is.
-    own = shelf.told(asked) or shelf.told(asked := Asked(run=run, bots=(bot,), subject=subject, void=True))
-    if not own:
-        raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
-    found = own[-1]
-    document: Mapping[str, Any] = {"steps": []}
-    missing = ""
-    if shelf.traces and found.trace_sha256 is not None:
-        try:
-            document = trace_document(read_trace(shelf.store, found.trace_sha256))
-        except PredibotError as error:
-            # What is in the ledger is shown all the same.
-            missing = str(error)
-    forecasts = [each for each in shelf.forecasts(asked) if each.void == found.void]
-    step = max(0, step)
+    found = decision_of(shelf, run, bot, subject)
+    forecasts = [
+        each
+        for each in shelf.forecasts(Asked(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
+        if each.void == found.void
+    ]
     return Page(
         "decision",
         {
             "decision": found,
             "forecasts": forecasts,
-            "first": step,
-            "steps": [_step(each) for each in document["steps"][step : step + shelf.steps_a_page]],
-            "steps_a_page": shelf.steps_a_page,
-            "all_steps": len(document["steps"]),
-            "missing": missing,
+            **shown_steps(shelf, found.trace_sha256 if shelf.traces else None, step, find.strip()[:_MOST_FIND], only),
             **shown_details(shelf, found),
         },
         {"forecasts": records(forecasts)},
     )
 
 
-def _step(step: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
-    """Return what a step of a trace was, and its fields as text."""
-    return str(step.get("kind", "step")), [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
-        for name, value in step.items()
-    ]
+def decision_of(shelf: Shelf, run: str, bot: str, subject: str) -> LedgerDecision:
+    """Return the decision of an address; one of a run that was taken out of all scores where no other is.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    asked = Asked(run=run, bots=(bot,), subject=subject)
+    own = shelf.told(asked) or shelf.told(replace(asked, void=True))
+    if not own:
+        raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
+    return own[-1]

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from predibot.errors import UsageError
-from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
+from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.web.curve import history_of
 from predibot.web.pages.page import Page, paged, records
@@ -41,8 +41,7 @@ def event_page(shelf: Shelf, id: str) -> Page:
         newest = rows[-_FORECASTS:]
         dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
         markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
-    labels = shelf.once("labels", None, lambda: shelf.store.run_read(labels_of_events))
-    related = related_to(id, labels)
+    labels, kin = related(shelf, id)
     return Page(
         "event",
         {
@@ -52,9 +51,15 @@ def event_page(shelf: Shelf, id: str) -> Page:
             "markets": markets,
             "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
             "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
-            "labels": labels[id][2] if id in labels else (),
-            "related": related[:_RELATED],
-            "all_related": len(related),
+            "labels": labels,
+            "related": kin[:_RELATED],
+            "all_related": len(kin),
         },
         {"forecasts": records(said)},
     )
+
+
+def related(shelf: Shelf, id: str) -> tuple[tuple[str, ...], tuple[Related, ...]]:
+    """Return what an event is filed under, and the other events that are too, the nearest first."""
+    labels = shelf.once("labels", None, lambda: shelf.store.run_read(labels_of_events))
+    return (labels[id][2] if id in labels else ()), related_to(id, labels)

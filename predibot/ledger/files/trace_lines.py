@@ -1,0 +1,203 @@
+"""The lines of a trace, found by their numbers: what is not shown of a long one is neither kept nor parsed.
+
+The format has no index. So the first who asks reads the trace once in blocks, which checks its hash and notes where
+lines end; later ones read what they want from there, of a row, which is compressed as one, from the last of some
+places before it at which the state of the decompression was kept.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import zlib
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predibot.errors import UsageError
+from predibot.ledger.files.content_store import MAX_BYTES, ContentStore
+
+BLOCK_BYTES = 2**20
+_PACKED_BYTES, _STOP_BYTES = 2**16, 2**23
+MOST_LINES = 1_000_000
+"""Of a trace; the longest recorded one has some thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLines:
+    """A trace whose content has the hash of its name, and where its lines end."""
+
+    files: ContentStore
+    digest: str
+    ends: "array[int]"
+    """Behind the line feed of each line, in bytes from the beginning; what follows the last one is no line."""
+    state: tuple[int, ...]
+    """Of its file, which is another one when somebody has changed it; empty of a row."""
+    stops: "tuple[_Stop, ...]"
+    """Of a row, where it can be gone on with."""
+
+    def __len__(self) -> int:
+        """Return how many lines there are."""
+        return len(self.ends)
+
+    def read(self, numbers: Sequence[int], most_bytes: int) -> Iterator[tuple[int, bytes]]:
+        """Yield some lines by their numbers, from 0 and increasing: how long each is, and its beginning.
+
+        Args:
+            numbers: Of the lines.
+            most_bytes: Of each line so many are read.
+
+        Raises:
+            UsageError: If it is gone.
+        """
+        spans = [(self.ends[number - 1] if number else 0, self.ends[number] - 1) for number in numbers]
+        if not spans:
+            return
+        if self.state:
+            with os.fdopen(_opened(self.files, self.digest), "rb") as file:
+                for start, end in spans:
+                    file.seek(start)
+                    yield end - start, file.read(min(end - start, most_bytes))
+            return
+        stop = next((each for each in reversed(self.stops) if each.at <= spans[0][0]), None)
+        blocks, held, at = _unpacked(self.files.packed(self.digest), stop), b"", 0 if stop is None else stop.at
+        for start, end in spans:
+            wanted = min(end, start + most_bytes)
+            found = bytearray()
+            while at < wanted and (held or (held := next(blocks, b""))):
+                found += held[max(0, start - at) : wanted - at]
+                taken = min(len(held), wanted - at)
+                held, at = held[taken:], at + taken
+            yield end - start, bytes(found)
+
+    def find(self, words: str) -> tuple[int, ...]:
+        """Return the numbers of the lines that hold a text; capitals of the Latin alphabet are as small ones.
+
+        Raises:
+            UsageError: If it is gone.
+        """
+        # As JSON writes it: a quote within a text has a backslash before it.
+        wanted = json.dumps(words, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace").lower()
+        found, at, before = dict[int, None](), 0, b""
+        for block in self.blocks():
+            text = before + block.lower()
+            place = text.find(wanted)
+            while place >= 0:
+                line = bisect_right(self.ends, at - len(before) + place)
+                if line >= len(self.ends):
+                    break
+                found[line] = None
+                # Whatever else is in this line says nothing more.
+                place = text.find(wanted, max(place + 1, self.ends[line] - at + len(before)))
+            at += len(block)
+            before = text[-(len(wanted) - 1) :] if len(wanted) > 1 else b""
+        return tuple(found)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield all of it as it is stored, a part at a time."""
+        return _blocks(self.files, self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """Where the decompression of a row can go on."""
+
+    at: int
+    """How much came before."""
+    offset: int
+    """How much of what is compressed was read."""
+    unpacking: Any
+    """A decompressor as it was there; each who goes on takes a copy."""
+
+
+def trace_lines(files: ContentStore, digest: str) -> TraceLines:
+    """Return the lines of a trace, which is read once, and never held whole.
+
+    Raises:
+        ArtefactPruned: If it was pruned.
+        UsageError: If there is none, or its content is not what its name says.
+        LedgerUnusable: If the ledger cannot be read.
+    """
+    state = state_of(files, digest)
+    hashed, ends, at = hashlib.sha256(), array("q"), 0
+    stops = list[_Stop]()
+    for block in _blocks(files, digest, stops):
+        hashed.update(block)
+        place = block.find(b"\n")
+        while place >= 0:
+            if len(ends) == MOST_LINES:
+                raise UsageError(
+                    f"the {files.noun} {digest} has more than {MOST_LINES:,} lines; predibot writes none such"
+                )
+            ends.append(at + place + 1)
+            place = block.find(b"\n", place + 1)
+        at += len(block)
+    if hashed.hexdigest() != digest:
+        raise UsageError(f"the {files.noun} {digest} was changed since: its content does not have the hash of its name")
+    return TraceLines(files, digest, ends, state, tuple(stops))
+
+
+def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
+    """Return what is other when somebody has changed the file of a trace; nothing of a row.
+
+    Raises:
+        UsageError: If it is no SHA-256.
+    """
+    path = files.path_of(digest)
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        found = None
+    return () if found is None else (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _opened(files: ContentStore, digest: str) -> int:
+    path = files.path_of(digest)
+    try:
+        # A named pipe is opened at once that way, and waits for nobody.
+        opened = os.open(path or os.devnull, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise UsageError(f"the {files.noun} {digest} cannot be read: {error.strerror}") from error
+    if stat.S_ISREG(os.fstat(opened).st_mode):
+        return opened
+    os.close(opened)
+    raise UsageError(f"the {files.noun} {digest} is no file")
+
+
+def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) -> Iterator[bytes]:
+    """Yield a content in blocks, no more of it than is ever kept; of a row note where it can be gone on with."""
+    if files.path_of(digest) is None:
+        yield from _unpacked(files.packed(digest), None, stops)
+        return
+    left = MAX_BYTES
+    with os.fdopen(_opened(files, digest), "rb", buffering=0) as file:
+        while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):
+            left -= len(block)
+            yield block
+
+
+def _unpacked(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = None) -> Iterator[bytes]:
+    """Yield what a row holds from a stop on, or from its beginning."""
+    at, offset = (0, 0) if stop is None else (stop.at, stop.offset)
+    unpacking = zlib.decompressobj() if stop is None else stop.unpacking.copy()
+    next_stop = at + _STOP_BYTES
+    try:
+        while offset < len(content) and at < MAX_BYTES:
+            packed, offset = content[offset : offset + _PACKED_BYTES], offset + _PACKED_BYTES
+            most, block = BLOCK_BYTES, b""
+            # Some of what was unpacked may not have had room, after all of this was taken.
+            while at < MAX_BYTES and (packed or len(block) == most):
+                most = min(BLOCK_BYTES, MAX_BYTES - at)
+                block = unpacking.decompress(packed, most)
+                packed = unpacking.unconsumed_tail
+                at += len(block)
+                if block:
+                    yield block
+            if stops is not None and at >= next_stop:
+                stops.append(_Stop(at, offset, unpacking.copy()))
+                next_stop = at + _STOP_BYTES
+    except (TypeError, zlib.error):
+        # What came so far does not have its hash, which is what is told.
+        return
