@@ -1,7 +1,7 @@
 """What `predibot report` shows instead of the leaderboard: one bot, one event, pictures, a tear sheet."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 _BEST_AND_WORST = 5
 _FITTING = {
-    "--bot": ("--worst", "--archived"),
-    "--event": ("--bots", "--all"),
-    "--figures": ("--bots", "--archived"),
-    "--tearsheet": ("--worst", "--archived"),
+    "--bot": ("--worst", "--archived", "--as-of"),
+    "--event": ("--bots", "--all", "--as-of"),
+    "--figures": ("--bots", "--archived", "--as-of"),
+    "--tearsheet": ("--worst", "--archived", "--as-of"),
+    "--html": ("--since", "--with-traces", "--url"),
 }
 """Which options of the report change something of each."""
 
@@ -35,6 +36,7 @@ class Asked:
     figures: Path | None
     tearsheet: str | None
     out: Path | None
+    html: Path | None
 
     def anything(self, beside: Mapping[str, bool]) -> bool:
         """Return whether one of them is asked for.
@@ -50,8 +52,12 @@ class Asked:
             "--event": self.event,
             "--figures": self.figures,
             "--tearsheet": self.tearsheet,
+            "--html": self.html,
         }
         asked = [option for option, value in named.items() if value is not None]
+        alone = [option for option in _FITTING["--html"] if beside[option]]
+        if alone and self.html is None:
+            raise typer.BadParameter(f"{' and '.join(alone)} says something about --html DIR; give both")
         if self.out is not None and self.tearsheet is None:
             raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")
         if len(asked) > 1:
@@ -132,3 +138,53 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
             print(file.as_posix())
         if not files:
             output.say("nothing to draw yet: no decision has a price or has paid")
+
+
+def write_html(
+    folder: Path,
+    where: Where,
+    caller: "Caller",
+    *,
+    since: datetime | None,
+    with_traces: bool,
+    url: str,
+    json: bool,
+) -> None:
+    """Write the pages of a ledger as files, and say how many.
+
+    Args:
+        folder: Where they go.
+        where: Of which runs the scores are.
+        caller: Who asks.
+        since: Decisions from then on have pages; left out, those of the last thirty days.
+        with_traces: Whether they show what agents did.
+        url: Where they will be found; empty where nobody knows.
+        json: Whether a document is printed.
+
+    Raises:
+        typer.BadParameter: If the URL is no address of the web.
+        UsageError: If there is nothing to write with, or as `write_site`.
+    """
+    from predibot.errors import UsageError
+    from predibot.ledger.store import Store
+
+    if url and not url.startswith(("https://", "http://")):
+        raise typer.BadParameter(f"--url is {url[:80]!r}; it begins with https:// or http://")
+    try:
+        from predibot.web.site import Options, write_site
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "jinja2":
+            raise
+        raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
+    options = Options(since, where.recipe or "", where.venue or "", with_traces, url)
+    with Store.open_to_read(where.ledger) as store, caller.following(store) as listener:
+        try:
+            written = write_site(store, folder, options, caller.clock, listener)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    if json:
+        document = {"folder": folder.as_posix(), **asdict(written)}
+        output.print_document(document, exit_code=DONE)
+        return
+    print((folder / "index.html").as_posix())
+    output.say(f"{written.files:,} files: {written.written:,} new or changed, {written.removed:,} removed")

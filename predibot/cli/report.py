@@ -1,5 +1,6 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +35,24 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="DIR", help="write pages into a folder, to be published anywhere")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            "--since",
+            parser=options.instant,
+            metavar="DAY",
+            help="of --html, decisions from then on; left out: the last 30 days",
+        ),
+    ] = None,
+    with_traces: Annotated[
+        bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
+    ] = False,
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
+    ] = "",
     ledger: options.Ledger = None,
     full: options.Full = False,
     table: options.Table = None,
@@ -52,7 +71,7 @@ def report(
     caller = output.caller(verbose=verbose)
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
-    asked = closeups.Asked(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out)
+    asked = closeups.Asked(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out, html=html)
     beside = {
         "--csv": csv,
         "--full": full,
@@ -61,9 +80,16 @@ def report(
         "--worst": worst is not None,
         "--archived": archived,
         "--all": every,
+        "--as-of": as_of is not None,
+        "--since": since is not None,
+        "--with-traces": with_traces,
+        "--url": bool(url),
     }
     if asked.anything(beside):
         where = closeups.Where(venue, recipe, as_of, bot_names, ledger or DEFAULT_LEDGER, archived)
+        if html is not None:
+            closeups.write_html(html, where, caller, since=since, with_traces=with_traces, url=url, json=json)
+            return
         closeups.show(asked, where, caller, most=worst, every_row=every, json=json)
         return
     shown = options.shown(full=full, table=table, every=every)

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard, verdict_said
@@ -60,25 +61,33 @@ def api(shelf: Shelf) -> APIRouter:
         run: _Text = "",
         status: _Text = "",
         subject: _Text = "",
-        cursor: _Cursor = 0,
+        venue: _Text = "",
+        void: bool = False,
+        cursor: Annotated[int | None, Query(ge=1, le=2**62, description="`next_cursor` of the page before")] = None,
         limit: _Limit = 100,
     ) -> Response:
-        """Return decisions, newest slot first; also those that were refused, failed or abstained."""
-        asked = {"recipe": recipe, "bot": bot, "run": run, "status": status, "subject_id": subject}
+        """Return decisions, the last stored first; also those that were refused, failed or abstained."""
+        asked = Asked(
+            run=run or None,
+            recipe=recipe or None,
+            bots=(bot,) if bot else (),
+            status=status or None,
+            subject=subject or None,
+            venue=venue or None,
+            void=void,
+        )
 
-        def rows() -> Sequence[Any]:
-            return [
-                each
-                for each in shelf.decisions()
-                if all(not value or getattr(each, name) == value for name, value in asked.items())
-            ]
+        def document() -> Any:
+            rows, following = shelf.newest(asked, limit=limit, before=cursor)
+            total = sum(shelf.counts(asked).values())
+            return {"decisions": [asdict(each) for each in rows], "total": total, "next_cursor": following}
 
-        return paged(request, "decisions", rows, cursor, limit)
+        return answered(request, document)
 
     @router.get("/forecasts")
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
-        return paged(request, "forecasts", lambda: shelf.forecasts(run), cursor, limit)
+        return paged(request, "forecasts", lambda: shelf.forecasts(Asked(run=run)), cursor, limit)
 
     @router.get("/leaderboard")
     def board(request: Request, recipe: _Text = "", venue: _Text = "") -> Response:

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import PredibotError, UsageError
 from predibot.ledger.store import Store
+from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
@@ -63,15 +64,31 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
 
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
-        return HTMLResponse(templates.filled(template, shown, path=request.url.path, ledger=shelf.store.address), code)
+        asked, ledger = dict(request.query_params), shelf.store.address
+        return HTMLResponse(templates.filled(template, shown, path=request.url.path, asked=asked, ledger=ledger), code)
 
     def endpoint(of: Callable[..., Page]) -> Callable[..., Response]:
         def answer(request: Request, page: Annotated[Page, Depends(partial(of, shelf))]) -> Response:
-            return html(request, page.template, **page.shown)
+            return html(request, page.template, csv_tables=list(page.tables), **page.shown)
+
+        return answer
+
+    def download(of: Callable[..., Page]) -> Callable[..., Response]:
+        def answer(page: Annotated[Page, Depends(partial(of, shelf))], table: str = "") -> Response:
+            names = list(page.tables)
+            if not names or (table and table not in names):
+                raise UsageError(
+                    f"there is no table {table[:40]!r} on this page; there are: {', '.join(names) or 'none'}"
+                )
+            name = table or names[-1]
+            headers = {"Content-Disposition": f'attachment; filename="predibot-{name}.csv"'}
+            return StreamingResponse(csv_lines(page.tables[name]()), media_type="text/csv", headers=headers)
 
         return answer
 
     for path, of in PAGES.items():
+        # First, since a table may have any name.
+        app.add_api_route(f"{path if path != '/' else '/leaderboard'}.csv", download(of), include_in_schema=False)
         app.add_api_route(path, endpoint(of), include_in_schema=False)
 
     def refused(request: Request, code: int, said: str) -> Response:

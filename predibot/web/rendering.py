@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
@@ -49,26 +50,37 @@ class Templates:
 
     Args:
         address: How the pages are reached.
+        live: Whether a server answers: pages may have forms, and tables to take away.
+        more: What all pages know besides.
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, live: bool = True, **more: object) -> None:
         """Read them when they are asked for."""
         self._environment = Environment(
             loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
-        self._environment.filters.update(line=line, lines=lines, at=format_instant, link=address)
-        self._environment.globals.update(figures=figures, menu=MENU)
 
-    def filled(self, template: str, shown: Mapping[str, Any], *, path: str, ledger: str) -> str:
+        @pass_context
+        def link(_page: Context, path: str, **asked: object) -> str:
+            return address(path, **asked)
+
+        # It is asked for anew on each page: without its context an address would be worked out once for all.
+        self._environment.filters.update(line=line, lines=lines, at=format_instant, link=link)
+        self._environment.globals.update({"figures": figures, "menu": MENU, "live": live, **more})
+
+    def filled(
+        self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str
+    ) -> str:
         """Return a page as HTML.
 
         Args:
             template: Its name without the ending.
             shown: What it shows.
             path: Of the page, which the menu marks.
+            asked: Its parameters.
             ledger: Where the numbers come from.
         """
-        return self._environment.get_template(f"{template}.html").render(path=path, ledger=ledger, **shown)
+        return self._environment.get_template(f"{template}.html").render(path=path, query=asked, ledger=ledger, **shown)
 
 
 def line(text: object) -> str:

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -17,6 +17,11 @@ from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
+    ListedEvent,
+    count_decisions,
+    listed_decisions,
+    listed_events,
+    newest_decisions,
     told_decisions,
     told_forecasts,
     told_prices,
@@ -25,11 +30,14 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.schema.tables import ChangeRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.runs import runs, with_decisions
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 _changes = table_of(ChangeRow)
-_MOST_KEPT = 32
-"""How many answers are remembered: of evaluations and lists, each up to some megabytes."""
+_MOST_KEPT = 64
+"""How many answers are remembered: evaluations and parts of lists, each up to some megabytes."""
 _FRESH_SECONDS = 600
 _LOCKS = 16
 """So many different things are worked out at once."""
@@ -42,6 +50,9 @@ class Shelf:
 
     store: Store
     clock: Callable[[], datetime]
+    traces: bool = True
+    """Whether pages show what agents did step by step."""
+    steps_a_page: int = 20
     _kept: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
@@ -61,25 +72,47 @@ class Shelf:
         """Return all runs, newest slot first."""
         return self._once(("runs",), lambda: tuple(reversed(self.store.run_read(told_runs))))
 
-    def decisions(self) -> tuple[LedgerDecision, ...]:
-        """Return all decisions of runs that count, newest slot first."""
-        asked = Asked(None, None, (), None, False)
-        return self._once(
-            ("decisions",),
-            lambda: tuple(reversed(self.store.run_read(lambda connection: told_decisions(connection, asked)))),
+    def bots(self, kind: str = "") -> tuple[str, ...]:
+        """Return the names of the bots that decided, or of those that did on one kind of subject, in order."""
+        names = with_decisions(bots.c.name).where(runs.c.voided_at.is_(None)).distinct()
+        if kind:
+            names = names.where(subjects.c.kind == kind)
+        return self._read(("bots", kind), lambda connection: tuple(sorted(connection.execute(names).scalars())))
+
+    def decisions(
+        self, asked: Asked, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
+    ) -> tuple[LedgerDecision, ...]:
+        """Return a part of a list of decisions, as `listed_decisions`."""
+        key = ("decisions", _key(asked), limit, skip, by, rising)
+        return self._read(
+            key, lambda connection: listed_decisions(connection, asked, limit=limit, skip=skip, by=by, rising=rising)
         )
 
-    def forecasts(self, run: str) -> tuple[LedgerForecast, ...]:
-        """Return the forecasts of a run, by bot, event and market."""
-        asked = Asked(run, None, (), None, False)
-        return self._once(
-            ("forecasts", run), lambda: tuple(self.store.run_read(lambda connection: told_forecasts(connection, asked)))
-        )
+    def newest(self, asked: Asked, *, limit: int, before: int | None) -> tuple[tuple[LedgerDecision, ...], int | None]:
+        """Return decisions as they were stored, as `newest_decisions`."""
+        key = ("newest", _key(asked), limit, before)
+        return self._read(key, lambda connection: newest_decisions(connection, asked, limit=limit, before=before))
+
+    def counts(self, asked: Asked) -> Mapping[str, int]:
+        """Return how many decisions of each status a list holds."""
+        return self._read(("counts", _key(asked)), lambda connection: count_decisions(connection, asked))
+
+    def told(self, asked: Asked) -> tuple[LedgerDecision, ...]:
+        """Return decisions by slot, bot and subject: of an event, or one."""
+        return self._read(("told", _key(asked)), lambda connection: told_decisions(connection, asked))
+
+    def forecasts(self, asked: Asked) -> tuple[LedgerForecast, ...]:
+        """Return forecasts by slot, bot, event and market: of an event, a run or a decision."""
+        return self._read(("forecasts", _key(asked)), lambda connection: told_forecasts(connection, asked))
+
+    def events(self) -> tuple[ListedEvent, ...]:
+        """Return the events decided on, that of the newest slot first."""
+        return self._read(("events",), listed_events)
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES of an event's markets, oldest first, by market id."""
-        return self._once(
-            ("prices", event_id), lambda: self.store.run_read(lambda connection: told_prices(connection, event_id))
+        return self._read(
+            ("prices", event_id), lambda connection: told_prices(connection, [event_id]).get(event_id, {})
         )
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
@@ -154,6 +187,9 @@ class Shelf:
     def _now(self) -> int:
         return int(self.clock().timestamp()) // _FRESH_SECONDS
 
+    def _read(self, key: tuple[Any, ...], work: Callable[[Connection], Value]) -> Value:
+        return self._once(key, lambda: self.store.run_read(work))
+
     def _once(self, key: tuple[Any, ...], work: Callable[[], Value]) -> Value:
         """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask."""
         with self._locks[hash(key) % _LOCKS]:
@@ -170,3 +206,8 @@ class Shelf:
                 while len(self._kept) > _MOST_KEPT:
                     self._kept.popitem(last=False)
             return value
+
+
+def _key(asked: Asked) -> Asked:
+    """Return what is asked for as what can be looked up."""
+    return replace(asked, bots=tuple(asked.bots))

@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
+from tests.acceptance.conftest import said_here
 from tests.conftest import NO_BROWSER
 from tests.jobs.program import wait_until
 from tests.web.conftest import NOW
@@ -151,3 +152,43 @@ def _first(page: Page, address: str, path: str, begins: str) -> str:
     found = page.locator(f'a[href^="{begins}"]').first.get_attribute("href")
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_pages_as_files_can_be_read_by_everybody(
+    chromium: Browser, played: str, tmp_path: Path, width: int
+) -> None:
+    folder = tmp_path / "site"
+    assert said_here("report", "--html", folder, "--since", "2026-01-01", "--ledger", played).code == 0
+    said = list[str]()
+    own = folder.as_uri()
+    with chromium.new_context(bypass_csp=False, viewport={"width": width, "height": 900}) as context:
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("request", lambda request: said.append(request.url) if not request.url.startswith(own) else None)
+        for number, name in enumerate(["index.html", "events.html", "search.html", *_one_of_each(folder)]):
+            page.goto(f"{own}/{name}")
+            page.screenshot(path=tmp_path / f"{number}.png")
+            # The stylesheet is there.
+            assert page.evaluate("document.styleSheets.length") == 1
+            assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1")
+        page.goto(f"{own}/search.html")
+        page.fill("#words", "SHARP script")
+        assert page.locator("#found a").all_inner_texts() == ["script_sharp"]
+        page.click("#found a")
+        assert page.inner_text("h1") == "script_sharp"
+    assert said == []
+    with chromium.new_context(bypass_csp=True, viewport={"width": width, "height": 900}) as context:
+        page = context.new_page()
+        page.goto(f"{own}/search.html")
+        page.fill("#words", "the")
+        found = Axe().run(page, options=RULES)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def _one_of_each(folder: Path) -> list[str]:
+    return [
+        min(part.iterdir()).relative_to(folder).as_posix()
+        for part in folder.iterdir()
+        if part.name != "static" and part.is_dir()
+    ]

@@ -97,11 +97,11 @@ def test_the_diagrams_of_calibration_show_the_bins_of_the_table(browser: TestCli
 
 
 def test_a_list_of_the_api_is_read_page_by_page_and_not_again_while_nothing_changes(browser: TestClient) -> None:
-    found, cursor = list[Any](), 0
-    while cursor is not None:
-        answer = browser.get("/api/v1/decisions", params={"cursor": cursor, "limit": 7})
+    found, asked = list[Any](), {"limit": 7}
+    while asked.get("cursor", 0) is not None:
+        answer = browser.get("/api/v1/decisions", params=asked)
         found += answer.json()["decisions"]
-        cursor = answer.json()["next_cursor"]
+        asked["cursor"] = answer.json()["next_cursor"]
     assert len(found) == answer.json()["total"] == len({(row["run"], row["bot"], row["subject_id"]) for row in found})
     same = browser.get("/api/v1/decisions", headers={"If-None-Match": answer.headers["etag"]})
     assert (same.status_code, same.content) == (304, b"")

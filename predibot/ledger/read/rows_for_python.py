@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
@@ -16,7 +16,8 @@ from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decision
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, forecasts, orders
+from predibot.ledger.write.decisions import bets as EVERY_BET
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import StoredRun, is_late, list_runs, runs, with_decisions
@@ -167,6 +168,18 @@ class Asked:
     """Whether those of runs that were taken out of all scores are told too."""
     event: str | None = None
     """Only on the event with this id."""
+    events: Sequence[str] | None = None
+    """Only on the events with these ids."""
+    subject: str | None = None
+    """Only on what has this id, an event or not."""
+    status: str | None = None
+    venue: str | None = None
+    """Where the run was made, as it was asked for."""
+    since: datetime | None = None
+    """Only of slots from then on, and of those before the next one."""
+    until: datetime | None = None
+    rows: Sequence[int] | None = None
+    """Only these, by their numbers in the ledger."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return by what the rows of decisions, runs and bots are chosen."""
@@ -176,9 +189,22 @@ class Asked:
             None if not self.bots else bots.c.name.in_(self.bots),
             None if self.as_of is None else decisions.c.decided_at <= self.as_of,
             None if self.void else runs.c.voided_at.is_(None),
-            None if self.event is None else and_(subjects.c.kind == "event", subjects.c.subject_id == self.event),
+            None if self.event is None else _about([self.event], "event"),
+            None if self.events is None else _about(self.events, "event"),
+            None if self.subject is None else _about([self.subject]),
+            None if self.status is None else decisions.c.status == self.status,
+            None if self.venue is None else runs.c.venue == self.venue,
+            None if self.since is None else runs.c.slot_at >= self.since,
+            None if self.until is None else runs.c.slot_at < self.until,
+            None if self.rows is None else decisions.c.id.in_(self.rows),
         ]
         return [each for each in chosen if each is not None]
+
+
+def _about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
+    """Return by what decisions on subjects are chosen: their index names the rows of those."""
+    of_kind = [subjects.c.kind.in_(kinds)] if kinds else []
+    return decisions.c.subject_row.in_(select(subjects.c.id).where(subjects.c.subject_id.in_(ids), *of_kind))
 
 
 def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
@@ -209,6 +235,10 @@ def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
 
 def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision, ...]:
     """Return decisions by slot, bot and event."""
+    return tuple(_numbered_decisions(connection, asked).values())
+
+
+def _numbered_decisions(connection: Connection, asked: Asked) -> Mapping[int, LedgerDecision]:
     knowledge = _knowledge(connection, asked, _payouts(connection, asked.as_of))
     statement = (
         _decided(
@@ -225,8 +255,8 @@ def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision
         .outerjoin(events, events.c.id == subjects.c.event_row)
         .where(*asked.conditions())
     )
-    return tuple(
-        LedgerDecision(
+    return {
+        row["id"]: LedgerDecision(
             **{name: row[name] for name in (*_KEY, *_OF_DECISION, *_OF_TASK, "title", "strategy", "model")},
             notes=tuple(json.loads(row["notes_json"])),
             models=None if row["models_json"] is None else tuple(json.loads(row["models_json"])),
@@ -235,14 +265,116 @@ def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision
             late=bool(row["late"]),
         )
         for row in connection.execute(statement).mappings()
+    }
+
+
+SORTED_BY: Mapping[str, Any] = {
+    "slot": runs.c.slot_at,
+    "bot": bots.c.name,
+    "about": func.coalesce(events.c.title, subjects.c.subject_id),
+    "status": decisions.c.status,
+    "cost": decisions.c.cost_usd,
+    "seconds": decisions.c.seconds,
+}
+"""By what a list of decisions can be sorted."""
+
+
+def listed_decisions(
+    connection: Connection, asked: Asked, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
+) -> tuple[LedgerDecision, ...]:
+    """Return a part of a list of decisions.
+
+    Args:
+        connection: A reading transaction.
+        asked: Which decisions the list holds.
+        limit: How many at most.
+        skip: How many come before.
+        by: One of `SORTED_BY`; what is equal, and what is missing at the end, stands newest first.
+        rising: Whether the smallest stands first.
+    """
+    column = SORTED_BY[by]
+    # A name without its events would be joined for nothing.
+    statement = with_decisions(decisions.c.id).where(*asked.conditions())
+    if by == "about":
+        statement = statement.outerjoin(events, events.c.id == subjects.c.event_row)
+    order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), decisions.c.id.desc())
+    rows = connection.execute(statement.order_by(*order).limit(limit).offset(skip)).scalars().all()
+    return _in_order(connection, asked, rows)
+
+
+def newest_decisions(
+    connection: Connection, asked: Asked, *, limit: int, before: int | None = None
+) -> tuple[tuple[LedgerDecision, ...], int | None]:
+    """Return decisions as they were stored, newest first, and what the next ones are asked for with.
+
+    What is stored meanwhile comes before these, so that none is told twice and none is left out.
+
+    Args:
+        connection: A reading transaction.
+        asked: Which decisions the list holds.
+        limit: How many at most.
+        before: What the call before returned; None for the newest. None is returned where no more are there.
+    """
+    statement = with_decisions(decisions.c.id).where(*asked.conditions()).order_by(decisions.c.id.desc())
+    if before is not None:
+        statement = statement.where(decisions.c.id < before)
+    rows = connection.execute(statement.limit(limit + 1)).scalars().all()
+    return _in_order(connection, asked, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
+
+
+def count_decisions(connection: Connection, asked: Asked) -> Mapping[str, int]:
+    """Return how many decisions of each status there are; a status without any is absent."""
+    statement = with_decisions(decisions.c.status, func.count()).where(*asked.conditions())
+    return {status: count for status, count in connection.execute(statement.group_by(decisions.c.status))}
+
+
+def _in_order(connection: Connection, asked: Asked, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
+    if not rows:
+        return ()
+    told = _numbered_decisions(connection, Asked(void=asked.void, as_of=asked.as_of, rows=rows))
+    return tuple(told[row] for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvent:
+    """An event that bots decided on."""
+
+    event_id: str
+    title: str
+    """Text of others."""
+    venue: str
+    """As instruments name it."""
+    decisions: int
+    last_slot_at: datetime
+
+
+def listed_events(connection: Connection) -> tuple[ListedEvent, ...]:
+    """Return the events that decisions of runs that count are about, that of the newest slot first."""
+    # By rows first: titles are long.
+    counted = (
+        select(decisions.c.subject_row, func.count().label("n"), func.max(runs.c.slot_at).label("last"))
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .where(runs.c.voided_at.is_(None))
+        .group_by(decisions.c.subject_row)
+        .subquery()
     )
+    statement = (
+        select(subjects.c.subject_id, events.c.title, events.c.venue, counted.c.n, counted.c.last)
+        .join(counted, counted.c.subject_row == subjects.c.id)
+        .join(events, events.c.id == subjects.c.event_row)
+        .order_by(counted.c.last.desc(), subjects.c.subject_id)
+    )
+    return tuple(ListedEvent(*row) for row in connection.execute(statement))
 
 
 def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
     payouts = _payouts(connection, asked.as_of)
     knowledge = _knowledge(connection, asked, payouts)
-    columns = [each for table, names in _OF_FORECAST.items() for each in map(table.c.get, names)]
+    # Else the bets of the whole ledger would be gathered for one event.
+    chosen = with_decisions(decisions.c.id).where(*asked.conditions())
+    bets = cast(Select[Any], EVERY_BET.element).where(orders.c.decision_id.in_(chosen)).subquery("bets")
+    columns = [table.c[name] for table, names in (*_OF_FORECAST.items(), (bets, _OF_BET)) for name in names]
     statement = (
         _decided(forecasts.c.market_row, *columns)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
@@ -252,7 +384,7 @@ def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast
         .where(*asked.conditions())
         .order_by(markets.c.market_id)
     )
-    names = (*_KEY, *(name for names in _OF_FORECAST.values() for name in names))
+    names = (*_KEY, *(name for names in _OF_FORECAST.values() for name in names), *_OF_BET)
     return tuple(
         LedgerForecast(
             **{name: row[name] for name in names},
@@ -274,8 +406,8 @@ _OF_FORECAST = {
     markets: ("market_id", "question"),
     events: ("title",),
     forecasts: ("probability", "confidence", "rationale", "question_sha256"),
-    bets: ("asked_usd", "booked_usd", "price_yes", "price_source"),
 }
+_OF_BET = ("asked_usd", "booked_usd", "price_yes", "price_source")
 
 
 def _decided(*columns: Any) -> Select[Any]:
@@ -301,8 +433,8 @@ def _knowledge(
     connection: Connection, asked: Asked, payouts: Mapping[int, tuple[float, datetime]]
 ) -> Mapping[int, Knowledge]:
     """Return what the models behind each decision can have known, by its row."""
-    # Also of bots that nobody asked for: another may pool them.
-    whole = replace(asked, bots=())
+    # Also of bots that nobody asked for, and without an answer: another may pool them, in its run and on its subject.
+    whole = replace(asked, bots=(), status=None, rows=None)
     statement = with_decisions(
         decisions.c.id,
         decisions.c.bot_id,
@@ -311,6 +443,11 @@ def _knowledge(
         OPENED_MODEL,
         run_is_live(connection),
     )
+    if asked.rows is not None:
+        chosen = select(decisions.c.run_id, decisions.c.subject_row).where(decisions.c.id.in_(asked.rows)).subquery()
+        statement = statement.where(
+            decisions.c.run_id.in_(select(chosen.c.run_id)), decisions.c.subject_row.in_(select(chosen.c.subject_row))
+        )
     found = connection.execute(statement.where(*whole.conditions())).all()
     if not found:
         return {}
@@ -331,22 +468,25 @@ def _knowledge(
     return {row: KNOWLEDGE[code] for row, code in zip(rows, knowledge_of_decisions(connection, made), strict=True)}
 
 
-def told_prices(connection: Connection, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
-    """Return the prices of YES of an event's markets that are stored, oldest first, by market id; of none nothing.
+def told_prices(
+    connection: Connection, event_ids: Sequence[str]
+) -> Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]]:
+    """Return the prices of YES that are stored, oldest first, by event and market id; of none nothing.
 
     Of one instant with several prices the last one stored is taken.
     """
     chosen = (
-        select(markets.c.market_id, price_paths.c.points)
+        select(events.c.event_id, markets.c.market_id, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
         .join(markets, markets.c.id == instruments.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(events.c.event_id == event_id, instruments.c.side == "YES")
+        .where(events.c.event_id.in_(event_ids), instruments.c.side == "YES")
         .order_by(price_paths.c.instrument_row)
     )
-    found = dict[str, tuple[tuple[datetime, float], ...]]()
-    for market_id, blob in connection.execute(chosen):
+    found = dict[str, dict[str, tuple[tuple[datetime, float], ...]]]()
+    for event_id, market_id, blob in connection.execute(chosen):
         points, _ = unpacked_points([blob])
         prices = dict(zip(points["at"].tolist(), points["price"].tolist(), strict=True))
-        found[market_id] = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
+        of_market = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
+        found.setdefault(event_id, {})[market_id] = of_market
     return found

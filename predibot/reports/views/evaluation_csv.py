@@ -2,9 +2,13 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
 
+from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views.accounts import account_pairs, account_rows
 from predibot.reports.views.cohorts import cohort_rows
@@ -29,6 +33,8 @@ from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import pair_verdict
 from predibot.scoring.records.knowledge import Knowledge
+
+_FIRST_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +99,26 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
         evaluation: What is written.
         table: One of those that a screen can show alone; left out, all scores with a row a bot, or a part.
     """
+    return csv_of(evaluation_rows(evaluation, table))
+
+
+def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterator[Document]:
+    """Yield the rows of a table; the arguments are those of `evaluation_csv`."""
     if table is None and evaluation.accounts and not evaluation.cards:
         # Of games of accounts alone there is nothing else.
         table = "accounts"
     if table is None and evaluation.cohorts and not evaluation.cards:
         table = "cohorts"
     if table == "cohorts":
-        return _written(list(cohort_rows(evaluation.cohorts)))
+        yield from cohort_rows(evaluation.cohorts)
+        return
     if table == "pairs" and evaluation.accounts and not evaluation.cards:
-        return _written(list(account_pairs(evaluation.accounts)))
+        yield from account_pairs(evaluation.accounts)
+        return
     if table in ("accounts", "risk", "behaviour", "delays"):
         # One row has all that is said of an account. Their column `knowledge` is their own.
-        return _written(list(account_rows(evaluation.accounts)))
+        yield from account_rows(evaluation.accounts)
+        return
     if table is None:
         rows = [row.cells() for row in score_rows(evaluation)]
     else:
@@ -112,18 +126,37 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
         rows = [{"knowledge": name, **row} for name, each in ranked for row in _TABLES[table](each)]
     if len(evaluation.rankings) == 1:
         rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
-    return _written(rows)
+    yield from rows
 
 
-def _written(rows: Sequence[Document]) -> str:
-    text = io.StringIO()
+def csv_of(rows: Iterable[Mapping[str, object]]) -> str:
+    """Return rows as CSV with a header; a number without a value is an empty cell, and no text is a formula."""
+    return "".join(csv_lines(rows))
+
+
+def csv_lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    """Yield the lines of the same; the columns are those of the first thousand rows."""
+    ahead = iter(rows)
+    first = list(islice(ahead, _FIRST_ROWS))
     # Without a row there is still a header, which is never an empty line.
-    columns = dict.fromkeys(name for row in rows for name in row) or ("bot",)
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    columns = list(dict.fromkeys(name for row in first for name in row) or ("bot",))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        writer.writerow({name: spreadsheet_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
-    return text.getvalue()
+    for row in chain(first, ahead):
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, datetime):
+        return format_instant(value)
+    if isinstance(value, tuple):
+        value = json.dumps(value, ensure_ascii=False)
+    return spreadsheet_cell(value) if isinstance(value, str) else value
 
 
 def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:

@@ -14,6 +14,7 @@ from predibot.jobs.read_traces import used_in
 from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import BotSetup, bot_setup, newest_traces
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
@@ -45,12 +46,23 @@ class Prompt:
 
 
 def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
-    """Return all that is told of a bot."""
-    own = [each for each in shelf.decisions() if each.bot == name]
-    if not own:
+    """Return all that is told of a bot.
+
+    Raises:
+        UsageError: If no such bot has decided.
+    """
+    asked = Asked(bots=(name,))
+    counts = shelf.counts(asked)
+    if not counts:
         raise UsageError(f"no bot {name[:60]!r} has decided")
     ranked = shelf.evaluation("", Question(wanted=("evidence", "curves")), venue)
     history = shelf.bot(name, venue)
+    silent = [
+        each
+        for status in counts
+        if status != "recorded"
+        for each in shelf.decisions(Asked(bots=(name,), status=status), limit=PAGE)
+    ]
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
     steps, prompt, setup = shelf.once("set up", name, lambda: _behind(shelf, name))
@@ -62,9 +74,9 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
             "lines": [
                 each for ranking in ranked.rankings.values() for each in lines_of(ranking) if each.row.bot == name
             ],
-            "decisions": own,
-            "reasons": [each for each in own if each.status != "recorded"][:PAGE],
-            "latest": own[:PAGE],
+            "counts": counts,
+            "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
+            "latest": shelf.decisions(asked, limit=PAGE),
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [

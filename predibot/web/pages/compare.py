@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from predibot.errors import UsageError
-from predibot.ledger.read.details.bots import bots_on_events
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
@@ -16,7 +15,7 @@ def compare_page(
     shelf: Shelf, one: str = "", other: str = "", recipe: str = "", venue: str = "", page_: int = 1
 ) -> Page:
     """Return a form to choose two bots, and what they said where both answered."""
-    bots = shelf.once("bots on events", None, lambda: shelf.store.run_read(bots_on_events))
+    bots = shelf.bots("event")
     for name in (one, other):
         if name and name not in bots:
             raise UsageError(f"no bot {name[:60]!r} has decided on an event")

@@ -4,9 +4,9 @@ from itertools import groupby
 
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
-from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions, told_forecasts
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.web.curve import history_of
-from predibot.web.pages.page import Page, paged
+from predibot.web.pages.page import Page, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -19,31 +19,20 @@ _UNANSWERED = 50
 def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
     """Return a part of the list of events, those with all of these words in their titles."""
     words = q.casefold().split()
-    by_event = dict[str, list[LedgerDecision]]()
-    for each in shelf.decisions():
-        if each.subject_kind == "event":
-            by_event.setdefault(each.subject_id, []).append(each)
-    rows = [
-        (subject, own)
-        for subject, own in by_event.items()
-        if all(word in (own[0].title or "").casefold() for word in words)
-    ]
-    return Page("events", {**paged(rows, page_, "/events", q=q), "q": q})
+    rows = [each for each in shelf.events() if all(word in each.title.casefold() for word in words)]
+    return Page("events", {**paged(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
 
 
 def event_page(shelf: Shelf, id: str) -> Page:
-    """Return an event's prices with every forecast on them, how it was resolved, and its kin."""
-    asked = Asked(event=id)
-    own, said = shelf.once(
-        "event",
-        id,
-        lambda: shelf.store.run_read(
-            lambda connection: (told_decisions(connection, asked)[::-1], told_forecasts(connection, asked))
-        ),
-    )
+    """Return an event's prices with every forecast on them, how it was resolved, and its kin.
+
+    Raises:
+        UsageError: If nobody decided on it.
+    """
+    own = shelf.told(Asked(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
+    by_market = sorted(shelf.forecasts(Asked(event=id)), key=lambda each: (each.market_id, each.slot_at))
     prices = shelf.prices(id)
     markets = []
     for market_id, group in groupby(by_market, lambda each: each.market_id):
@@ -57,6 +46,7 @@ def event_page(shelf: Shelf, id: str) -> Page:
         "event",
         {
             "title": own[0].title,
+            "id": id,
             "decisions": own,
             "markets": markets,
             "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
@@ -65,4 +55,5 @@ def event_page(shelf: Shelf, id: str) -> Page:
             "related": related[:_RELATED],
             "all_related": len(related),
         },
+        {"forecasts": records(by_market)},
     )

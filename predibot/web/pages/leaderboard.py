@@ -1,6 +1,6 @@
 """Who beats the price, and who is calibrated."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from predibot.errors import UsageError
 from predibot.reports import figures
@@ -9,6 +9,7 @@ from predibot.reports.terminal.boards.cohorts import cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
 from predibot.reports.views.cohorts import cohort_conclusions
+from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -55,6 +56,7 @@ def leaderboard_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
             "notes": all_notes(found),
             "tables": (*TABLES, ACCOUNTS, COHORTS),
         },
+        {"scores": lambda: evaluation_rows(found)},
     )
 
 
@@ -75,8 +77,11 @@ def table_page(shelf: Shelf, name: str, recipe: str = "", venue: str = "") -> Pa
     """Return a table of `predibot report` by its name."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
-    found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves", "intervals", "adjusted", "pairs")), venue)
-    return grids_page(f"Table of {name}", list(table_grids(found, name)))
+    wanted = ("evidence", "curves", "intervals", "adjusted", "pairs")
+    found = shelf.evaluation(recipe, Question(wanted=wanted), venue)
+    page = grids_page(f"Table of {name}", list(table_grids(found, name)))
+    # Whole numbers in place of what a screen shows of them.
+    return replace(page, tables={**page.tables, name: lambda: evaluation_rows(found, name)})
 
 
 def calibration_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:

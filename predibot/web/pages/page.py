@@ -1,13 +1,17 @@
-"""What a page is, and a part of a long list."""
+"""What a page is, a part of a long list, and tables to take away."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
+from predibot.errors import UsageError
 from predibot.reports.terminal.grid import Grid
 
 PAGE = 50
 """Rows of a list."""
+MOST_PAGES = 10**6
+Rows = Iterator[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +20,59 @@ class Page:
 
     template: str
     shown: Mapping[str, Any]
+    tables: Mapping[str, Callable[[], Rows]] = field(default_factory=dict)
+    """What of it can be taken away as CSV, by name."""
 
 
-def grids_page(title: str, found: Sequence[Grid], said: Sequence[str] = (), **more: Any) -> Page:
+def grids_page(title: str, found: Sequence[Grid], **more: Any) -> Page:
     """Return a page of tables, as the terminal has them; those without a row are left out."""
-    return Page("grids", {"title": title, "grids": [grid for grid in found if grid.rows], "said": said, **more})
+    grids = [grid for grid in found if grid.rows]
+    tables = {str(number): lambda grid=grid: grid_rows(grid) for number, grid in enumerate(grids, start=1)}
+    return Page("grids", {"title": title, "grids": grids, **more}, tables)
 
 
-def paged(rows: Sequence[Any], number: int, path: str, **asked: object) -> dict[str, Any]:
-    """Return a part of a list, and what its neighbours are asked for with.
+def grid_rows(grid: Grid) -> Rows:
+    """Yield the rows of a table under its headers."""
+    headers = [column.header for column in grid.columns]
+    for row in grid.rows:
+        yield dict(zip(headers, row, strict=True))
+
+
+def records(rows: Sequence[Any]) -> Callable[[], Rows]:
+    """Return the rows of a list as what can be taken away, texts whole."""
+    return lambda: (asdict(each) for each in rows)
+
+
+def part_of(total: int, number: int, path: str, **asked: object) -> dict[str, Any]:
+    """Return which part of a list is shown, and what its neighbours are asked for with.
 
     Args:
-        rows: The whole list.
+        total: How many rows the whole list has.
         number: Which part, from 1; the nearest one where there is none.
         path: Of the page.
         asked: What the list was asked for with, without the number.
     """
-    pages = max(1, -(-len(rows) // PAGE))
-    number = min(max(1, number), pages)
-    shown = rows[(number - 1) * PAGE : number * PAGE]
+    pages = max(1, -(-total // PAGE))
     kept = {name: value for name, value in asked.items() if value}
-    return {"rows": shown, "total": len(rows), "page": number, "pages": pages, "list_path": path, "list_asked": kept}
+    number = min(max(1, number), pages)
+    return {"total": total, "page": number, "pages": pages, "list_path": path, "list_asked": kept}
+
+
+def paged(rows: Sequence[Any], number: int, path: str, **asked: object) -> dict[str, Any]:
+    """Return a part of a list that is here whole, likewise."""
+    part = part_of(len(rows), number, path, **asked)
+    return {"rows": rows[(part["page"] - 1) * PAGE : part["page"] * PAGE], **part}
+
+
+def day_of(text: str) -> datetime | None:
+    """Return the first instant of a day as an address names it; None where it names none.
+
+    Raises:
+        UsageError: If it is no day.
+    """
+    if not text:
+        return None
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise UsageError(f"{text[:20]!r} is no day; write it as 2026-01-31") from None

@@ -6,13 +6,13 @@ from predibot.jobs.status import status_of
 from predibot.ledger.read.account_statement import names_of_accounts
 from predibot.reports.cohorts.statement import list_grid
 from predibot.reports.views.schedule import status_document
-from predibot.web.pages.page import Page, grids_page, paged
+from predibot.web.pages.page import Page, grids_page, paged, records
 from predibot.web.shelf import Shelf
 
 
 def runs_page(shelf: Shelf, page_: int = 1) -> Page:
     """Return a part of the list of runs, newest first."""
-    return Page("runs", paged(shelf.runs(), page_, "/runs"))
+    return Page("runs", paged(shelf.runs(), page_, "/runs"), {"runs": records(shelf.runs())})
 
 
 def accounts_page(shelf: Shelf) -> Page:

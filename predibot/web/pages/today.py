@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from predibot.jobs.status import status_of
-from predibot.ledger.read.details.lately import SaidOfSettled, newest_decisions, said_of_settled, under_way
+from predibot.ledger.read.details.lately import SaidOfSettled, said_of_settled, under_way
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.reports.views.leaderboard import BASELINES
 from predibot.web.pages.page import Page
 from predibot.web.shelf import Shelf
@@ -47,12 +48,9 @@ class Settled:
 def today_page(shelf: Shelf) -> Page:
     """Return what happened lately and what comes next."""
     now = shelf.clock()
-    newest, said = shelf.once(
-        "lately",
-        None,
-        lambda: shelf.store.run_read(
-            lambda connection: (newest_decisions(connection, _DECISIONS), said_of_settled(connection, _MARKETS))
-        ),
+    newest, _ = shelf.newest(Asked(), limit=_DECISIONS, before=None)
+    said = shelf.once(
+        "lately", None, lambda: shelf.store.run_read(lambda connection: said_of_settled(connection, _MARKETS))
     )
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]

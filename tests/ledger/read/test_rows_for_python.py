@@ -3,7 +3,19 @@
 import pytest
 
 from predibot.domain.resolution import Resolution
-from predibot.ledger.read.rows_for_python import Asked, LedgerForecast, told_decisions, told_forecasts, told_runs
+from predibot.ledger.read.rows_for_python import (
+    SORTED_BY,
+    Asked,
+    LedgerDecision,
+    LedgerForecast,
+    count_decisions,
+    listed_decisions,
+    listed_events,
+    newest_decisions,
+    told_decisions,
+    told_forecasts,
+    told_runs,
+)
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
@@ -74,3 +86,48 @@ def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
     with store.read() as connection:
         assert [row.void for row in told_decisions(connection, Asked())] == [0]
         assert [row.void for row in told_decisions(connection, Asked(void=True))] == [1, 2, 0]
+
+
+def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
+    with filled.read() as connection:
+        whole = told_decisions(connection, Asked())
+        for by in SORTED_BY:
+            for rising in (False, True):
+                found = [
+                    row
+                    for skip in range(0, len(whole) + 1, 2)
+                    for row in listed_decisions(connection, Asked(), limit=2, skip=skip, by=by, rising=rising)
+                ]
+                assert sorted(found, key=repr) == sorted(whole, key=repr)
+        newest = listed_decisions(connection, Asked(), limit=100)
+        assert [row.slot_at for row in newest] == sorted((row.slot_at for row in whole), reverse=True)
+        assert sum(count_decisions(connection, Asked()).values()) == len(whole)
+        first = whole[0]
+        for asked in (
+            Asked(run=first.run),
+            Asked(bots=(first.bot,)),
+            Asked(status=first.status),
+            Asked(subject=first.subject_id),
+            Asked(event=first.subject_id),
+            Asked(since=first.slot_at),
+            Asked(until=first.slot_at),
+            Asked(recipe="no such recipe"),
+        ):
+            assert sorted(listed_decisions(connection, asked, limit=100), key=repr) == sorted(
+                told_decisions(connection, asked), key=repr
+            )
+            assert sum(count_decisions(connection, asked).values()) == len(told_decisions(connection, asked))
+        assert {row.event_id for row in listed_events(connection)} == {row.subject_id for row in whole}
+
+
+def test_a_list_that_is_read_on_repeats_and_leaves_out_nothing(filled: Store) -> None:
+    with filled.read() as connection:
+        whole = told_decisions(connection, Asked())
+        found, before = list[LedgerDecision](), None
+        while True:
+            rows, before = newest_decisions(connection, Asked(), limit=1, before=before)
+            found += rows
+            if before is None:
+                break
+    assert sorted(found, key=repr) == sorted(whole, key=repr)
+    assert len(found) == len(whole) > 1

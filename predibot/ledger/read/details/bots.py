@@ -1,4 +1,4 @@
-"""Bots as runs froze them: who there are, with what they were set up, and how much evidence each decision gathered."""
+"""Bots as runs froze them: with what they were set up, and how much evidence each decision gathered."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,12 +31,6 @@ class BotSetup:
     code_version: str
     setups: int
     """How many different ones its runs had: arguments, code and model."""
-
-
-def bots_on_events(connection: Connection) -> tuple[str, ...]:
-    """Return the names of all bots that decided on an event in a run that counts, in their order."""
-    chosen = with_decisions(bots.c.name).where(subjects.c.kind == "event", runs.c.voided_at.is_(None)).distinct()
-    return tuple(sorted(connection.execute(chosen).scalars()))
 
 
 def bot_setup(connection: Connection, name: str) -> BotSetup | None:

@@ -1,4 +1,4 @@
-"""What happened lately: the newest decisions, what is under way, and which markets with forecasts settled last."""
+"""What happened lately: what is under way, and which markets with forecasts settled last."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,30 +7,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
-from predibot.domain.decision import Status
 from predibot.ledger.write.claims import attempts, subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs, with_decisions
-
-
-@dataclass(frozen=True, slots=True)
-class NewDecision:
-    """A decision that was stored lately; its texts are others'."""
-
-    run: str
-    bot: str
-    subject_kind: str
-    subject_id: str
-    title: str | None
-    """Of the event."""
-    status: Status
-    slot_at: datetime
-    decided_at: datetime
-    message: str
-    rationale: str
-    cost_usd: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +43,6 @@ class SaidOfSettled:
     probability: float
     price_yes: float | None
     """What it was booked at; None where there was no price."""
-
-
-def newest_decisions(connection: Connection, most: int) -> tuple[NewDecision, ...]:
-    """Return what was stored last in runs that count, newest first."""
-    columns = (decisions.c.status, runs.c.slot_at, decisions.c.decided_at, decisions.c.message, decisions.c.rationale)
-    statement = (
-        with_decisions(*_named(), *columns, decisions.c.cost_usd)
-        .outerjoin(events, events.c.id == subjects.c.event_row)
-        .where(runs.c.voided_at.is_(None))
-        .order_by(decisions.c.id.desc())
-        .limit(most)
-    )
-    return tuple(NewDecision(*row) for row in connection.execute(statement))
 
 
 def under_way(connection: Connection, now: datetime, most: int) -> tuple[UnderWay, ...]:

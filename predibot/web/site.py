@@ -1,0 +1,403 @@
+"""The same pages as files, to be published anywhere: they need no server, and ask no host for anything.
+
+A folder that a site is written to holds its manifest: which files are its own,
+and what its pages were made from. What has not changed is not made again, and a
+file of others is never touched.
+"""
+
+import hashlib
+import json
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from email.utils import format_datetime
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+from xml.sax.saxutils import escape
+
+from predibot.contracts import Progress, ProgressListener
+from predibot.errors import UsageError
+from predibot.jobs.evaluate import code_digest
+from predibot.ledger.read.account_statement import names_of_accounts
+from predibot.ledger.read.rows_for_python import (
+    Asked,
+    LedgerDecision,
+    LedgerForecast,
+    told_decisions,
+    told_forecasts,
+    told_prices,
+)
+from predibot.ledger.store import Store
+from predibot.reports import figures
+from predibot.version import __version__
+from predibot.web.pages.accounts import account_page, cohort_page
+from predibot.web.pages.bots import bot_page
+from predibot.web.pages.decisions import decision_page, decisions_page
+from predibot.web.pages.events import event_page, events_page
+from predibot.web.pages.leaderboard import calibration_page, leaderboard_page, table_page
+from predibot.web.pages.methods import methods_page
+from predibot.web.pages.page import PAGE, Page
+from predibot.web.pages.records import accounts_page, cohorts_page, runs_page
+from predibot.web.rendering import MENU, Templates, line
+from predibot.web.shelf import Shelf
+from predibot.whole_file import whole_file
+
+MANIFEST = "predibot-site.json"
+FEED = "feed.xml"
+_ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
+_EVENTS_AT_ONCE = 50
+_DAYS = timedelta(days=30)
+_MOST_ITEMS = 100
+_MOST_SAID = 20
+_STEPS = 500
+"""Of a trace, so many are shown; the others are counted."""
+_NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
+_SLUG_CHARACTERS = 40
+_OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ATOM = "http://www.w3.org/2005/Atom"
+Row = TypeVar("Row", LedgerDecision, LedgerForecast)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a site holds."""
+
+    since: datetime | None = None
+    """Decisions of slots from then on, and the events they are about; None for the last thirty days of the ledger."""
+    recipe: str = ""
+    """Only the scores of its runs; empty for those of all."""
+    venue: str = ""
+    """Where these were made; empty for that of the newest."""
+    with_traces: bool = False
+    """Whether it shows what agents did step by step, and what the pages they read said."""
+    url: str = ""
+    """Where it will be found, which a feed needs for its links; empty where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a site."""
+
+    files: int
+    """How many it has."""
+    written: int
+    """How many of them are new or other than before."""
+    removed: int
+
+
+def write_site(
+    store: Store, folder: Path, options: Options, clock: Callable[[], datetime], listener: ProgressListener
+) -> Written:
+    """Write the pages of a ledger into a folder, which is made; what has not changed is left as it is.
+
+    A call that is killed leaves pages that are whole, and the next call goes on.
+
+    Raises:
+        UsageError: If the folder holds what is no site of predibot, or there is nothing to show.
+        OSError: If it cannot be written.
+    """
+    return _Site(store, folder, options, clock).write(listener)
+
+
+@dataclass
+class _Held(Shelf):
+    """A shelf that has some events at hand, read all at once."""
+
+    own: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
+    said: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
+    moved: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
+
+    def hold(self, ids: Sequence[str]) -> None:
+        asked = Asked(events=ids)
+        with self.store.read() as connection, self.store.rows_blamed():
+            own, said = told_decisions(connection, asked), told_forecasts(connection, asked)
+            self.moved = told_prices(connection, ids)
+        self.own = {**{id: [] for id in ids}, **_by_subject(own)}
+        self.said = _by_subject(said)
+
+    def told(self, asked: Asked) -> tuple[LedgerDecision, ...]:
+        id = asked.event or asked.subject or ""
+        return tuple(_chosen(self.own[id], asked)) if id in self.own else super().told(asked)
+
+    def forecasts(self, asked: Asked) -> tuple[LedgerForecast, ...]:
+        id = asked.event or asked.subject or ""
+        return tuple(_chosen(self.said.get(id, ()), asked)) if id in self.own else super().forecasts(asked)
+
+    def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
+        return self.moved.get(event_id, {}) if event_id in self.own else super().prices(event_id)
+
+
+def _by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = defaultdict(list)
+    for each in rows:
+        found[each.subject_id].append(each)
+    return found
+
+
+def _chosen(rows: Iterable[Row], asked: Asked) -> Iterable[Row]:
+    return (each for each in rows if asked.run in (None, each.run) and (not asked.bots or each.bot in asked.bots))
+
+
+class _Site:
+    """A site while it is written."""
+
+    def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
+        self._shelf = _Held(store, clock, traces=options.with_traces, steps_a_page=_STEPS)
+        self._folder, self._options = folder, options
+        self._today = f"{clock():%Y-%m-%d}"
+        if not self._shelf.runs():
+            raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
+        newest = max(run.slot_at for run in self._shelf.runs())
+        first = options.since or datetime.combine(newest - _DAYS, time(), UTC)
+        self._since, self._first_day = first, f"{first:%Y-%m-%d}"
+        self._templates = Templates(self._address, live=False, menu=(*MENU, ("/search", "Search")))
+        self._pages: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
+        """The file of each page, by its path and what it is asked for with."""
+        self._here = ""
+        self._before = _manifest(folder)
+        self._made: dict[str, str] = {}
+        """The digest of each file."""
+        self._made_of: dict[str, str] = {}
+        """The digest of what the pages of each event were made of."""
+        self._written = 0
+
+    def write(self, listener: ProgressListener) -> Written:
+        shelf, options = self._shelf, self._options
+        code = [__version__, _code(), self._first_day, asdict(options)]
+        # What is worth so much now is so on a whole day, as long as nothing new is stored.
+        key = _digest(json.dumps([code, shelf.version(), self._today], default=str).encode())
+        if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
+            return Written(len(self._before["files"]), 0, 0)
+        asked = Asked(since=self._since)
+        with shelf.store.read() as connection, shelf.store.rows_blamed():
+            own = told_decisions(connection, asked)
+        general = self._named(own)
+        # What a killed call has written is known by this.
+        planned = sorted({*self._before["files"], *self._before["planned"], *self._pages.values()})
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._keep({**self._before, "key": "", "planned": planned})
+
+        on_events = _by_subject(each for each in own if each.subject_kind == "event")
+        ids, items = list(on_events), list[tuple[datetime, str, str]]()
+        for first in range(0, len(ids), _EVENTS_AT_ONCE):
+            shelf.hold(ids[first : first + _EVENTS_AT_ONCE])
+            for id in ids[first : first + _EVENTS_AT_ONCE]:
+                self._event(id, on_events[id], code)
+                items.append((on_events[id][-1].slot_at, id, self._item(id, on_events[id][-1])))
+            listener(Progress("site", len(self._made), len(self._pages), "events and decisions"))
+        shelf.hold(())
+        for each in own:
+            if each.subject_kind != "event":
+                asked_for = {"run": each.run, "bot": each.bot, "subject": each.subject_id}
+                self._page("/decision", asked_for, partial(decision_page, shelf, each.run, each.bot, each.subject_id))
+        for path, asked_for, make in general:
+            self._page(path, asked_for, make)
+            listener(Progress("site", len(self._made), len(self._pages), path))
+        self._page("/search", {}, partial(_same, Page("search", {})))
+        self._put("search-index.js", self._index())
+        for name in _ASSETS:
+            self._put(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
+        items.sort(key=lambda item: item[:2], reverse=True)
+        self._put(FEED, self._rss([item for _, _, item in items[:_MOST_ITEMS]]))
+
+        gone = [name for name in planned if name not in self._made]
+        for name in gone:
+            (self._folder / name).unlink(missing_ok=True)
+        self._keep({"key": key, "files": self._made, "events": self._made_of, "planned": []})
+        return Written(len(self._made), self._written, len([name for name in gone if name in self._before["files"]]))
+
+    def _named(self, own: Sequence[LedgerDecision]) -> list[tuple[str, dict[str, str], Callable[[], Page]]]:
+        """Give every page its file, and return those that are of no event and no decision."""
+        shelf, options = self._shelf, self._options
+        scores = {"recipe": options.recipe, "venue": options.venue}
+        board = leaderboard_page(shelf, **scores)
+        general: list[tuple[str, dict[str, str], Callable[[], Page]]] = [
+            ("/", {}, partial(_same, board)),
+            ("/calibration", {}, partial(calibration_page, shelf, **scores)),
+            ("/accounts", {}, partial(accounts_page, shelf)),
+            ("/cohorts", {}, partial(cohorts_page, shelf)),
+            ("/methods", {}, partial(methods_page, shelf)),
+        ]
+        for name in board.shown["tables"]:
+            if (table := table_page(shelf, name, **scores)).shown["grids"]:
+                general.append((f"/tables/{name}", {}, partial(_same, table)))
+        for path, parts, make in (
+            ("/decisions", len(own), partial(decisions_page, shelf, since=self._first_day)),
+            ("/events", len(shelf.events()), partial(events_page, shelf)),
+            ("/runs", len(shelf.runs()), partial(runs_page, shelf)),
+        ):
+            for number in range(1, max(1, -(-parts // PAGE)) + 1):
+                # The first one is asked for without a number.
+                asked = {"page_": str(number)} if number > 1 else {}
+                general.append((path, asked, partial(make, page_=number)))
+        for name in shelf.bots():
+            general.append(("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
+        for name in dict.fromkeys(shelf.store.run_read(names_of_accounts)):
+            general.append(("/account", {"bot": name}, partial(account_page, shelf, name)))
+        for week in cohorts_page(shelf).shown["weeks"]:
+            general.append(("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
+        for path, asked, _ in general:
+            self._name(path, asked)
+        for each in own:
+            self._name("/decision", {"run": each.run, "bot": each.bot, "subject": each.subject_id})
+            if each.subject_kind == "event":
+                self._name("/event", {"id": each.subject_id})
+        self._name("/search", {})
+        for name in (*_ASSETS,):
+            self._pages[f"/static/{name}", frozenset()] = f"static/{name}"
+        for name in ("search-index.js", FEED):
+            self._pages[f"/{name}", frozenset()] = name
+        return general
+
+    def _name(self, path: str, asked: Mapping[str, str]) -> None:
+        kind = path.strip("/") or "index"
+        if not asked:
+            self._pages[path, frozenset()] = f"{kind}.html"
+            return
+        # No name of others reaches a file's name but in letters, and no two are alike.
+        said = _NO_SLUG.sub("-", next(iter(asked.values()))).strip("-")[:_SLUG_CHARACTERS]
+        whole = _digest(json.dumps([path, sorted(asked.items())]).encode())[:20]
+        self._pages[path, frozenset(asked.items())] = f"{kind}/{said}-{whole}.html".replace("/-", "/")
+
+    def _address(self, path: str, **asked: object) -> str:
+        """Return where a page is from the one that is written now; empty where the site has none."""
+        kept = {name: str(value) for name, value in asked.items()}
+        if kept.get("since") == self._first_day:
+            del kept["since"]
+        if kept.get("page_") == "1":
+            del kept["page_"]
+        found = self._pages.get((path, frozenset(kept.items())))
+        return "" if found is None else posixpath.relpath(found, posixpath.dirname(self._here) or ".")
+
+    def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], Page]) -> None:
+        self._here = self._pages[path, frozenset(asked.items())]
+        page = make()
+        footer = f"predibot {__version__}, written {self._today}"
+        text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
+        self._put(self._here, text.encode("utf-8", "replace"))
+
+    def _event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
+        """Write the page of an event and those of its decisions, unless they would be what they were."""
+        shelf = self._shelf
+        asked = [{"run": each.run, "bot": each.bot, "subject": id} for each in own]
+        names = [
+            self._pages["/event", frozenset({("id", id)})],
+            *(self._pages["/decision", frozenset(each.items())] for each in asked),
+        ]
+        made_of = repr([code, names, shelf.own[id], shelf.said.get(id), shelf.moved.get(id)]).encode()
+        digest = self._made_of[id] = _digest(made_of)
+        before = self._before["files"]
+        if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
+            self._made.update({name: before[name] for name in names})
+            return
+        self._page("/event", {"id": id}, partial(event_page, shelf, id))
+        for each in asked:
+            self._page("/decision", each, partial(decision_page, shelf, each["run"], each["bot"], id))
+
+    def _put(self, name: str, content: bytes) -> None:
+        """Write a file, unless it is there as it would be."""
+        digest = self._made[name] = _digest(content)
+        if self._before["files"].get(name) == digest and self._is_there(name):
+            return
+        path = self._folder / name
+        path.parent.mkdir(exist_ok=True)
+        with whole_file(path) as file:
+            file.write(content)
+        self._written += 1
+
+    def _is_there(self, name: str) -> bool:
+        return (self._folder / name).is_file()
+
+    def _keep(self, document: Mapping[str, Any]) -> None:
+        with whole_file(self._folder / MANIFEST) as file:
+            file.write(json.dumps(document, indent=0, sort_keys=True).encode())
+
+    def _index(self) -> bytes:
+        """Return what is searched, as a script: a page that was opened from a folder may fetch nothing."""
+        self._here = "index.html"
+        found = [["bot", line(name), self._address("/bot", name=name)] for name in self._shelf.bots()]
+        found += [
+            ["event", line(each.title), self._address("/event", id=each.event_id)] for each in self._shelf.events()
+        ]
+        # Nothing in it can end the script, whatever a title says.
+        said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")
+        return f"const PREDIBOT_INDEX = {said};\n".encode()
+
+    def _item(self, id: str, newest: LedgerDecision) -> str:
+        """Return what a feed says of an event: who said what at its newest slot."""
+        rows = [each for each in self._shelf.said.get(id, ()) if each.slot_at == newest.slot_at]
+        said = [
+            f"{line(each.bot)}: {figures.probability(each.probability)} (price {figures.probability(each.price_yes)}) "
+            f"on {line(each.question)}"
+            for each in rows[:_MOST_SAID]
+        ]
+        if len(rows) > _MOST_SAID:
+            said.append(f"and {len(rows) - _MOST_SAID} more")
+        file = self._pages["/event", frozenset({("id", id)})]
+        link = f"<link>{_xml(posixpath.join(self._options.url, file))}</link>" if self._options.url else ""
+        guid = f"{file} {newest.slot_at.isoformat()}"
+        return (
+            f"<item><title>{_xml(line(newest.title or id))}</title>{link}"
+            f'<guid isPermaLink="false">{_xml(guid)}</guid><pubDate>{format_datetime(newest.slot_at)}</pubDate>'
+            f"<description>{_xml('; '.join(said))}</description></item>"
+        )
+
+    def _rss(self, items: Sequence[str]) -> bytes:
+        link = _xml(self._options.url or "https://pypi.org/project/predibot/")
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel><title>predibot</title>'
+            f"<link>{link}</link><description>New forecasts</description>\n" + "\n".join(items) + "\n</channel></rss>\n"
+        ).encode()
+
+
+def _same(page: Page) -> Page:
+    return page
+
+
+def _xml(text: str) -> str:
+    return escape(_NO_XML.sub("\ufffd", text))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _code() -> str:
+    """Return the digest of all code that a page's numbers and looks depend on."""
+    package = Path(__file__).parents[1]
+    found = sorted(file for folder in ("reports", "web") for file in (package / folder).rglob("*.*"))
+    return _digest(b"".join([code_digest().encode(), *(file.read_bytes() for file in found if file.suffix != ".pyc")]))
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """Return what a folder says of the site in it; nothing of a new or empty one.
+
+    Raises:
+        UsageError: If it holds something else, or what it says cannot be read.
+    """
+    nothing: dict[str, Any] = {"key": "", "files": {}, "events": {}, "planned": []}
+    try:
+        text = (folder / MANIFEST).read_text("utf-8")
+    except FileNotFoundError:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(
+                f"{folder} holds something else than a site of predibot; name a new folder, or an empty one"
+            ) from None
+        return nothing
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"{folder / MANIFEST} cannot be read; name another folder") from None
+    try:
+        found = json.loads(text)
+        names = [*found["files"], *found["planned"]]
+        whole = all(isinstance(found[name], type(empty)) for name, empty in nothing.items())
+        if not whole or not all(_OWN_NAME.fullmatch(name) for name in names):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(f"{folder / MANIFEST} is no manifest of a site; name another folder") from None
+    return {name: found[name] for name in nothing}
