@@ -32,7 +32,8 @@ def event_page(shelf: Shelf, id: str) -> Page:
     own = shelf.told(Asked(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    by_market = sorted(shelf.forecasts(Asked(event=id)), key=lambda each: (each.market_id, each.slot_at))
+    said = shelf.forecasts(Asked(event=id))
+    by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     prices = shelf.prices(id)
     markets = []
     for market_id, group in groupby(by_market, lambda each: each.market_id):
@@ -55,5 +56,5 @@ def event_page(shelf: Shelf, id: str) -> Page:
             "related": related[:_RELATED],
             "all_related": len(related),
         },
-        {"forecasts": records(by_market)},
+        {"forecasts": records(said)},
     )

@@ -77,8 +77,7 @@ def table_page(shelf: Shelf, name: str, recipe: str = "", venue: str = "") -> Pa
     """Return a table of `predibot report` by its name."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
-    wanted = ("evidence", "curves", "intervals", "adjusted", "pairs")
-    found = shelf.evaluation(recipe, Question(wanted=wanted), venue)
+    found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves", "intervals", "adjusted", "pairs")), venue)
     page = grids_page(f"Table of {name}", list(table_grids(found, name)))
     # Whole numbers in place of what a screen shows of them.
     return replace(page, tables={**page.tables, name: lambda: evaluation_rows(found, name)})
