@@ -12,10 +12,10 @@ from predibot.domain.resolution import Resolution
 from predibot.ledger.care.copied_ledger import copy_ledger
 from predibot.ledger.read.account_statement import accounts_named, statement_of
 from predibot.ledger.read.details.accounts import holdings_over_time
-from predibot.ledger.read.details.bots import bot_setup, bots_on_events, evidence_of_bot
+from predibot.ledger.read.details.bots import bot_setup, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details
 from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
-from predibot.ledger.read.details.lately import newest_decisions, said_of_settled, under_way
+from predibot.ledger.read.details.lately import said_of_settled, under_way
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
@@ -70,7 +70,6 @@ def test_a_bot_is_told_as_its_newest_run_froze_it(filled: Store) -> None:
     a_run(filled, ONE, bots=(bot("a", size=2),), **later)  # type: ignore[arg-type]
     with filled.read() as connection:
         found = bot_setup(connection, "a")
-        assert bots_on_events(connection) == ("a", "b")
         assert bot_setup(connection, "nobody") is None
     assert found is not None
     assert (found.run, found.arguments_json, found.setups) == ("daily@2026-03-03T00:00Z", '{"size": 2}', 2)
@@ -121,7 +120,6 @@ def test_what_settled_last_is_told_by_its_last_revision_with_all_that_was_said(f
             ("b", 0.2, 0.4, 1.0),
         ]
         assert said_of_settled(connection, 0) == ()
-        assert [(each.bot, each.subject_id) for each in newest_decisions(connection, 2)] == [("b", "e1"), ("b", "e3")]
 
 
 def test_what_is_under_way_is_told_until_its_lease_ends(filled: Store) -> None:

@@ -1,4 +1,4 @@
-"""Bots as runs froze them: who there are, with what they were set up, and how much evidence each decision gathered."""
+"""Bots as runs froze them: with what they were set up, and how much evidence each decision gathered."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
