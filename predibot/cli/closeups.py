@@ -55,7 +55,7 @@ class Asked:
             "--html": self.html,
         }
         asked = [option for option, value in named.items() if value is not None]
-        alone = [option for option in _FITTING["--html"] if beside[option]]
+        alone = [option for option in ("--with-traces", "--url") if beside[option]]
         if alone and self.html is None:
             raise typer.BadParameter(f"{' and '.join(alone)} says something about --html DIR; give both")
         if self.out is not None and self.tearsheet is None:

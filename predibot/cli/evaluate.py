@@ -18,6 +18,10 @@ def evaluate(
     ] = None,
     venue: options.LookBackVenue = None,
     as_of: options.AsOf = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    category: options.Category = None,
+    mode: options.Mode = None,
     bots: options.Bots = None,
     horizons: Annotated[
         str, typer.Option("--horizons", metavar="DAYS", help="days after the decision, comma-separated")
@@ -52,6 +56,7 @@ def evaluate(
     """Track first, then score what was known as of the instant."""
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.commands.evaluate import Asking, Evaluated, evaluate_as_asked
+    from predibot.scoring.records.narrowing import Narrowing
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     output.one_format(json=json, csv=csv, worst=worst)
@@ -59,7 +64,8 @@ def evaluate(
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
     asked = replace(asked, archived=archived)
-    asking = Asking(venue, recipe, bot_names, as_of, output.question_for(asked, shown, json=json, csv=csv), worst)
+    question = output.question_for(asked, shown, json=json, csv=csv)
+    asking = Asking(venue, recipe, bot_names, as_of, question, worst, Narrowing(since, until, category, mode))
 
     def show(found: Evaluated) -> None:
         output.print_evaluation(found.evaluation, json=json, csv=csv, shown=shown, worst=found.worst)

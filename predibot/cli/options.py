@@ -86,6 +86,17 @@ AsOf = Annotated[
     datetime | None,
     typer.Option("--as-of", parser=instant, metavar="INSTANT", help="see nothing later than this"),
 ]
+Since = Annotated[
+    datetime | None,
+    typer.Option("--since", parser=instant, metavar="INSTANT", help="only slots at that instant or later"),
+]
+Until = Annotated[
+    datetime | None, typer.Option("--until", parser=instant, metavar="INSTANT", help="only slots before that instant")
+]
+Category = Annotated[
+    str | None, typer.Option("--category", metavar="NAME", help="only events of this category, as --by category has it")
+]
+Mode = Annotated[str | None, typer.Option("--mode", metavar="MODE", help="only runs that were live, or replay")]
 Ledger = Annotated[
     str | None,
     typer.Option(

@@ -1,6 +1,5 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +20,10 @@ def report(
     ] = None,
     venue: options.LookBackVenue = None,
     as_of: options.AsOf = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    category: options.Category = None,
+    mode: options.Mode = None,
     bots: options.Bots = None,
     bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None,
     event: Annotated[
@@ -36,16 +39,8 @@ def report(
         Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="DIR", help="write pages into a folder, to be published anywhere")
-    ] = None,
-    since: Annotated[
-        datetime | None,
-        typer.Option(
-            "--since",
-            parser=options.instant,
-            metavar="DAY",
-            help="of --html, decisions from then on; left out: the last 30 days",
-        ),
+        Path | None,
+        typer.Option("--html", metavar="DIR", help="write pages into a folder: decisions --since, or of 30 days"),
     ] = None,
     with_traces: Annotated[
         bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
@@ -67,6 +62,7 @@ def report(
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.commands.evaluate import Asking, report_as_asked
     from predibot.scoring.evaluation.evaluation import Question
+    from predibot.scoring.records.narrowing import Narrowing
 
     caller = output.caller(verbose=verbose)
     output.one_format(json=json, csv=csv, worst=worst)
@@ -82,6 +78,9 @@ def report(
         "--all": every,
         "--as-of": as_of is not None,
         "--since": since is not None,
+        "--until": until is not None,
+        "--category": category is not None,
+        "--mode": mode is not None,
         "--with-traces": with_traces,
         "--url": bool(url),
     }
@@ -94,7 +93,7 @@ def report(
         return
     shown = options.shown(full=full, table=table, every=every)
     question = output.question_for(Question(archived=archived), shown, json=json, csv=csv)
-    asking = Asking(venue, recipe, bot_names, as_of, question, worst)
+    asking = Asking(venue, recipe, bot_names, as_of, question, worst, Narrowing(since, until, category, mode))
     show = partial(_show, shown=shown, json=json, csv=csv)
     report_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, show=show)
 

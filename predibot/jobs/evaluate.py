@@ -15,7 +15,9 @@ from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
+from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
@@ -35,6 +37,7 @@ from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 _log = logging.getLogger(__name__)
 
@@ -50,28 +53,39 @@ def evaluate(
     recipe: str | None = None,
     bots: Sequence[str] = (),
     question: Question | None = None,
+    only: Narrowing = EVERYTHING,
 ) -> Evaluation:
-    """Return how good the bots were, from what is stored; nothing is fetched."""
+    """Return how good the bots were, from what is stored; nothing is fetched.
+
+    Of accounts there is a whole history or nothing: none is told where dates or a category are asked for.
+
+    Raises:
+        UsageError: If no event is of the category that is asked for.
+        LedgerUnusable: If the ledger holds what predibot does not write.
+    """
     question = question or Question()
     _store(store, partial(_pack, store, venue_name))
-    asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), code_digest()]
+    asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), plain(only), code_digest()]
     with store.read() as connection:
         key = memo_key(connection, [*asked, live_venues(connection)])
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
         try:
             with store.rows_blamed():
-                record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-                kept = account_records(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+                record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots, only=only)
+                kept = account_records(connection, venue_name, as_of, recipe=recipe, bot_names=bots, mode=only.mode)
                 cohorts = cohort_records(
-                    connection, venue_name, as_of, recipe=recipe, bot_names=bots, archived=question.archived
+                    connection, venue_name, as_of, recipe=recipe, bot_names=bots, archived=question.archived, only=only
                 )
         except ROW_ERRORS as error:
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
-        imported = imported_decisions(connection, venue_name, as_of)
-        late = late_decisions(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-        unscored = decisions_on_no_event(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        chosen = [*runs_in(connection, only), *of_category(connection, venue_name, as_of, only)]
+        imported = imported_decisions(connection, venue_name, as_of, *chosen)
+        late = late_decisions(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
+        unscored = decisions_on_no_event(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
+    cut = sorted({each.game for each in kept}) if only.cuts_accounts else []
+    kept = () if cut else kept
     try:
         with store.rows_blamed():
             found = _with_accounts(evaluation_of(record, as_of, question), kept, cohorts, question)
@@ -89,7 +103,13 @@ def evaluate(
             "`predibot export --table decisions` lists them as late"
         )
         found = replace(found, late=late, notes=(*found.notes, said))
-    played = {each.game for each in kept} | {each.game for each in cohorts}
+    if cut:
+        said = (
+            f"the accounts of {' and '.join(cut)} are not shown: a part of their history is no account. Leave dates "
+            "and category out to see them"
+        )
+        found = replace(found, notes=(*found.notes, said))
+    played = {*cut, *(each.game for each in kept)} | {each.game for each in cohorts}
     unscored = {game: n for game, n in unscored.items() if game not in played}
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
@@ -180,6 +200,7 @@ def evaluate_stored(
     bots: Sequence[str] = (),
     as_of: datetime | None = None,
     question: Question | None = None,
+    only: Narrowing = EVERYTHING,
     clock: Clock,
 ) -> Stored:
     """Return the runs somebody asks about and how good the bots were, without asking any venue.
@@ -191,6 +212,7 @@ def evaluate_stored(
         bots: Only these; empty for all.
         as_of: Nothing later is seen; left out, the end of a sandbox, else now.
         question: What is asked of the evaluation.
+        only: Only the decisions of this part.
         clock: The instant it is.
 
     Raises:
@@ -201,7 +223,7 @@ def evaluate_stored(
         runs = list_runs(connection)
     name = asked_about(recipe, bots, runs)
     at, world = look_back_at(asked.specs[-1], as_of, clock), asked.name
-    found = evaluate(store=store, venue_name=world, as_of=at, recipe=name, bots=bots, question=question)
+    found = evaluate(store=store, venue_name=world, as_of=at, recipe=name, bots=bots, question=question, only=only)
     return Stored(name, world, tuple(each for each in runs if name in (None, each.run.recipe)), found)
 
 

@@ -10,6 +10,7 @@ from predibot.ledger.read.reasons import Reason, markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.records.losses import Loss, largest_losses
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -28,7 +29,14 @@ class WorstDecision:
 
 
 def worst_decisions(
-    store: Store, venue_name: str, as_of: datetime, most: int, *, recipe: str | None = None, bots: Sequence[str] = ()
+    store: Store,
+    venue_name: str,
+    as_of: datetime,
+    most: int,
+    *,
+    recipe: str | None = None,
+    bots: Sequence[str] = (),
+    only: Narrowing = EVERYTHING,
 ) -> tuple[WorstDecision, ...]:
     """Return what cost most as of an instant, the dearest first; nothing is fetched.
 
@@ -39,9 +47,10 @@ def worst_decisions(
         most: How many at most.
         recipe: Only runs of this name.
         bots: Only these; empty for all.
+        only: Only the decisions of this part.
     """
     with store.read() as connection:
-        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots, only=only)
         return with_reasons(connection, venue_name, largest_losses(record, most))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.responses import JSONResponse
 
@@ -17,6 +17,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard, verdict_said
 from predibot.reports.views.schedule import status_document
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.web.pages.leaderboard import Part
 from predibot.web.shelf import Shelf
 
 _MOST = 500
@@ -89,12 +90,23 @@ def api(shelf: Shelf) -> APIRouter:
         """Return the forecasts and bets of a run, by bot, event and market."""
         return paged(request, "forecasts", lambda: shelf.forecasts(Asked(run=run)), cursor, limit)
 
+    def part_asked(
+        recipe: _Text = "",
+        venue: _Text = "",
+        since: _Text = "",
+        until: _Text = "",
+        category: _Text = "",
+        mode: _Text = "",
+        bots: _Text = "",
+    ) -> Part:
+        return Part(recipe, venue, since, until, category, mode, bots)
+
     @router.get("/leaderboard")
-    def board(request: Request, recipe: _Text = "", venue: _Text = "") -> Response:
-        """Return the leaderboard, those of models without a known cutoff apart."""
+    def board(request: Request, part: Annotated[Part, Depends(part_asked)]) -> Response:
+        """Return the leaderboard, those of models without a known cutoff apart, of the part that is asked for."""
 
         def document() -> Any:
-            found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves")), venue)
+            found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
             return {
                 "as_of": found.as_of,
                 "rankings": {
@@ -106,9 +118,9 @@ def api(shelf: Shelf) -> APIRouter:
         return answered(request, document)
 
     @router.get("/evaluation")
-    def evaluation(request: Request, recipe: _Text = "", venue: _Text = "") -> Response:
-        """Return every score, as `predibot evaluate --json` has them."""
-        return answered(request, lambda: evaluation_document(shelf.evaluation(recipe, Question(), venue)))
+    def evaluation(request: Request, part: Annotated[Part, Depends(part_asked)]) -> Response:
+        """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
+        return answered(request, lambda: evaluation_document(part.evaluation(shelf, Question())))
 
     @router.get("/trace")
     def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:

@@ -14,6 +14,7 @@ from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.event_facts import NO_CATEGORY, played_events
 from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
@@ -36,6 +37,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 64
@@ -137,16 +139,39 @@ class Shelf:
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
         return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
 
-    def evaluation(self, recipe: str, question: Question, venue: str = "") -> Evaluation:
+    def categories(self) -> tuple[str, ...]:
+        """Return the categories of the events that runs played, in order."""
+
+        def work(connection: Connection) -> tuple[str, ...]:
+            last = select(runs.c.venue_name, func.max(runs.c.as_of)).group_by(runs.c.venue_name)
+            found = {
+                event.category or NO_CATEGORY
+                for venue, at in connection.execute(last).all()
+                for event in played_events(connection, venue, at).values()
+            }
+            return tuple(sorted(found))
+
+        return self._read(("categories",), work)
+
+    def evaluation(
+        self,
+        recipe: str,
+        question: Question,
+        venue: str = "",
+        only: Narrowing = EVERYTHING,
+        bots: tuple[str, ...] = (),
+    ) -> Evaluation:
         """Return how good the bots are, by what is stored; what is now is so for ten minutes.
 
         Args:
             recipe: Only its runs; empty for all.
             question: What is asked.
             venue: Where its runs were made; empty for that of the newest.
+            only: Only the decisions of this part.
+            bots: Only these; empty for all.
 
         Raises:
-            UsageError: If there is no such recipe, or the ledger has no run that counts.
+            UsageError: If there is no such recipe, bot or category, or the ledger has no run that counts.
         """
         asked = self._venue(recipe, venue)
 
@@ -155,13 +180,14 @@ class Shelf:
                 self.store,
                 venue=asked,
                 recipe=recipe or None,
-                bots=(),
+                bots=bots,
                 as_of=None,
                 question=question,
+                only=only,
                 clock=self.clock,
             ).evaluation
 
-        return self._once(("evaluation", recipe, asked, question.wanted, self._now()), work)
+        return self._once(("evaluation", recipe, asked, question.wanted, only, bots, self._now()), work)
 
     def bot(self, name: str, venue: str = "", recipe: str = "") -> BotHistory:
         """Return all that is told of a bot; what is now is so for ten minutes, as everywhere below.
@@ -235,4 +261,4 @@ class Shelf:
 
 def _key(asked: Asked) -> Asked:
     """Return what is asked for as what can be looked up."""
-    return replace(asked, bots=tuple(asked.bots))
+    return replace(asked, bots=tuple(asked.bots), specs=None if asked.specs is None else tuple(asked.specs))

@@ -280,6 +280,9 @@ class _Site:
         kept = {name: str(value) for name, value in asked.items()}
         if kept.get("since") == self._first_day:
             del kept["since"]
+        for name in ("recipe", "venue"):
+            if kept.get(name) == getattr(self._options, name):
+                del kept[name]
         if kept.get("page_") == "1":
             del kept["page_"]
         found = self._pages.get((path, frozenset(kept.items())))

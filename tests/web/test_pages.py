@@ -77,6 +77,25 @@ def test_the_leaderboard_says_what_the_terminal_says(browser: TestClient, played
     assert "cohorts, of which" in page or "cohort count" in page
 
 
+def test_the_leaderboard_is_narrowed_in_its_address_as_the_terminal_narrows_it(
+    browser: TestClient, played: str
+) -> None:
+    category = "Sports"
+    asked = {"since": "2026-01-07", "until": "2026-01-10", "category": category, "bots": "script_sharp,market_price"}
+    page = browser.get("/", params=asked).text
+    span = ("--since", "2026-01-07", "--until", "2026-01-11", "--category", category, "--bots", asked["bots"])
+    said = said_here("report", "--ledger", played, *span, "--json")
+    assert said.code == 0, said.err
+    shown = said.document["leaderboard"]
+    assert sorted(re.findall(r'<th scope="row"><a[^>]*>([^<]*)</a>', page)) == sorted(each["bot"] for each in shown)
+    table = browser.get("/tables/forecasts.csv", params=asked).text
+    whole = browser.get("/tables/forecasts.csv").text
+    assert table != whole and len(table.splitlines()) == len(shown) + 1
+    assert browser.get("/", params={"category": "nothing"}).status_code == 404
+    assert browser.get("/", params={"mode": "dead"}).status_code == 404
+    assert browser.get("/", params={"since": "soon"}).status_code == 404
+
+
 def test_a_decision_shows_its_forecasts_and_each_step_of_its_trace(browser: TestClient) -> None:
     (row,) = browser.get("/api/v1/decisions", params={"bot": "script_sharp", "limit": 1}).json()["decisions"]
     page = browser.get("/decision", params={"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]}).text

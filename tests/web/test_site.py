@@ -184,7 +184,6 @@ def test_a_folder_of_others_is_not_touched(manifest: str | None, played: str, tm
 
 def test_options_that_are_about_nothing_are_refused(played: str, tmp_path: Path) -> None:
     for asked in (
-        ("--since", "2026-01-01"),
         ("--with-traces",),
         ("--url", "https://example.org"),
         ("--html", tmp_path / "site", "--url", "javascript:alert(1)"),

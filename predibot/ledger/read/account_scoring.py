@@ -56,6 +56,7 @@ def account_records(
     *,
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
+    mode: str | None = None,
 ) -> tuple[AccountsRecord, ...]:
     """Return the accounts that had a turn, by recipe, game, mode and subject, as they were known at the instant.
 
@@ -65,12 +66,13 @@ def account_records(
         as_of: Nothing that was booked, valued, observed or settled later is read.
         recipe: Only accounts of the recipe with this name.
         bot_names: Only of these bots; empty for all.
+        mode: Only of this mode.
 
     Raises:
         LedgerUnusable: If prices are not as predibot writes them.
         ValueError, LookupError: If something else is not: a ledger may be anybody's file.
     """
-    named = _named(connection, venue, recipe, bot_names)
+    named = [each for each in _named(connection, venue, recipe, bot_names) if mode in (None, each.group[2])]
     if not named:
         return ()
     own = [each.row for each in named]

@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from predibot.domain.category import category_of
 from predibot.domain.event import Tag
 from predibot.domain.price import FeeSchedule
+from predibot.ledger.read.lists.narrowing import runs_in
+from predibot.ledger.schema.column_types import listed
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import events, market_rows, run_events
 from predibot.ledger.write.runs import runs
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 NO_CATEGORY = "no category"
 _MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
@@ -41,7 +46,7 @@ class AskedMarkets:
     """What a taker pays, by the run and the row of the market; one without an entry states nothing."""
 
 
-def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
+def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHING) -> AskedMarkets:
     """Return the markets of every event that a run of a venue plays, void runs aside.
 
     An event is frozen anew with each run, and a month has thousands: so the few
@@ -50,7 +55,7 @@ def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
     statement = (
         select(run_events.c.run_id, run_events.c.event_row, run_events.c.event_json)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None))
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *runs_in(connection, only))
         .order_by(run_events.c.run_id, run_events.c.position)
     )
     row_of = market_rows(connection, venue)
@@ -72,17 +77,31 @@ def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
     return AskedMarkets(asked, groups, fees)
 
 
+def of_category(connection: Connection, venue: str, as_of: datetime, only: Narrowing) -> list[ColumnElement[bool]]:
+    """Return by what decisions on events of the category asked for are chosen; by nothing where none is."""
+    if only.category is None:
+        return []
+    played = played_events(connection, venue, as_of, only)
+    rows = [row for row, each in played.items() if (each.category or NO_CATEGORY) == only.category]
+    about = select(subjects.c.id).where(subjects.c.event_row.in_(listed(rows)))
+    return [decisions.c.subject_row.in_(about)]
+
+
 def _unquoted(text: str) -> str:
     """Return what a text of JSON says; hardly any needs to be read as such, and there are hundreds of thousands."""
     return str(json.loads(text)) if "\\" in text else text[1:-1]
 
 
-def played_events(connection: Connection, venue: str, as_of: datetime) -> Mapping[int, PlayedEvent]:
-    """Return every event of a venue that some run played by the instant, by its row."""
+def played_events(
+    connection: Connection, venue: str, as_of: datetime, only: Narrowing = EVERYTHING
+) -> Mapping[int, PlayedEvent]:
+    """Return every event of a venue that some run of those asked for played by the instant, by its row."""
     last = (
         select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None))
+        .where(
+            runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None), *runs_in(connection, only)
+        )
         .group_by(run_events.c.event_row)
         .subquery()
     )

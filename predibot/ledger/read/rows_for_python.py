@@ -175,6 +175,8 @@ class Asked:
     status: str | None = None
     venue: str | None = None
     """Where the run was made, as it was asked for."""
+    specs: Sequence[str] | None = None
+    """Only of runs at one of these venues, as they were asked for."""
     since: datetime | None = None
     """Only of slots from then on, and of those before the next one."""
     until: datetime | None = None
@@ -194,6 +196,7 @@ class Asked:
             None if self.subject is None else _about([self.subject]),
             None if self.status is None else decisions.c.status == self.status,
             None if self.venue is None else runs.c.venue == self.venue,
+            None if self.specs is None else runs.c.venue.in_(self.specs),
             None if self.since is None else runs.c.slot_at >= self.since,
             None if self.until is None else runs.c.slot_at < self.until,
             None if self.rows is None else decisions.c.id.in_(self.rows),

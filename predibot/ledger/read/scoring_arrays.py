@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from predibot.domain.decision import STATUSES
+from predibot.errors import UsageError
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
+from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
 from predibot.ledger.schema.column_types import to_microseconds
@@ -18,6 +20,7 @@ from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 from predibot.scoring.records.track_record import TrackRecord
 
 Floats = NDArray[np.float64]
@@ -38,6 +41,7 @@ def track_record(
     *,
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
+    only: Narrowing = EVERYTHING,
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
 
@@ -49,8 +53,10 @@ def track_record(
         as_of: Nothing that was decided, observed or settled later is read.
         recipe: Only runs of the recipe with this name.
         bot_names: Only these bots; empty for all.
+        only: Only the decisions of this part.
 
     Raises:
+        UsageError: If no event is of the category that is asked for.
         LedgerUnusable: If the prices are not as predibot writes them.
         ValueError, TypeError, LookupError, ArithmeticError: If something else is not: a ledger may be anybody's file.
     """
@@ -59,9 +65,14 @@ def track_record(
     market_rows = listed[:, 0]
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
-    head, bet = _decided(connection, venue, as_of, recipe)
+    head, bet = _decided(connection, venue, as_of, recipe, only)
     _check_numbers(head, bet, market_rows, payout, settled_at)
     knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
+    played = played_events(connection, venue, as_of, only)
+    if only.category is not None:
+        in_it = _of_category(head[:, 5], played, only.category)
+        head, bet = _only(in_it, head, bet)
+        knowledge = knowledge[in_it]
     event_rows = _event_rows(connection, venue, head[:, 5])
     if bot_names:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
@@ -71,9 +82,8 @@ def track_record(
     names, bot_index = _bots(connection, head[:, 1])
     event = head[:, 5].astype(np.int64)
     observed_market, observed_at, observed_price = _observations(connection, venue, market_rows, as_of)
-    played = played_events(connection, venue, as_of)
     categories, category = _categories(event, played)
-    asked_of = asked_markets(connection, venue)
+    asked_of = asked_markets(connection, venue, only)
     fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(head, market_rows, asked_of)
     return TrackRecord(
@@ -135,7 +145,9 @@ def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats,
         raise ValueError("a bet is on a market that is not there")
 
 
-def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | None) -> tuple[Floats, Floats]:
+def _decided(
+    connection: Connection, venue: str, as_of: datetime, recipe: str | None, only: Narrowing
+) -> tuple[Floats, Floats]:
     """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run of decisions.
 
     And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
@@ -146,6 +158,7 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
             *([] if recipe is None else [runs.c.recipe == recipe]),
+            *runs_in(connection, only),
         )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
@@ -257,6 +270,20 @@ def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[s
     rows, index = np.unique(event, return_inverse=True)
     of_event = np.array([names.index(named.get(int(row), NO_CATEGORY)) for row in rows], dtype=np.int64)
     return names, of_event[index] if rows.size else np.zeros(0, dtype=np.int64)
+
+
+def _of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str) -> NDArray[np.bool_]:
+    """Return which decisions are on an event of a category.
+
+    Raises:
+        UsageError: If there is no such event.
+    """
+    named = {row: each.category or NO_CATEGORY for row, each in played.items()}
+    rows = [row for row, name in named.items() if name == category]
+    if not rows:
+        known = ", ".join(sorted(set(named.values()))) or "none, because nothing was played"
+        raise UsageError(f"no event is of category {category[:60]!r}; there are: {known[:600]}")
+    return np.isin(decided_on, rows)
 
 
 def _asked(head: Floats, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Ints, Ints]:

@@ -1,10 +1,11 @@
 """The types of columns: instants, texts of ours, and prose that bots and people wrote."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, Dialect, Text
+from sqlalchemy import BigInteger, BindParameter, Dialect, Integer, Text, bindparam
 from sqlalchemy.types import TypeDecorator
 
 from predibot.domain.clock import EPOCH
@@ -22,6 +23,11 @@ def to_microseconds(instant: datetime) -> int:
 def from_microseconds(microseconds: int) -> datetime:
     """Return the UTC instant of a number of microseconds since 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
+
+
+def listed(rows: Sequence[int]) -> BindParameter[Any]:
+    """Return numbers of rows for `in_`, written into the statement: it has not places for as many as there may be."""
+    return bindparam(None, [int(row) for row in rows], expanding=True, literal_execute=True, type_=Integer())
 
 
 class Instant(TypeDecorator[datetime]):

@@ -264,7 +264,7 @@ def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None)
     return {run_id: count for run_id, count in connection.execute(statement)}
 
 
-def imported_decisions(connection: Connection, venue: str, as_of: datetime) -> int:
+def imported_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
     """Return how many decisions of runs that count were imported from somebody's files."""
     statement = (
         select(func.count())
@@ -275,25 +275,36 @@ def imported_decisions(connection: Connection, venue: str, as_of: datetime) -> i
             runs.c.voided_at.is_(None),
             runs.c.digest.startswith(IMPORTED, autoescape=True),
             decisions.c.decided_at <= as_of,
+            *which,
         )
     )
     return int(connection.execute(statement).scalar_one())
 
 
 def decisions_on_no_event(
-    connection: Connection, venue: str, as_of: datetime, *, recipe: str | None, bot_names: Sequence[str]
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    *which: ColumnElement[bool],
+    recipe: str | None,
+    bot_names: Sequence[str],
 ) -> Mapping[str, int]:
     """Return how many decisions of runs that count are on no event, by game; of a recipe and bots, or of all."""
     on_none = subjects.c.event_row.is_(None)
-    return _counted_by_game(connection, venue, as_of, recipe, bot_names, on_none)
+    return _counted_by_game(connection, venue, as_of, recipe, bot_names, on_none, *which)
 
 
 def late_decisions(
-    connection: Connection, venue: str, as_of: datetime, *, recipe: str | None, bot_names: Sequence[str]
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    *which: ColumnElement[bool],
+    recipe: str | None,
+    bot_names: Sequence[str],
 ) -> int:
     """Return how many decisions on events were made after the deadline of their run, of a recipe and bots or of all."""
     on_event = subjects.c.event_row.is_not(None)
-    return sum(_counted_by_game(connection, venue, as_of, recipe, bot_names, on_event, is_late()).values())
+    return sum(_counted_by_game(connection, venue, as_of, recipe, bot_names, on_event, is_late(), *which).values())
 
 
 def _counted_by_game(

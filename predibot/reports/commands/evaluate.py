@@ -17,6 +17,7 @@ from predibot.reports.views.decide import RunRow
 from predibot.reports.views.from_jobs import run_row
 from predibot.reports.views.leaderboard import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 Shown = TypeVar("Shown")
 
@@ -45,6 +46,8 @@ class Asking:
     question: Question
     worst: int | None = None
     """How many decisions are listed that cost most; None for no list."""
+    only: Narrowing = EVERYTHING
+    """Only the decisions of this part."""
 
 
 def evaluate_as_asked(
@@ -75,7 +78,13 @@ def evaluate_as_asked(
             # Quotes that were taken just now count too.
             at = look_back_at(spec, asking.as_of, caller.clock)
         found = evaluate(
-            store=store, venue_name=there.name, as_of=at, recipe=name, bots=asking.bots, question=asking.question
+            store=store,
+            venue_name=there.name,
+            as_of=at,
+            recipe=name,
+            bots=asking.bots,
+            question=asking.question,
+            only=asking.only,
         )
         worst = _worst(found, store, there.name, asking, recipe=name)
     with store.rows_blamed():
@@ -97,6 +106,7 @@ def report_as_asked(asking: Asking, caller: Caller, *, ledger: str, show: Callab
             bots=asking.bots,
             as_of=asking.as_of,
             question=asking.question,
+            only=asking.only,
             clock=caller.clock,
         )
         worst = _worst(found.evaluation, store, found.venue_name, asking, recipe=found.recipe)
@@ -126,4 +136,6 @@ def _worst(
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
     others = dict.fromkeys(card.bot for card in cards if card.bot not in BASELINES)
     bots = tuple(asking.bots) or tuple(others)
-    return worst_decisions(store, venue_name, evaluation.as_of, asking.worst, recipe=recipe, bots=bots)
+    return worst_decisions(
+        store, venue_name, evaluation.as_of, asking.worst, recipe=recipe, bots=bots, only=asking.only
+    )

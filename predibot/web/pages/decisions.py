@@ -4,9 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import get_args
 
+from predibot.domain.account import MODES
 from predibot.domain.decision import Status
 from predibot.errors import UsageError
+from predibot.ledger.read.lists.narrowing import specs_of_mode
 from predibot.ledger.read.rows_for_python import SORTED_BY, Asked, LedgerDecision
+from predibot.scoring.records.narrowing import Narrowing
 from predibot.web.pages.details import shown_details
 from predibot.web.pages.page import PAGE, Page, Rows, day_of, part_of, records
 from predibot.web.pages.traces import shown_steps
@@ -24,6 +27,7 @@ def decisions_page(
     run: str = "",
     status: str = "",
     venue: str = "",
+    mode: str = "",
     since: str = "",
     until: str = "",
     void: bool = False,
@@ -39,6 +43,7 @@ def decisions_page(
         run: Its key.
         status: What became of it.
         venue: Where the run was made.
+        mode: Whether it was live, or a replay.
         since: The first day of the slots, such as 2026-01-31.
         until: The last one.
         void: Whether those of runs that were taken out of all scores are listed too.
@@ -46,20 +51,22 @@ def decisions_page(
         page_: Which part.
 
     Raises:
-        UsageError: If a day is none, or there is no such column.
+        UsageError: If a day is none, or there is no such mode or column.
     """
     by, rising = sort.removeprefix("-"), not sort.startswith("-")
     if by not in SORTED_BY:
         raise UsageError(f"decisions cannot be sorted by {by[:40]!r}; there are: {', '.join(SORTED_BY)}")
     last = day_of(until)
+    part = Narrowing(day_of(since), None if last is None else last + timedelta(days=1), mode=mode or None)
     wanted = Asked(
         run=run or None,
         recipe=recipe or None,
         bots=(bot,) if bot else (),
         status=status or None,
         venue=venue or None,
-        since=day_of(since),
-        until=None if last is None else last + timedelta(days=1),
+        specs=None if part.mode is None else shelf.store.run_read(lambda connection: specs_of_mode(connection, mode)),
+        since=part.since,
+        until=part.until,
         void=void,
     )
     asked = {
@@ -68,16 +75,17 @@ def decisions_page(
         "run": run,
         "status": status,
         "venue": venue,
+        "mode": mode,
         "since": since,
         "until": until,
         "void": "true" if void else "",
         "sort": "" if sort == "-slot" else sort,
     }
-    part = part_of(sum(shelf.counts(wanted).values()), page_, "/decisions", **asked)
-    skip = (part["page"] - 1) * PAGE
+    shown = part_of(sum(shelf.counts(wanted).values()), page_, "/decisions", **asked)
+    skip = (shown["page"] - 1) * PAGE
 
     def whole() -> Rows:
-        for first in range(0, part["total"], _AT_ONCE):
+        for first in range(0, shown["total"], _AT_ONCE):
             found = shelf.decisions(wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
             yield from records(found)()
 
@@ -86,11 +94,12 @@ def decisions_page(
         "bot": shelf.bots(),
         "status": get_args(Status),
         "venue": shelf.venues(),
+        "mode": MODES,
     }
     return Page(
         "decisions",
         {
-            **part,
+            **shown,
             "rows": shelf.decisions(wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,

@@ -1,7 +1,9 @@
 """Who beats the price, and who is calibrated."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 
+from predibot.domain.account import MODES
 from predibot.errors import UsageError
 from predibot.reports import figures
 from predibot.reports.terminal.boards.accounts import board_grid
@@ -13,10 +15,14 @@ from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.narrowing import Narrowing
 from predibot.web.curve import Curve, curve_of, reliability_of
-from predibot.web.pages.page import Page, grids_page
+from predibot.web.pages.page import Page, day_of, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
+
+TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs")
+"""What of an evaluation the tables show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +32,62 @@ class Line:
     row: LeaderboardRow
     verdict: str
     edge: str
+    evidence: str
+    """E that the edge is above zero: a claim that may be looked at any time takes 20."""
     curve: Curve | None
 
 
-def leaderboard_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
-    """Return the ranking, its verdicts, and the boards of accounts and cohorts."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which decisions an address asks about, as it says so; empty for all."""
+
+    recipe: str = ""
+    venue: str = ""
+    since: str = ""
+    until: str = ""
+    category: str = ""
+    mode: str = ""
+    bots: str = ""
+
+    def evaluation(self, shelf: Shelf, question: Question) -> Evaluation:
+        """Return how good the bots were in it.
+
+        Raises:
+            UsageError: If a day is none, or as `Shelf.evaluation`.
+        """
+        last = day_of(self.until)
+        until = None if last is None else last + timedelta(days=1)
+        only = Narrowing(day_of(self.since), until, self.category or None, self.mode or None)
+        bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
+        return shelf.evaluation(self.recipe, question, self.venue, only, bots)
+
+    def given(self) -> dict[str, str]:
+        """Return what is asked for with."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+def leaderboard_page(
+    shelf: Shelf,
+    recipe: str = "",
+    venue: str = "",
+    since: str = "",
+    until: str = "",
+    category: str = "",
+    mode: str = "",
+    bots: str = "",
+) -> Page:
+    """Return the ranking, its verdicts, and the boards of accounts and cohorts, of the part that is asked for."""
     runs = shelf.runs()
     if not runs:
         return Page("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
-    found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves")), venue)
+    part = Part(recipe, venue, since, until, category, mode, bots)
+    found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
+    choices = {
+        "recipe": sorted({run.recipe for run in runs}),
+        "venue": shelf.venues(),
+        "category": shelf.categories(),
+        "mode": MODES,
+    }
     boards = [
         *((board_grid(each), list(conclusions_on_accounts(each))) for each in found.accounts),
         *((cohort_grid(each), list(cohort_conclusions(each))) for each in found.cohorts),
@@ -42,10 +95,11 @@ def leaderboard_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
     return Page(
         "leaderboard",
         {
-            "recipe": recipe,
-            "recipes": sorted({run.recipe for run in runs}),
+            "part": part,
+            "given": part.given(),
             "venue": venue or shelf.venues(recipe)[0],
-            "venues": shelf.venues(),
+            # Not names that cannot be shown as they are.
+            "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
             "as_of": found.as_of,
             "rankings": [
                 (name, lines_of(ranking), conclusions(leaderboard(ranking)))
@@ -67,25 +121,47 @@ def lines_of(ranking: Evaluation) -> list[Line]:
             row,
             verdict_said(row),
             figures.thousandths_interval(row.edge_low, row.edge_high),
+            figures.e_value(row.verdict.e_value),
             curve_of(row.curve, f"edge of {line(row.bot)} as it added up"),
         )
         for row in leaderboard(ranking)
     ]
 
 
-def table_page(shelf: Shelf, name: str, recipe: str = "", venue: str = "") -> Page:
-    """Return a table of `predibot report` by its name."""
+def table_page(
+    shelf: Shelf,
+    name: str,
+    recipe: str = "",
+    venue: str = "",
+    since: str = "",
+    until: str = "",
+    category: str = "",
+    mode: str = "",
+    bots: str = "",
+) -> Page:
+    """Return a table of `predibot report` by its name, of the part that is asked for."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
-    found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves", "intervals", "adjusted", "pairs")), venue)
+    part = Part(recipe, venue, since, until, category, mode, bots)
+    found = part.evaluation(shelf, Question(wanted=TABLES_ASK))
     page = grids_page(f"Table of {name}", list(table_grids(found, name)))
     # Whole numbers in place of what a screen shows of them.
     return replace(page, tables={**page.tables, name: lambda: evaluation_rows(found, name)})
 
 
-def calibration_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
-    """Return what each bot said beside how often it happened."""
-    found = shelf.evaluation(recipe, Question(wanted=("evidence", "curves", "intervals")), venue)
+def calibration_page(
+    shelf: Shelf,
+    recipe: str = "",
+    venue: str = "",
+    since: str = "",
+    until: str = "",
+    category: str = "",
+    mode: str = "",
+    bots: str = "",
+) -> Page:
+    """Return what each bot said beside how often it happened, in the part that is asked for."""
+    part = Part(recipe, venue, since, until, category, mode, bots)
+    found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
     return Page(
         "calibration",

@@ -23,6 +23,7 @@ from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.arguments import Floats
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 _UNKNOWN = -1.0
 _Group = tuple[str, str, str, str]
@@ -36,6 +37,7 @@ def cohort_records(
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
     archived: bool = False,
+    only: Narrowing = EVERYTHING,
 ) -> tuple[CohortsRecord, ...]:
     """Return what the members of cohorts did, by recipe, game, mode and methodology, as it was known at an instant.
 
@@ -46,13 +48,17 @@ def cohort_records(
         recipe: Only cohorts of the recipe with this name.
         bot_names: Only these bots; empty for all.
         archived: Whether archived cohorts are in it too.
+        only: Only the cohorts that began then, and of that mode; of one category there are none.
 
     Raises:
         ValueError, LookupError, TypeError: If a row is not as predibot writes it: a ledger may be anybody's file.
     """
     kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
-    counted = [each for each in kept if archived or each.archived_at is None]
-    if not kept:
+    asked = [
+        each for each in kept if only.has_slot(each.start) and only.mode in (None, each.mode) and only.category is None
+    ]
+    counted = [each for each in asked if archived or each.archived_at is None]
+    if not asked:
         return ()
     # Of all bots: a cohort is complete when nobody of it holds anything.
     every = member_accounts(connection, kept, as_of)
@@ -77,7 +83,7 @@ def cohort_records(
                 bots=tuple(_bots(of_bots, in_it, ended, decided, said, strategies, as_of)),
                 cohorts=len(in_it),
                 complete=sum(ended[row] is not None for row in in_it),
-                archived=len(of_group) - len(in_it),
+                archived=sum(each in asked for each in of_group) - len(in_it),
                 remarks=tuple(_remarks(of_bots, in_it, bot_names)),
             )
         )

@@ -1,0 +1,130 @@
+"""Pages over a tenth of the ledger that the benchmarks measure, and a trace of megabytes: small and whole."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi", reason="needs predibot[web]")
+
+from fastapi.testclient import TestClient
+
+from predibot.ledger.files.traces import Traces
+from predibot.ledger.store import Store
+from tests.benchmarks.ledgers import Size, fill
+from tests.web.conftest import client_of
+
+TENTH = Size(100, 10, 10, 200, 3, 20)
+PAGE_BYTES = 200_000
+HERE = {"run": "big@0", "bot": "=bot", "subject": "0"}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Return a browser in front of 10,000 decisions."""
+    address = f"sqlite:///{tmp_path_factory.mktemp('many')}/many.db"
+    with Store.open(address) as store:
+        fill(store, TENTH, np.random.default_rng(1))
+    with Store.open_to_read(address) as store:
+        yield client_of(store)
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Iterator[TestClient]:
+    """Return a browser in front of a decision with a hostile name, a trace of 12 MB, and a step of one text."""
+    steps = [{"step": n, "kind": "tool", "result": f"<b>{n}</b> " + '"&<\u202e' * 6_000} for n in range(1, 301)]
+    steps[149]["result"] = "a needle"
+    with Store.open(f"sqlite:///{tmp_path}/traced.db") as store:
+        fill(store, Size(1, 1, 1, 1, 1, 2, days=2), np.random.default_rng(1))
+        rows = [json.dumps(each, ensure_ascii=False) for each in steps]
+        rows[200] = '{"kind": "no end'
+        digest = Traces(store).files.keep("".join(f"{row}\n" for row in rows).encode())
+        with store.write() as connection:
+            connection.exec_driver_sql("UPDATE decisions SET trace_sha256 = ?, rationale = '@SUM(A1)'", (digest,))
+            connection.exec_driver_sql("UPDATE bots SET name = '=bot'")
+        yield client_of(store)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?category=Politics&since=2025-02-01&bots=bot_1,bot_2",
+        "/decisions",
+        "/decisions?page_=200",
+        "/decisions?sort=about&status=recorded&mode=live",
+        "/events",
+        "/event?id=5",
+        "/bot?name=bot_1",
+        "/runs",
+    ],
+)
+def test_a_page_of_many_is_small(many: TestClient, path: str) -> None:
+    answer = many.get(path)
+    assert answer.status_code == 200
+    assert len(answer.content) < PAGE_BYTES
+
+
+def test_the_file_of_a_list_has_each_of_its_rows_once(many: TestClient) -> None:
+    rows = list(csv.DictReader(io.StringIO(many.get("/decisions.csv?bot=bot_3&sort=bot").text)))
+    assert len(rows) == 1_000 == len({(row["run"], row["subject_id"]) for row in rows})
+    assert {row["bot"] for row in rows} == {"bot_3"}
+    assert len(list(csv.DictReader(io.StringIO(many.get("/decisions.csv").text)))) == 10_000
+    assert len(many.get("/runs.csv").text.splitlines()) == 101
+    for path in ("/events.csv?q=event+7", "/leaderboard.csv?bots=bot_1", "/tables/pairs.csv?until=2025-06-01"):
+        answer = many.get(path)
+        assert answer.headers["content-type"].startswith("text/csv")
+        assert "attachment" in answer.headers["content-disposition"]
+        assert len(answer.text.splitlines()) > 1
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/decisions?sort=id", "there are: slot"),
+        ("/decisions?since=yesterday", "is no day"),
+        ("/decisions?mode=dead", "there are: live, replay"),
+        ("/?category=nothing", "no event is of category"),
+        ("/decisions.csv?sort=id", "there are: slot"),
+        ("/tables/nothing.csv", "no table"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_list_is_said(many: TestClient, path: str, said: str) -> None:
+    answer = many.get(path)
+    assert (answer.status_code, said in answer.text) == (404, True)
+
+
+def test_the_leaderboard_of_some_bots_names_them_alone(many: TestClient) -> None:
+    rows = many.get("/api/v1/leaderboard?bots=bot_1,bot_2&since=2025-03-01").json()["rankings"]["clean"]
+    assert {row["bot"] for row in rows} == {"bot_1", "bot_2"}
+    page = many.get("/?bots=bot_1,bot_2&since=2025-03-01").text
+    assert 'value="2025-03-01"' in page and "/tables/pairs?since=2025-03-01" in page
+
+
+def test_a_long_trace_is_shown_a_part_at_a_time(traced: TestClient) -> None:
+    for more, shown in (({}, 20), ({"step": 290}, 10), ({"only": 7}, 1), ({"find": "needle"}, 1), ({"step": 190}, 20)):
+        answer = traced.get("/decision", params={**HERE, **more})
+        assert answer.status_code == 200
+        assert len(answer.content) < PAGE_BYTES
+        assert answer.text.count("<details") == shown
+        assert "<b>" not in answer.text and "\u202e" not in answer.text
+    assert "150. tool" in traced.get("/decision", params={**HERE, "find": "a NEEDLE"}).text
+    assert "has this text" in traced.get("/decision", params={**HERE, "find": "nowhere"}).text
+    assert "no step that predibot wrote" in traced.get("/decision", params={**HERE, "step": 200}).text
+
+
+def test_a_trace_is_given_as_it_is_stored(traced: TestClient) -> None:
+    answer = traced.get("/trace.jsonl", params=HERE)
+    assert len(answer.content.splitlines()) == 300
+    assert json.loads(answer.content.split(b"\n")[149])["result"] == "a needle"
+
+
+def test_nothing_in_a_file_is_a_formula(traced: TestClient) -> None:
+    (row,) = csv.DictReader(io.StringIO(traced.get("/decisions.csv").text))
+    assert (row["bot"], row["rationale"]) == ("'=bot", "'@SUM(A1)")
+    (row,) = csv.DictReader(io.StringIO(traced.get("/event.csv", params={"id": "0"}).text))
+    assert row["bot"] == "'=bot"
