@@ -163,7 +163,10 @@ def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
         steps = Traces(shelf.store).read(digests[0]).steps
     except PredibotError as error:
         return Prompt((), (), (), str(error))
-    asked = next((step.asked for step in steps if isinstance(step, ModelStep)), None)
+    every = [step.asked for step in steps if isinstance(step, ModelStep)]
+    # A model may be tried with a word or two before it is told what it is.
+    told_all = (each for each in every if any(message.role == "system" for message in each.new_messages))
+    asked = next(told_all, every[0] if every else None)
     if asked is None:
         return Prompt((), (), (), "No model answered in its newest decision that has a trace.")
     told = tuple((each.role, each.text) for each in asked.new_messages if each.text)
