@@ -3,15 +3,17 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
 
 from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, LedgerRun
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard, verdict_said
@@ -26,9 +28,61 @@ _Limit = Annotated[int, Query(ge=1, le=_MOST)]
 _Cursor = Annotated[int, Query(ge=0, le=10**9, description="`next_cursor` of the page before")]
 
 
+class Said(BaseModel):
+    """Why there is no answer."""
+
+    detail: str
+
+
+class RunList(BaseModel):
+    """A part of a list, and the cursor of the next."""
+
+    runs: list[LedgerRun]
+    total: int
+    next_cursor: int | None
+
+
+class DecisionList(BaseModel):
+    """A part of a list, and the cursor of the next."""
+
+    decisions: list[LedgerDecision]
+    total: int
+    next_cursor: int | None
+
+
+class ForecastList(BaseModel):
+    """A part of a list, and the cursor of the next."""
+
+    forecasts: list[LedgerForecast]
+    total: int
+    next_cursor: int | None
+
+
+class Rankings(BaseModel):
+    """The leaderboard, by what is known of the models' cutoffs."""
+
+    as_of: datetime | None
+    rankings: dict[str, list[dict[str, Any]]]
+
+
+class Document(BaseModel):
+    """What a command prints with `--json`."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+_ELSE: dict[int | str, dict[str, Any]] = {
+    304: {"description": "What is known already, by its `ETag`"},
+    400: {"description": "This machine is asked by a name that is not its own", "content": {"text/plain": {}}},
+    401: {"description": "The token is missing, or another one", "content": {"text/plain": {}}},
+    404: {"model": Said, "description": "There is no such thing"},
+    503: {"model": Said, "description": "The ledger cannot be read now"},
+}
+
+
 def api(shelf: Shelf) -> APIRouter:
     """Return the routes of `/api/v1` over a ledger."""
-    router = APIRouter(prefix="/api/v1")
+    router = APIRouter(prefix="/api/v1", responses=_ELSE)
 
     def answered(request: Request, document: Callable[[], Any]) -> Response:
         # Before anything is read: what changes meanwhile has another tag the next time.
@@ -49,12 +103,12 @@ def api(shelf: Shelf) -> APIRouter:
 
         return answered(request, document)
 
-    @router.get("/runs")
+    @router.get("/runs", responses={200: {"model": RunList}})
     def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return runs, void ones too, newest slot first."""
         return paged(request, "runs", shelf.runs, cursor, limit)
 
-    @router.get("/decisions")
+    @router.get("/decisions", responses={200: {"model": DecisionList}})
     def decisions(
         request: Request,
         recipe: _Text = "",
@@ -85,7 +139,7 @@ def api(shelf: Shelf) -> APIRouter:
 
         return answered(request, document)
 
-    @router.get("/forecasts")
+    @router.get("/forecasts", responses={200: {"model": ForecastList}})
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
         return paged(request, "forecasts", lambda: shelf.forecasts(Asked(run=run)), cursor, limit)
@@ -101,7 +155,7 @@ def api(shelf: Shelf) -> APIRouter:
     ) -> Part:
         return Part(recipe, venue, since, until, category, mode, bots)
 
-    @router.get("/leaderboard")
+    @router.get("/leaderboard", responses={200: {"model": Rankings}})
     def board(request: Request, part: Annotated[Part, Depends(part_asked)]) -> Response:
         """Return the leaderboard, those of models without a known cutoff apart, of the part that is asked for."""
 
@@ -117,17 +171,17 @@ def api(shelf: Shelf) -> APIRouter:
 
         return answered(request, document)
 
-    @router.get("/evaluation")
+    @router.get("/evaluation", responses={200: {"model": Document}})
     def evaluation(request: Request, part: Annotated[Part, Depends(part_asked)]) -> Response:
         """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
         return answered(request, lambda: evaluation_document(part.evaluation(shelf, Question())))
 
-    @router.get("/trace")
+    @router.get("/trace", responses={200: {"model": Document}})
     def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:
         """Return a trace step by step, as `predibot trace --json` has it."""
         return answered(request, lambda: trace_document(read_trace(shelf.store, sha256)))
 
-    @router.get("/status")
+    @router.get("/status", responses={200: {"model": Document}})
     def status() -> Response:
         """Return how schedules stand, as `predibot status --json` has it."""
         # It depends on the time, so it has no tag.

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, func, select
 
+from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
@@ -223,7 +224,16 @@ class Shelf:
         return self._once((name, asked, self._now()), work)
 
     def _venue(self, recipe: str, venue: str) -> str | None:
-        """Return the venue that is asked for, that of the newest run where there are several, or none."""
+        """Return the venue that is asked for, that of the newest run where there are several, or none.
+
+        Raises:
+            UsageError: If no run is of the recipe, or at the venue: an address names no file of this machine.
+        """
+        known = {run.recipe for run in self.runs()}
+        if recipe and recipe not in known:
+            raise UsageError(f"no run is of recipe {recipe[:60]!r}; there are: {', '.join(sorted(known))}")
+        if venue and venue not in {run.venue for run in self.runs()}:
+            raise UsageError(f"no run was made at {venue[:60]!r}; there are: {', '.join(self.venues())}")
         there = self.venues(recipe)
         return venue or (there[0] if len(there) > 1 else None)
 

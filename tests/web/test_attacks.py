@@ -1,0 +1,226 @@
+"""Attacks on the app: none gets an error of the server, a file, a row too many, or a change of the ledger."""
+
+import hashlib
+import http.client
+import inspect
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs predibot[web]")
+
+import uvicorn
+from fastapi.testclient import TestClient
+
+from predibot.ledger.store import Store
+from predibot.web.app import PAGES, create_app
+from tests.jobs.program import wait_until
+from tests.web.conftest import NOW, client_of
+
+EVIL = (
+    "' OR '1'='1",
+    "1; DROP TABLE decisions;--",
+    "%' UNION SELECT sql FROM sqlite_master--",
+    "../../../../etc/passwd",
+    "..%2f..%2fetc%2fpasswd",
+    "\x00",
+    "a\r\nSet-Cookie: x=1",
+    "<script>alert(1)</script>",
+    "{{7*7}}",
+    "\ud7ff\u202e\U0010ffff",
+    "-1",
+    "1e400",
+    "9" * 400,
+    "A" * 60_000,
+)
+
+
+def parameters() -> list[tuple[str, str]]:
+    """Return every parameter of every page."""
+    return [
+        (path, name)
+        for path, of in PAGES.items()
+        for name in list(inspect.signature(of).parameters)[1:]
+        if "{" + name + "}" not in path
+    ]
+
+
+@pytest.mark.parametrize(("path", "name"), parameters())
+def test_no_parameter_of_a_page_makes_an_error_or_reads_more(browser: TestClient, path: str, name: str) -> None:
+    needed = {"run": "a", "bot": "b", "subject": "c", "id": "d", "week": "e", "name": "script_sharp", "number": "1"}
+    own = list(inspect.signature(PAGES[path]).parameters)[1:]
+    for text in EVIL:
+        asked = {each: needed[each] for each in own if each in needed} | {name: text}
+        for address in (path.replace("{name}", "pairs"), f"{path.replace('{name}', 'pairs')}.csv"):
+            answer = browser.get(address, params=asked)
+            assert answer.status_code < 500 and "set-cookie" not in answer.headers, (address, text[:40])
+            assert "root:" not in answer.text and "CREATE TABLE" not in answer.text
+            if name in ("run", "bot", "subject", "id", "week") and address == "/decisions":
+                assert "No decision is like this" in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static//etc/passwd",
+        "/static/%00",
+        "/tables/..%2f..%2fetc%2fpasswd",
+        "/tables/%00",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/api/v1/trace?sha256=../../../etc/passwd",
+        "/api/v1/trace?sha256=" + "g" * 64,
+    ],
+)
+def test_no_path_leads_out_of_the_pages(served: tuple[str, int], path: str) -> None:
+    status, _, body = asked(served, "GET", path)
+    assert status in (400, 404, 422, 307, 308) and b"root:" not in body and b"def create_app" not in body
+
+
+def test_a_browser_that_is_led_here_by_another_name_reads_nothing(served: tuple[str, int]) -> None:
+    for headers in (
+        {"Host": "evil.example"},
+        {"Host": "evil.example:8321"},
+        {"Host": "127.0.0.1.evil.example"},
+        {"Host": "127.0.0.1@evil.example"},
+        {"Host": "evil.example", "X-Forwarded-Host": "127.0.0.1"},
+        {"Host": ""},
+        {"Host": "[::1"},
+    ):
+        status, _, body = asked(served, "GET", "/", headers)
+        assert status == 400 and b"script_sharp" not in body, headers
+    # The name in the request line is not believed where the header has another.
+    status, _, body = asked(served, "GET", "http://127.0.0.1/", {"Host": "evil.example"})
+    assert status in (400, 404) and b"script_sharp" not in body
+
+
+def test_only_reading_is_answered_and_no_socket_is_upgraded(served: tuple[str, int]) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"):
+        status, headers, body = asked(served, method, "/decisions")
+        assert status == 405 or (method == "CONNECT" and status == 400), method
+        assert "access-control-allow-origin" not in headers and b"script_sharp" not in body
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "eA==",
+    }
+    status, _, _ = asked(served, "GET", "/", upgrade)
+    assert status in (200, 400, 403, 404, 426)
+    try:
+        assert asked(served, "GET", "/?" + "a" * 200_000)[0] in (400, 414, 431)
+    except ConnectionError:
+        # It is ended before all of it was sent.
+        pass
+    assert asked(served, "GET", "/health")[0] == 200
+
+
+def test_a_token_is_not_taken_from_an_address_and_no_other_site_can_log_in(played: str) -> None:
+    token = "a token of sixteen characters and more"
+    with Store.open_to_read(played) as store:
+        browser = client_of(store, token=token)
+        for path in (f"/?token={quote(token)}", f"/login?token={quote(token)}", f"/api/v1/runs?token={quote(token)}"):
+            answer = browser.get(path)
+            assert b"script_sharp" not in answer.content and "set-cookie" not in answer.headers
+        assert browser.get("/api/v1/runs", headers={"Authorization": f"Basic {token}"}).status_code == 401
+        assert browser.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}x"}).status_code == 401
+        assert browser.post("/login", content=b"token=" + b"a" * 10_000).status_code == 413
+        entered = browser.post("/login", data={"token": token})
+        kept = entered.headers["set-cookie"].lower()
+        assert "httponly" in kept and "samesite=strict" in kept
+        for path in ("/", "/api/v1/runs", "/decisions.csv"):
+            assert client_of(store, token=token).get(path).status_code in (303, 401)
+
+
+def test_a_walk_of_all_pages_changes_no_byte_of_the_ledger(played: str, tmp_path: Path) -> None:
+    source = Path(played.removeprefix("sqlite:///"))
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    shutil.copy(source, folder / source.name)
+    shutil.copytree(f"{source}.files", folder / f"{source.name}.files")
+
+    def bytes_of() -> dict[str, str]:
+        return {
+            each.relative_to(folder).as_posix(): hashlib.sha256(each.read_bytes()).hexdigest()
+            for each in folder.rglob("*")
+            if each.is_file() and not each.name.endswith(("-wal", "-shm"))
+        }
+
+    before = bytes_of()
+    with Store.open_to_read(f"sqlite:///{folder / source.name}") as store:
+        browser = client_of(store)
+        for path in PAGES:
+            answer = browser.get(path.replace("{name}", "pairs"))
+            assert answer.status_code in (200, 422)
+    assert bytes_of() == before
+
+
+def test_pages_are_answered_while_another_process_decides(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    begin = [
+        sys.executable,
+        "-m",
+        "predibot",
+        "replay",
+        "sandbox",
+        "--ledger",
+        address,
+        "--bots",
+        "market_price,random_bet",
+    ]
+    subprocess.run(
+        [*begin, "--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z"], check=True, capture_output=True
+    )
+    decides = subprocess.Popen(
+        [*begin, "--from", "2026-01-07T12:00Z", "--to", "2026-01-14T12:00Z"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    totals = list[int]()
+    with Store.open_to_read(address) as store:
+        browser = client_of(store)
+        while decides.poll() is None:
+            for path in ("/", "/decisions", "/events", "/today"):
+                assert browser.get(path).status_code == 200
+            totals.append(browser.get("/api/v1/decisions").json()["total"])
+        assert decides.returncode == 0
+        totals.append(browser.get("/api/v1/decisions").json()["total"])
+    assert totals == sorted(totals) and totals[-1] > 20
+
+
+@pytest.fixture(scope="module")
+def served(played: str) -> Iterator[tuple[str, int]]:
+    """Serve the ledger, and return where."""
+    with Store.open_to_read(played) as store:
+        app = create_app(store, lambda: NOW)
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", access_log=False, lifespan="off"))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        wait_until(lambda: server.started)
+        yield server.servers[0].sockets[0].getsockname()[:2]
+        server.should_exit = True
+        thread.join()
+
+
+def asked(
+    served: tuple[str, int], method: str, path: str, headers: dict[str, str] | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body of a request that is sent as it stands."""
+    connection = http.client.HTTPConnection(*served, timeout=30)
+    connection.putrequest(method, path, skip_host="Host" in (headers or {}), skip_accept_encoding=True)
+    for name, value in (headers or {}).items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    connection.close()
+    return found

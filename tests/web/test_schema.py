@@ -1,0 +1,39 @@
+"""The API beside its own description: whatever is asked, no answer is an error of the server or undescribed."""
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs predibot[web]")
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from predibot.ledger.store import Store
+from predibot.web.app import create_app
+from tests.web.conftest import BASE, NOW
+
+ROUTES = ("decisions", "evaluation", "forecasts", "leaderboard", "runs", "status", "trace")
+HOST = {"Host": BASE.removeprefix("http://")}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_answer_is_as_described(played: str, route: str) -> None:
+    with Store.open_to_read(played) as store:
+        described = schemathesis.openapi.from_asgi("/api/v1/openapi.json", create_app(store, lambda: NOW), headers=HOST)
+        assert {f"/api/v1/{each}" for each in ROUTES} == set(described)
+        operation = described[f"/api/v1/{route}"]["GET"]
+        seen = set[int]()
+
+        @settings(
+            max_examples=40,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            phases=(Phase.explicit, Phase.generate),
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy())
+        def ask(case: schemathesis.Case) -> None:
+            seen.add(case.call_and_validate(headers=HOST).status_code)
+
+        ask()
+        assert seen and max(seen) < 500
