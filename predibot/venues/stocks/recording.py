@@ -182,7 +182,8 @@ def _merged_actions(folder: Path, ticker: str, days: Iterable[DayPrices]) -> tup
         if value != none
     ]
     fresh = [each for each in stated if each[:2] not in stored]
-    if fresh:
+    # A folder says that there are none in a file without a row.
+    if fresh or not path.exists():
         rows += [{"date": on, "ticker": ticker, "action": kind, "value": value} for on, kind, value in fresh]
         _write(path, ACTION_COLUMNS, sorted(rows, key=lambda row: (row["date"], row["ticker"], row["action"])))
     return len(fresh), [
