@@ -31,6 +31,7 @@ from predibot.sandbox.server.reply import Reply, error_reply
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.server.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
+from predibot.sandbox.stocks.news import story_at
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.news import page_at
 from predibot.sandbox.world.news_text import article_of
@@ -204,6 +205,9 @@ class SandboxServer:
             if dialect == "search" and body is None:
                 return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
             if dialect == "news" and body is None:
+                story = story_at(self.world.draws, rest, minute_of(now))
+                if story is not None:
+                    return Reply(200, html_of(story.article), _HTML)
                 page = page_at(self.world, rest, minute_of(now))
                 if page is None:
                     return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)

@@ -13,6 +13,7 @@ from predibot.sandbox.stocks.companies import INDICES, checked_ticker, number_of
 from predibot.sandbox.stocks.trading_days import day_of, first_minute, trading_days
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.draws import Draws
+from predibot.sandbox.world.news_text import Article, instant_text
 
 Kind = Literal["outlook", "rumour", "filler", "hostile"]
 
@@ -77,6 +78,12 @@ class StockStory:
         return f"What we hear of {said}" if self.kind == "rumour" else said
 
     @property
+    def article(self) -> Article:
+        """Return it as a page, which says no more than the headline."""
+        published = f"Published on {instant_text(self.minute)}."
+        return Article(self.headline, self.outlet, self.minute, None, (published, self.summary))
+
+    @property
     def summary(self) -> str:
         """Return its first sentences."""
         if self.kind == "hostile":
@@ -121,7 +128,8 @@ def _story(ticker: str, midnight: int, rolls: dict[str, float]) -> StockStory:
     """Return a story from its uniform draws."""
     edges = np.cumsum([share for _, share in _KIND_SHARES])
     kind = _KIND_SHARES[min(int(np.searchsorted(edges, rolls["kind"], side="right")), len(edges) - 1)][0]
-    minute = midnight + int(MINUTES_A_DAY * rolls["minute"])
+    # At midnight sharp it would read as a date without a time.
+    minute = midnight + 1 + int((MINUTES_A_DAY - 1) * rolls["minute"])
     if kind in ("filler", "hostile"):
         return StockStory(ticker, minute, kind, 0, 0.0)
     centred = 2.0 * rolls["size"] - 1.0

@@ -1,6 +1,7 @@
 """Recording stocks over a real connection from the sandbox's providers, whole and with every fault."""
 
 import csv
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -141,6 +142,16 @@ def test_a_fault_is_a_right_folder_or_a_clear_error(world: World, tmp_path: Path
         said = record_stock(tmp_path / "faulty", client, "KO", since=SINCE, now=later)
     assert any("was recorded as" in note for note in said.notes) == (fault == "restated")
     assert ("KO: the close of 2025-05-26 was recorded as" in " ".join(said.notes)) == (fault == "restated")
+
+
+@BOTH
+def test_no_log_of_any_layer_has_the_key(world: World, kind: type[Any], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "httpx"):
+        with caplog.at_level(logging.DEBUG, "httpcore"), provider(world, kind) as client:
+            assert client.prices("KO", SINCE, NOW.date()).days
+    assert "HTTP Request: GET" in caplog.text
+    assert "send_request_headers" in caplog.text
+    assert KEY.value not in caplog.text
 
 
 @BOTH

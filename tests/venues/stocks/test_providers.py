@@ -254,7 +254,7 @@ def test_a_key_that_alpha_vantage_refuses_is_said() -> None:
 
 @BOTH
 def test_no_log_has_the_key(kind: type[Any], caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "httpx"):
         read(kind, lambda _: GOOD[kind])
         refused(kind, lambda _: httpx.Response(500, content=KEY.value))
     assert "HTTP Request: GET" in caplog.text
