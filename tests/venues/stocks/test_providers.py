@@ -178,7 +178,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_asks(kind: type[Any]) -> None:
         (httpx.Response(200, content=b"<html>welcome"), VenueChanged, "answered no JSON but '<html>welcome'"),
         (httpx.Response(200, json={"data": []}), VenueChanged, "is up to date"),
         (httpx.Response(200, json=[1, 2]), VenueChanged, "is up to date"),
-        (httpx.Response(302, headers={"location": "https://evil.test/"}), VenueChanged, "answered 302"),
+        (httpx.Response(302, headers={"location": f"https://evil.test/{KEY.value}"}), VenueChanged, "answered 302"),
         (httpx.Response(200, content=b"[" + b" " * 17_000_000 + b"]"), VenueChanged, "more than 16,000,000 bytes"),
         (
             httpx.Response(401, content=f"bad {KEY.value}"),
