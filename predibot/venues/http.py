@@ -191,5 +191,4 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             # Where it leads is not shown: an address may quote the key.
             fix = "redirects are not followed: fix the address in the settings, or update predibot"
             raise RequestRefused(f"{said}; {fix}", status)
-        raise RequestRefused(f"{received.asked} answered {status} and sends us to {place!r}; {fix}", status)
         raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)
