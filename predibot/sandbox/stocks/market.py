@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from predibot.sandbox.stocks.companies import INDICES, Index, checked_ticker, number_of, sector_of
 from predibot.sandbox.stocks.news import StockStory, felt_returns, stories_of
 from predibot.sandbox.stocks.trading_days import closing_minute, first_minute, is_half_day, on_or_after, trading_days
+from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.draws import Draws
 
 Floats = NDArray[np.float64]
@@ -94,6 +95,14 @@ class StockMarket:
     draws: Draws
     days: tuple[date, ...]
     _histories: dict[str, StockHistory] = field(default_factory=dict, repr=False)
+    _ordinals: NDArray[np.int64] = field(init=False, repr=False)
+    _calm: Floats = field(init=False, repr=False)
+    """What each day's deviations are multiplied by."""
+
+    def __post_init__(self) -> None:
+        """Look at each day once: every draw wants its number."""
+        object.__setattr__(self, "_ordinals", np.array([day.toordinal() for day in self.days]))
+        object.__setattr__(self, "_calm", np.where([is_half_day(day) for day in self.days], _HALF_DAY, 1.0))
 
     @classmethod
     def from_seed(cls, seed: int, *, start: date, days: int) -> Self:
@@ -125,19 +134,14 @@ class StockMarket:
 
     def _of_day(self, kind: Literal["uniform", "normal"], purpose: str, name: str) -> Floats:
         """Return a draw for each trading day, known at its close."""
-        known_at = np.array([closing_minute(day) for day in self.days])
-        items = np.array([day.toordinal() for day in self.days])
+        known_at = closing_minute(self.days[0]) + MINUTES_A_DAY * (self._ordinals - self._ordinals[0])
         draw = self.draws.uniform if kind == "uniform" else self.draws.normal
-        return draw(f"stock {purpose}", event=number_of(name), item=items, known_at_minute=known_at)
+        return draw(f"stock {purpose}", event=number_of(name), item=self._ordinals, known_at_minute=known_at)
 
     def _trait(self, purpose: str, ticker: str, item: int = 0) -> float:
         """Return a draw that is fixed for a company, or for its so many-th quarter, from the beginning on."""
         known_at = first_minute(self.days[0])
         return float(self.draws.uniform(purpose, event=number_of(ticker), item=item, known_at_minute=known_at)[0])
-
-    def _calm(self) -> Floats:
-        """Return what each day's deviations are multiplied by."""
-        return np.where([is_half_day(day) for day in self.days], _HALF_DAY, 1.0)
 
     def _jumps(self, ticker: str) -> Floats:
         """Return the gap of each day, mostly none."""
@@ -146,10 +150,9 @@ class StockMarket:
 
     def _returns(self, ticker: str) -> Floats:
         """Return the log return of a company on each day, dividends included."""
-        calm = self._calm()
-        market = _MARKET_DRIFT + _MARKET_DEVIATION * calm * self._of_day("normal", "factor", "market")
-        sector = _SECTOR_DEVIATION * calm * self._of_day("normal", "factor", f"sector {sector_of(ticker)}")
-        own = _OWN_DEVIATION * calm * self._of_day("normal", "own", ticker)
+        market = _MARKET_DRIFT + _MARKET_DEVIATION * self._calm * self._of_day("normal", "factor", "market")
+        sector = _SECTOR_DEVIATION * self._calm * self._of_day("normal", "factor", f"sector {sector_of(ticker)}")
+        own = _OWN_DEVIATION * self._calm * self._of_day("normal", "own", ticker)
         beta = 0.6 + 0.9 * self._trait("stock beta", ticker)
         return beta * market + sector + own + self._jumps(ticker) + felt_returns(self.draws, ticker, self.days)
 
@@ -208,7 +211,7 @@ class StockMarket:
             high=np.round(np.maximum(opens, price) * wicks[0], DECIMALS),
             low=np.round(np.minimum(opens, price) / wicks[1], DECIMALS),
             close=np.round(price, DECIMALS),
-            volume=(volume * self._calm() * (1.0 + 20.0 * np.abs(returns))).astype(np.int64),
+            volume=(volume * self._calm * (1.0 + 20.0 * np.abs(returns))).astype(np.int64),
             company_value=value,
             is_traded=is_traded,
             actions=tuple(actions),

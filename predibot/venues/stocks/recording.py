@@ -3,7 +3,8 @@
 Every file is written beside its place and renamed when it is whole, actions
 before the prices that they belong to, so that a kill anywhere leaves what the
 next call goes on from. What is recorded stays: a close that the provider
-states in another way later is a sentence and no change.
+states in another way later is a sentence and no change. One writer at a time:
+two would each replace the other's actions.
 """
 
 import csv
@@ -92,6 +93,11 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
     first, last = min(stored, default=since), last_closed_day(now)
     known_until = max(stored, default=None)
     if since > last or (known_until is not None and known_until >= last):
+        return Recorded()
+    if any(
+        (row["ticker"], row["action"]) == (ticker, "delisting")
+        for _, row in _read(folder / ACTIONS_FILE, ACTION_COLUMNS)
+    ):
         return Recorded()
     start = since if known_until is None else max(first, known_until - timedelta(days=RECHECKED_DAYS))
     read = provider.prices(ticker, start, last)

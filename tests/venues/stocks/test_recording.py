@@ -152,6 +152,14 @@ def test_a_stock_that_says_no_more_is_said_to_be_quiet(tmp_path: Path) -> None:
     )
 
 
+def test_nothing_is_asked_of_a_stock_whose_delisting_is_written_down(tmp_path: Path) -> None:
+    provider = Scripted([day(on) for on in weekdays(SINCE, date(2026, 1, 9))])
+    recorded(tmp_path, provider)
+    (tmp_path / "actions.csv").write_text("date,ticker,action,value\n2026-01-12,KO,delisting,101\n")
+    assert recorded(tmp_path, provider, datetime(2026, 1, 30, 22, tzinfo=UTC)) == Recorded()
+    assert len(provider.asked) == 1
+
+
 def test_a_day_that_most_others_have_is_missed(tmp_path: Path) -> None:
     for ticker in ("KO", "V", "WMT"):
         provider = Scripted()
