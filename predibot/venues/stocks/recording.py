@@ -10,6 +10,7 @@ two would each replace the other's actions.
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -25,6 +26,7 @@ RECHECKED_DAYS = 7
 """So many days before the last one recorded are asked for again, to see what came late or was stated anew."""
 QUIET_DAYS = 10
 """A stock without prices for longer is said to be."""
+SHOWN_STOCKS = 5
 SAME_SHARE = 1e-6
 """Two closes that differ by less of their size are one, written in two ways."""
 TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
@@ -126,23 +128,24 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
 
 
 def missing_days(folder: Path, tickers: Sequence[str]) -> list[str]:
-    """Return a sentence for each stock without a row on days on which most others of these have one.
+    """Return a sentence on the stocks without a row on days on which most others of these have one, if there are any.
 
     Only days between its own first and last count: before it was not listed, and after it may be late.
     """
     days = {ticker: set(_stored_rows(folder / f"{ticker}.csv")) for ticker in tickers}
-    counts: dict[date, int] = {}
-    for found in days.values():
-        for on in found:
-            counts[on] = counts.get(on, 0) + 1
+    counts = Counter(on for found in days.values() for on in found)
     usual = {on for on, count in counts.items() if 2 * count > len(days)}
-    notes = []
-    for ticker, found in days.items():
-        lost = sorted(on for on in usual - found if min(found) < on < max(found)) if found else []
-        if lost:
-            several = f", and {len(lost) - 1} more on which most others have one" if len(lost) > 1 else ""
-            notes.append(f"{ticker}: there is no row of {lost[0]}{several}; it was halted, or the provider has a hole")
-    return notes
+    lost = {
+        ticker: sorted(on for on in usual - found if min(found) < on < max(found))
+        for ticker, found in days.items()
+        if found
+    }
+    shown = [f"{ticker} on {found[0]} ({len(found)} in all)" for ticker, found in lost.items() if found]
+    if not shown:
+        return []
+    more = f", and {len(shown) - SHOWN_STOCKS} more stocks" if len(shown) > SHOWN_STOCKS else ""
+    stocks = ", ".join(shown[:SHOWN_STOCKS])
+    return [f"most others have a row where there is none of {stocks}{more}: a halt, or a hole of the provider"]
 
 
 def _stored_rows(path: Path) -> dict[date, _Row]:

@@ -168,7 +168,7 @@ def test_a_day_that_most_others_have_is_missed(tmp_path: Path) -> None:
         record_stock(tmp_path, provider, ticker, since=SINCE, now=NOW)
     assert recorded_tickers(tmp_path) == ("KO", "V", "WMT")
     (note,) = missing_days(tmp_path, recorded_tickers(tmp_path))
-    assert note.startswith("V: there is no row of 2026-01-08, and 1 more on which most others have one")
+    assert note.startswith("most others have a row where there is none of V on 2026-01-08 (2 in all): a halt, or")
 
 
 @pytest.mark.parametrize(
