@@ -131,6 +131,33 @@ def test_an_index_is_neither_split_nor_halted_nor_delisted(market: StockMarket) 
         assert {each.kind for each in history.actions} == {"dividend"}
 
 
+def test_an_index_grows_as_its_members_together_do() -> None:
+    market = StockMarket.from_seed(5, start=START, days=520)
+    for index in INDICES.values():
+        held, total = dict(index.members), 1.0
+        histories = {name: market.history(name) for name in held}
+        ends = {name: each.on for name in held for each in histories[name].actions if each.kind == "delisting"}
+        for place, on in enumerate(market.days):
+            listed = [name for name in held if name not in ends or on < ends[name]]
+            before = sum(held[name] for name in listed)
+            for name in held:
+                value = histories[name].company_value
+                held[name] *= value[place] / (value[place - 1] if place else 1.0)
+            total *= sum(held[name] for name in listed) / before
+            assert market.history(index.ticker).company_value[place] == pytest.approx(total, rel=1e-9)
+        assert index.ticker == "QQQ" or ends
+
+
+def test_some_days_open_with_a_gap(market: StockMarket) -> None:
+    gaps = 0
+    for ticker in DEFAULT_TICKERS:
+        history = market.history(ticker)
+        changed = {history.days.index(each.on) for each in history.actions}
+        jumps = np.abs(np.log(history.open[1:] / history.close[:-1])) > 0.05
+        gaps += sum(place + 1 not in changed for place in np.flatnonzero(jumps).tolist())
+    assert 10 < gaps < 0.02 * 15 * 520
+
+
 def test_half_days_are_quiet(market: StockMarket) -> None:
     short = [place for place, day in enumerate(market.days) if is_half_day(day)]
     assert [str(market.days[place]) for place in short] == ["2024-11-29", "2024-12-24", "2025-11-28", "2025-12-24"]
