@@ -26,7 +26,7 @@ _OVERNIGHT_SHARE = 0.3
 _JUMP_CHANCE, _JUMP_DEVIATION = 0.012, 0.05
 """Of a gap: a jump between a close and the next open."""
 _HALF_DAY = 0.5
-_SPLIT_CHANCE, _HALT_CHANCE, _DELISTING_CHANCE = 0.08, 0.08, 0.02
+_SPLIT_CHANCE, _HALT_CHANCE, _DELISTING_CHANCE = 0.08, 0.08, 0.01
 """A quarter and company."""
 _PAYERS, _HIGHEST_YIELD = 0.7, 0.03
 _SAFE_DAYS = 40
@@ -168,6 +168,8 @@ class StockMarket:
             for action in history.actions:
                 if action.kind == "delisting":
                     is_held[row, self.days.index(action.on) :] = False
+        # Where none is left, it goes on as if they were all there.
+        is_held[:, ~is_held.any(axis=0)] = True
         grown: Floats = np.cumprod((values * is_held).sum(axis=0) / (before * is_held).sum(axis=0))
         return grown
 

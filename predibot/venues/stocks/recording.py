@@ -104,8 +104,8 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
     start = since if known_until is None else max(first, known_until - timedelta(days=RECHECKED_DAYS))
     read = provider.prices(ticker, start, last)
     fresh = [day for day in read.days if day.on not in stored]
-    if stored and any(day.split != 1.0 or day.dividend_usd for day in fresh):
-        # All adjusted closes before are other ones now.
+    if stored and (_is_readjusted(stored, read.days) or any(day.split != 1.0 or day.dividend_usd for day in fresh)):
+        # All adjusted closes before are other ones now, and a split or a dividend may have come late.
         read = provider.prices(ticker, first, last)
         fresh = [day for day in read.days if day.on not in stored]
     notes = [*read.notes, *_restated(path, stored, read.days)]
@@ -177,6 +177,11 @@ def _restated(path: Path, stored: Mapping[date, _Row], days: Iterable[DayPrices]
         f"the close of {on} was recorded as {recorded:g} and is now stated as {now:g}{several}; what is recorded "
         f"stays. To take the new ones, delete {path.name} and record again"
     ]
+
+
+def _is_readjusted(stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> bool:
+    """Return whether an adjusted close is another now, or was not recorded."""
+    return any(day.on in stored and stored[day.on]["adjusted_close"] != _text(day.adjusted_close) for day in days)
 
 
 def _merged_actions(folder: Path, ticker: str, days: Iterable[DayPrices]) -> tuple[int, list[str]]:

@@ -104,10 +104,9 @@ def test_an_adjusted_close_grows_as_the_company_does(market: StockMarket) -> Non
         assert np.allclose(adjusted / adjusted[0], history.company_value / history.company_value[0], rtol=1e-3)
 
 
-def test_there_are_splits_dividends_halts_and_delistings(market: StockMarket) -> None:
-    histories = [
-        StockMarket.from_seed(seed, start=START, days=260).history(name) for seed in range(6) for name in EVERY
-    ]
+def test_there_are_splits_dividends_halts_and_delistings() -> None:
+    markets = [StockMarket.from_seed(seed, start=START, days=520) for seed in range(6)]
+    histories = [market.history(name) for market in markets for name in DEFAULT_TICKERS]
     kinds = [action.kind for history in histories for action in history.actions]
     assert {"split", "dividend", "delisting"} == set(kinds)
     ends = [each for history in histories for each in history.actions if each.kind == "delisting"]
@@ -115,7 +114,7 @@ def test_there_are_splits_dividends_halts_and_delistings(market: StockMarket) ->
     assert any(each.value is not None for each in ends)
     halts = 0
     for history in histories:
-        ended = next((history.days.index(each.on) for each in history.actions if each.kind == "delisting"), 260)
+        ended = next((history.days.index(each.on) for each in history.actions if each.kind == "delisting"), 520)
         assert not history.is_traded[ended:].any()
         assert all(
             history.is_traded[history.days.index(each.on)] for each in history.actions if each.kind != "delisting"
@@ -146,6 +145,14 @@ def test_an_index_grows_as_its_members_together_do() -> None:
             total *= sum(held[name] for name in listed) / before
             assert market.history(index.ticker).company_value[place] == pytest.approx(total, rel=1e-9)
         assert index.ticker == "QQQ" or ends
+
+
+def test_an_index_outlives_its_members() -> None:
+    market = StockMarket.from_seed(1, start=date(1900, 1, 1), days=30_000)
+    gone = [any(each.kind == "delisting" for each in market.history(name).actions) for name in INDICES["QQQ"].members]
+    assert all(gone)
+    assert np.all(np.isfinite(market.history("QQQ").company_value))
+    assert np.all(market.history("QQQ").close > 0.0)
 
 
 def test_some_days_open_with_a_gap(market: StockMarket) -> None:

@@ -131,6 +131,21 @@ def test_a_split_writes_an_action_and_every_adjusted_close_anew(tmp_path: Path) 
     assert rows(tmp_path, "actions.csv") == [{"date": "2026-01-19", "ticker": "KO", "action": "split", "value": "4"}]
 
 
+def test_a_split_that_comes_late_is_taken_with_every_adjusted_close(tmp_path: Path) -> None:
+    provider = Scripted()
+    recorded(tmp_path, provider)
+    for on, each in provider.days.items():
+        if on < date(2026, 1, 14):
+            provider.days[on] = replace(each, adjusted_close=50.0)
+    provider.days[date(2026, 1, 14)] = replace(provider.days[date(2026, 1, 14)], split=2.0)
+    said = recorded(tmp_path, provider, NOW + timedelta(days=3))
+    assert (said.rows, said.actions) == (1, 1)
+    assert [row["adjusted_close"] for row in rows(tmp_path)] == ["50"] * 7 + ["100"] * 4
+    # What is as it was is not asked for again.
+    recorded(tmp_path, provider, NOW + timedelta(days=4))
+    assert [first for _, first, _ in provider.asked] == [SINCE, date(2026, 1, 9), SINCE, date(2026, 1, 12)]
+
+
 def test_actions_by_hand_stay_and_a_contradiction_is_said(tmp_path: Path) -> None:
     by_hand = "date,ticker,action,value\n2026-01-07,KO,dividend,0.5\n2026-01-09,ZZZ,delisting,\n"
     (tmp_path / "actions.csv").write_text(by_hand)
