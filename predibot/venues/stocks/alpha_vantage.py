@@ -1,8 +1,7 @@
 """Daily prices from Alpha Vantage, with a key.
 
-The shapes are those of its documentation, https://www.alphavantage.co/documentation/,
-and are UNVERIFIED: nobody who wrote this has a key. The sandbox speaks them
-too (`predibot/sandbox/server/stock_prices.py`).
+Where the shapes are from, and that nobody has verified them, stands in
+`predibot/sandbox/server/stock_prices.py`, which speaks them too.
 """
 
 from collections.abc import Mapping
