@@ -234,3 +234,5 @@ class EventPage:
     events: tuple[Event, ...]
     skipped: tuple[Skip, ...] = ()
     complete: bool = True
+    notes: tuple[str, ...] = ()
+    """What is odd about it and was read all the same."""

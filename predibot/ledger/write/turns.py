@@ -26,7 +26,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
-from predibot.ledger.write.events import instruments, markets, named_outcomes
+from predibot.ledger.write.events import instruments, market_ref, markets, named_outcomes
 from predibot.ledger.write.prices_and_resolutions import resolution_of
 
 turns = table_of(TurnRow)
@@ -189,7 +189,7 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tu
             row.event_id,
             row.title,
             row.question,
-            MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json))),
+            market_ref(row),
             named_outcomes(row.outcomes_json),
         )
         for row in connection.execute(statement)
@@ -252,7 +252,7 @@ def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int
     )
     found: dict[int, dict[str, float]] = {}
     for decision_id, weight, market_id, side, instrument_id in connection.execute(statement):
-        name = instrument_id if market_id is None else asset_name(market_id, side)
+        name = instrument_id if market_id is None or side is None else asset_name(market_id, side)
         found.setdefault(decision_id, {})[name] = weight
     return found
 

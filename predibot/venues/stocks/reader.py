@@ -32,7 +32,7 @@ class StockVenue:
         """Return every stock that was listed by an instant, in alphabetical order."""
         known = self.folder.places(as_of)
         listed = [name for name in self.folder.tickers if self.folder.first_row[self._column[name]] < known]
-        return EventPage(tuple(self._event(name, as_of) for name in listed))
+        return EventPage(tuple(self._event(name, as_of) for name in listed), notes=self._remarks(as_of))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Return one stock, also where it is not traded any more."""
@@ -82,7 +82,7 @@ class StockVenue:
                 found[each] = Price(instant, float(row[column]), source="last")
         return found
 
-    def remarks(self, as_of: datetime) -> tuple[Skip, ...]:
+    def _remarks(self, as_of: datetime) -> tuple[str, ...]:
         """Return what is wrong with the folder, as far as it could be known by an instant."""
         place = self.folder.places(as_of) - 1
         if place < 0:
@@ -95,8 +95,8 @@ class StockVenue:
             and np.isnan(self.folder.close[place, self._column[name]])
             and not self._is_delisted(name, as_of)
         ]
-        late = [Skip("market", name, f"it has no close of {last}: a halt, or a late file") for name in halted]
-        return (*(Skip("folder", "", each.text) for each in self.folder.remarks if each.on <= last), *late)
+        late = [f"{name} has no close of {last}: a halt, or a late file; it is not traded" for name in halted]
+        return (*(each.text for each in self.folder.remarks if each.on <= last), *late)
 
     def _is_delisted(self, ticker: str, at: datetime) -> bool:
         own = self.folder.actions.get(ticker, ())
