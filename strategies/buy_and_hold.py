@@ -15,6 +15,9 @@ class BuyAndHold:
     def decide(self, context: Context) -> Decision:
         """Return one part for each market that has a price, or later no order, which leaves every share as it is."""
         view = context.view
+        if view.past.pending and not view.account.positions:
+            # Nothing closed since: another answer would replace what is still to be bought.
+            return Decision(orders=view.past.pending)
         if view.has_begun:
             return Decision()
         sides = view.dearer_sides

@@ -17,4 +17,7 @@ class IndexFund:
     def decide(self, context: Context) -> Decision:
         """Return the one order, or later none, which leaves every share as it is."""
         view = context.view
+        if view.past.pending and not view.account.positions:
+            # Nothing closed since: another answer would replace what is still to be bought.
+            return Decision(orders=view.past.pending)
         return Decision() if view.has_begun else Decision(orders=view.order_benchmark(self.ticker))

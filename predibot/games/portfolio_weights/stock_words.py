@@ -59,12 +59,13 @@ def stock_words(
         lines = [allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
         parts.append("\n".join(["your last allocations, the oldest first:", *lines]))
     parts += ["\n".join(_lines(view, each, price_blind=price_blind, history=history)) for each in view.markets]
+    shown = "\n\n".join(parts)
     names = as_block(stocks_json(view, price_blind=True))
     meaning = "A split changes how many shares you hold, a dividend is paid into your cash; nothing is sold short."
     return Words(
         task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
         "share of it to hold in each of some US stocks, and in cash.",
-        view=f"# Your portfolio and the stocks\n\n{meaning}\n\n{untrusted(chr(10).join(('', *parts)).strip())}\n\n"
+        view=f"# Your portfolio and the stocks\n\n{meaning}\n\n{untrusted(shown)}\n\n"
         f"The same stocks as JSON:\n\n{untrusted(as_block(stocks_json(view, price_blind=price_blind)))}",
         steps=(
             "For every stock ask what its price does not say yet.",

@@ -159,6 +159,12 @@ def is_valued(connection: Connection, account_id: int, *, at: datetime, interval
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
 
 
+def last_valued_at(connection: Connection, account_id: int) -> datetime | None:
+    """Return the interval that an account was last valued in."""
+    found = select(valuations.c.at).where(valuations.c.account_id == account_id).order_by(valuations.c.at.desc())
+    return connection.execute(found.limit(1)).scalar()
+
+
 def is_past(connection: Connection, account_id: int, at: datetime) -> bool:
     """Return whether an account has gone on beyond an instant: something was booked or valued later."""
     later = (

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
-from predibot.domain.event import MarketRef
+from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import SIDES, Instrument
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import (
@@ -47,6 +47,7 @@ class PendingOrder:
     number: int
     order: Order
     has_note: bool = False
+    decided_at: datetime = EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,10 @@ class KnownMarket:
     ref: MarketRef
     outcomes: tuple[str, ...] = SIDES
 
+    def instruments(self, venue: str) -> tuple[Instrument, ...]:
+        """Return those of its outcomes; the one of a share."""
+        return Market(self.ref, self.question, self.outcomes).instruments(venue)
+
 
 def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
     """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
@@ -81,6 +86,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
         _orders.c.unit,
         _orders.c.side,
         _orders.c.note,
+        _decisions.c.decided_at,
     )
     statement = (
         _of_account(account_id, *columns, *_INSTRUMENT)
@@ -95,6 +101,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
             row.number,
             Order(Instrument(row.venue, row.kind, row.instrument_id), row.amount, row.unit, row.side),
             has_note=row.note is not None,
+            decided_at=row.decided_at,
         )
         for row in connection.execute(statement)
     )
