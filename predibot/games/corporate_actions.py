@@ -9,9 +9,7 @@ _ORDER: Sequence[CorporateActionKind] = ("dividend", "split", "delisting")
 """Of one date: a dividend is of the shares that were held before it."""
 
 
-def corporate_rows(
-    account: Account, actions: Mapping[Instrument, Sequence[CorporateAction]]
-) -> tuple[JournalRow, ...]:
+def corporate_rows(account: Account, actions: Mapping[Instrument, Sequence[CorporateAction]]) -> tuple[JournalRow, ...]:
     """Return the rows that actions come to for what is held before them; of what is not held there are none.
 
     A delisting without a stated payout gives no row: the shares stay, at their last close.

@@ -82,9 +82,7 @@ class PortfolioForm:
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return what a model is told about the portfolio."""
         words = stock_words if self.terms.is_stocks else portfolio_words
-        return words(
-            self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted
-        )
+        return words(self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
         """Return the decision that an answer says, with the weights as they are applied.

@@ -24,7 +24,6 @@ from predibot.ledger.write.runs import list_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
-
 _DAY = timedelta(days=1)
 
 

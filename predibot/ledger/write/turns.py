@@ -1,6 +1,5 @@
 """Turns in the ledger: that an account was brought to a slot, what its orders came to, and what it may recall."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -234,7 +233,9 @@ def past_allocations(connection: Connection, account_id: int, *, before: datetim
     worth = _values(connection, account_id)
     found = []
     for row in made:
-        value_usd = worth.get(row.at - (row.at - EPOCH) % VALUED_EVERY)
+        floored = row.at - (row.at - EPOCH) % VALUED_EVERY
+        # Shares are valued at closes, and a decision may fall on a Sunday; what has one of its own has it here.
+        value_usd = next((value for at, value in reversed(worth.items()) if at <= floored), None)
         if value_usd is not None and paid_in_usd > 0.0:
             of_all = weights.get(row.id, {})
             cash = max(0.0, 1.0 - sum(of_all.values()))

@@ -7,7 +7,7 @@ from datetime import datetime
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import Knowledge
 
-BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights")
+BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights", "index_fund")
 """Strategies of accounts that know nothing, by which the others are measured."""
 
 

@@ -134,7 +134,9 @@ def _checked(
     if (on[1:] < on[:-1]).any():
         place = int(np.argmax(on[1:] < on[:-1])) + 1
         first = np.maximum.accumulate(on)[place]
-        remarks.append(Remark(first.astype(object), f"{name}: {on[place]} stands behind {first}; rows go by their dates"))
+        remarks.append(
+            Remark(first.astype(object), f"{name}: {on[place]} stands behind {first}; rows go by their dates")
+        )
         order = np.argsort(on, kind="stable")
         on, price, adjusted = on[order], price[order], adjusted[order]
     same = on[1:] == on[:-1]
@@ -240,7 +242,9 @@ def _trading_days(
     for each, count, of in zip(
         every[~is_trading].tolist(), rows[~is_trading].tolist(), listed[~is_trading].tolist(), strict=True
     ):
-        text = f"{each}: {count} of {of:.0f} stocks have a row, fewer than half; it is no trading day, or files are late"
+        text = (
+            f"{each}: {count} of {of:.0f} stocks have a row, fewer than half; it is no trading day, or files are late"
+        )
         remarks.append(Remark(each, text))
     return every[is_trading]
 
@@ -262,5 +266,7 @@ def _unexplained(
     with np.errstate(divide="ignore", invalid="ignore"):
         differs = np.abs(adjusted[1:] / adjusted[:-1] / (price[1:] / price[:-1] * step) - 1.0) > _JUMP
     for place in np.flatnonzero(differs).tolist():
-        text = f"{name}: the adjusted closes step otherwise on {on[place + 1]} than the closes; an action may be missing"
+        text = (
+            f"{name}: the adjusted closes step otherwise on {on[place + 1]} than the closes; an action may be missing"
+        )
         yield Remark(on[place + 1].astype(object), text)

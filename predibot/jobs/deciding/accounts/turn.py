@@ -14,8 +14,8 @@ from predibot.errors import PluginError
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel
 from predibot.jobs.deciding.accounts.advance import Known, advance
-from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.closes import actions_of, turn_at_close
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.news_board import NewsBoard
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import last_prices, markets_of, require_account, stored_journal
