@@ -8,7 +8,7 @@ from predibot.domain.decision import Decision
 
 @dataclass(frozen=True, slots=True)
 class BuyAndHold:
-    """Give the dearer side of every market, or every stock, one weight once, then keep shares, and as cash what they pay."""
+    """Give the dearer side of every market, or every stock, one weight once, then keep shares, and what they pay."""
 
     games = ("portfolio_weights",)
 

@@ -75,7 +75,7 @@ class PortfolioWeights:
         return PortfolioTerms(self.stake_usd, *choices, bool(self.tickers), self.fee_bps, self.spread_bps)
 
     def select(self, rules: SelectionRules) -> SelectionRules:
-        """Return the universe: the stocks, or the ten open markets with the highest volume of 24 hours, one an event."""
+        """Return the universe: the stocks, or the ten open markets of the highest 24-hour volume, one an event."""
         return replace(
             rules,
             only=(*self.tickers, *self.benchmarks),

@@ -64,9 +64,9 @@ class PortfolioView:
 
     @property
     def dearer_sides(self) -> dict[str, float]:
-        """Return 1 for each market that the run plays whose YES costs half a dollar or more, and for each share, else -1.
+        """Return 1 for each market that the run plays whose YES is the dearer side, and for each share, else -1.
 
-        By market id, in their order; what has no price is left out.
+        By market id, in their order; at half a dollar it is YES, and what has no price is left out.
         """
         is_share = {each.market.id for each in self.universe if each.market.is_share}
         return {name: 1.0 if name in is_share or yes >= 0.5 else -1.0 for name, yes in self.prices_yes.items()}
