@@ -235,7 +235,7 @@ def past_allocations(connection: Connection, account_id: int, *, before: datetim
     for row in made:
         floored = row.at - (row.at - EPOCH) % VALUED_EVERY
         # Shares are valued at closes, and a decision may fall on a Sunday; what has one of its own has it here.
-        value_usd = next((value for at, value in reversed(worth.items()) if at <= floored), None)
+        value_usd = next((value for at, value in reversed(list(worth.items())) if at <= floored), None)
         if value_usd is not None and paid_in_usd > 0.0:
             of_all = weights.get(row.id, {})
             cash = max(0.0, 1.0 - sum(of_all.values()))
