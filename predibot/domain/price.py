@@ -253,18 +253,22 @@ def split_factor(
     return math.prod(ratio for ratio in ratios if ratio is not None)
 
 
-def adjusted_points(points: Sequence[PricePoint], actions: Sequence[CorporateAction]) -> tuple[PricePoint, ...]:
-    """Return raw closes as they compare with the last: in shares of then, less the dividends that were paid since.
+def adjusted_points(
+    points: Sequence[PricePoint], actions: Sequence[CorporateAction], *, until: datetime
+) -> tuple[PricePoint, ...]:
+    """Return raw closes as they compare at an instant: in shares of then, less the dividends that were paid since.
 
     Args:
         points: Oldest first.
-        actions: Those that are in force by the last; nothing later may be among them.
+        actions: What is later than the instant counts for nothing.
+        until: The instant.
 
     Source:
         The method of CRSP: before a split divided by it, before an ex-date times
         1 less the dividend by the last close before it.
     """
-    adjusted, factor, left = list[PricePoint](), 1.0, sorted(actions, key=lambda each: each.effective_at)
+    known = [each for each in actions if each.effective_at <= until]
+    adjusted, factor, left = list[PricePoint](), 1.0, sorted(known, key=lambda each: each.effective_at)
     for point in reversed(points):
         while left and left[-1].effective_at > point.at:
             each = left.pop()
