@@ -274,8 +274,10 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
         select(*columns, _orders.c.price, _decisions.c.decided_at)
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .join(_decisions, _decisions.c.id == _orders.c.decision_id)
-        .join(journal, journal.c.decision_id == _decisions.c.id)
-        .where(journal.c.account_id == account_id, _orders.c.price.is_not(None))
+        .where(
+            _decisions.c.id.in_(select(journal.c.decision_id).where(journal.c.account_id == account_id)),
+            _orders.c.price.is_not(None),
+        )
     )
     known = [
         (row[4], Instrument(*row[:3]), row[3])

@@ -149,5 +149,8 @@ def instrument_row(connection: Connection, instrument: Instrument) -> int:
         instruments.c.kind == instrument.kind,
         instruments.c.instrument_id == instrument.id,
     )
-    insert_new(connection, InstrumentRow, [instrument_values(instrument)])
-    return int(connection.execute(select(instruments.c.id).where(*named)).scalar_one())
+    held = connection.execute(select(instruments.c.id).where(*named)).scalar()
+    if held is None:
+        insert_new(connection, InstrumentRow, [instrument_values(instrument)])
+        held = connection.execute(select(instruments.c.id).where(*named)).scalar_one()
+    return int(held)

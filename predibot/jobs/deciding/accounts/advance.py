@@ -163,7 +163,9 @@ def marks_of(
     known: Known,
 ) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
     """Return what each instrument is marked at, and what is known of it."""
-    last = known.last(last_prices(connection, account_id))
+    # Of an account that was valued for years that is much to read.
+    is_priced = all(instrument in known.prices for instrument in wanted)
+    last = {} if is_priced else known.last(last_prices(connection, account_id))
     marks: dict[Instrument, Price] = {}
     states: dict[Instrument, MarkState] = {}
     for instrument in wanted:
@@ -210,8 +212,9 @@ def _rebalance(
     known: Known,
     fills: FillModel,
 ) -> Account:
-    last = known.last(last_prices(connection, account_id))
-    frozen = {held: last[held].mid for held in account.positions if held not in known.prices and held in last}
+    unpriced = [held for held in account.positions if held not in known.prices]
+    last = known.last(last_prices(connection, account_id)) if unpriced else {}
+    frozen = {held: last[held].mid for held in unpriced if held in last}
     targets = {each.order.instrument: each.order.amount for each in pending}
     decision_id = pending[0].decision_id
     booking = rebalance(

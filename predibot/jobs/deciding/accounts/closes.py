@@ -86,8 +86,9 @@ def _close(
     closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
     known = Known(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
-    add_to_journal(connection, account_id, corporate_rows(account, new))
-    account = account_of(stored_journal(connection, account_id))
+    if rows := corporate_rows(account, new):
+        add_to_journal(connection, account_id, rows)
+        account = account_of(stored_journal(connection, account_id))
     marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
     if account.positions.keys() <= marks.keys():
         marks = {each: price for each, price in marks.items() if each in account.positions or each in known.prices}

@@ -98,10 +98,11 @@ def take_turn(
         journal = stored_journal(connection, account_id)
         account = account_of(journal)
         kept = _holding(others, markets_of(connection, account.positions.keys()))
-        last = known.last(last_prices(connection, account_id))
+        unpriced = [each for each in account.positions if each not in known.prices]
+        last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
             allocations=past_allocations(connection, account_id, before=run.slot_at),
-            last_prices={each: last[each] for each in account.positions if each not in known.prices and each in last},
+            last_prices={each: last[each] for each in unpriced if each in last},
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
             outside=frozenset(market.id for event in kept for market in event.markets),
