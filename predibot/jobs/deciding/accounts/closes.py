@@ -1,11 +1,14 @@
 """Accounts of shares: brought from close to close, in the order of trading days, whenever somebody comes by."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from sqlalchemy import Connection
 
 from predibot.contracts import SessionVenue
+from predibot.domain.account import Account
 from predibot.domain.clock import EPOCH
 from predibot.domain.price import CorporateAction, Instrument
 from predibot.games.accounts import account_of
@@ -19,7 +22,7 @@ from predibot.ledger.write.accounts import (
     last_valued_at,
     stored_journal,
 )
-from predibot.ledger.write.turns import add_turn, pending_orders, turn_at
+from predibot.ledger.write.turns import PendingOrder, add_turn, pending_orders, turn_at
 
 
 def turn_at_close(
@@ -60,11 +63,30 @@ def go_through_closes(
     file says of it later changes nothing.
     """
     valued_at = last_valued_at(connection, account_id)
-    if valued_at is None:
+    closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
+    if valued_at is None or not closes:
         return
-    for close_at in venue.closes(start=valued_at, until=until):
-        _close(connection, account_id, venue, fills, since=valued_at, at=close_at)
+    state = _State.read(connection, account_id)
+    for close_at in closes:
+        if _close(connection, account_id, venue, fills, state, since=valued_at, at=close_at):
+            state = _State.read(connection, account_id)
         valued_at = close_at
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An account as it is stored, until something is written."""
+
+    rows: int
+    """Of its journal."""
+    account: Account
+    pending: tuple[PendingOrder, ...]
+
+    @classmethod
+    def read(cls, connection: Connection, account_id: int) -> Self:
+        """Return what is stored."""
+        rows = stored_journal(connection, account_id)
+        return cls(len(rows), account_of(rows), pending_orders(connection, account_id))
 
 
 def actions_of(
@@ -76,22 +98,32 @@ def actions_of(
 
 
 def _close(
-    connection: Connection, account_id: int, venue: SessionVenue, fills: FillModel, *, since: datetime, at: datetime
-) -> None:
-    account = account_of(stored_journal(connection, account_id))
+    connection: Connection,
+    account_id: int,
+    venue: SessionVenue,
+    fills: FillModel,
+    state: _State,
+    *,
+    since: datetime,
+    at: datetime,
+) -> bool:
+    """Do what one close does, and return whether anything was booked."""
     # An order that was given after a close waits for the next.
-    pending = [each for each in pending_orders(connection, account_id) if each.decided_at < at]
-    wanted = [*dict.fromkeys([*account.positions, *(each.order.instrument for each in pending)])]
+    pending = [each for each in state.pending if each.decided_at < at]
+    wanted = [*dict.fromkeys([*state.account.positions, *(each.order.instrument for each in pending)])]
     actions = actions_of(venue, wanted, at)
     closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
     known = Known(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
-    if rows := corporate_rows(account, new):
+    if rows := corporate_rows(state.account, new):
         add_to_journal(connection, account_id, rows)
-        account = account_of(stored_journal(connection, account_id))
+        state = _State.read(connection, account_id)
+    held = state.account.positions
     marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
-    if account.positions.keys() <= marks.keys():
-        marks = {each: price for each, price in marks.items() if each in account.positions or each in known.prices}
-        add_valuation(connection, account_id, marks, at=at, interval=VALUED_EVERY, states=states)
+    if held.keys() <= marks.keys():
+        marks = {each: price for each, price in marks.items() if each in held or each in known.prices}
+        folded = (state.rows, state.account)
+        add_valuation(connection, account_id, marks, at=at, interval=VALUED_EVERY, states=states, folded=folded)
     if pending:
         fill_pending(connection, account_id, pending, known, fills)
+    return bool(rows or pending)
