@@ -1,6 +1,7 @@
 """A folder of daily prices as a venue: each stock is an event of one share, and nothing later than asked is seen."""
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -31,15 +32,18 @@ class StockVenue:
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return every stock that was listed by an instant, in alphabetical order."""
         known = self.folder.places(as_of)
-        listed = [name for name in self.folder.tickers if self.folder.first_row[self._column[name]] < known]
-        return EventPage(tuple(self._event(name, as_of) for name in listed), notes=self._remarks(as_of))
+        listed = [self.folder.tickers[number] for number in np.flatnonzero(self.folder.first_row < known).tolist()]
+        prices = self.last_closes([_instrument(name) for name in listed], as_of)
+        events = tuple(self._event(name, prices.get(_instrument(name)), as_of) for name in listed)
+        return EventPage(events, notes=self._remarks(as_of))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Return one stock, also where it is not traded any more."""
         column = self._column.get(event_id)
         if column is None or self.folder.first_row[column] >= self.folder.places(as_of):
             raise UsageError(f"{self.folder.path} has no price of {event_id[:40]!r} by then; its files name the stocks")
-        return self._event(event_id, as_of)
+        instrument = _instrument(event_id)
+        return self._event(event_id, self.last_closes([instrument], as_of).get(instrument), as_of)
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the raw closes with start < at <= until."""
@@ -74,12 +78,12 @@ class StockVenue:
         place = self.folder.places(at) - 1
         if place < 0:
             return {}
-        instant, row = self.folder.instant(place), self.folder.close[place]
+        instant, row = self.folder.instant(place), self.folder.close[place].tolist()
         found = {}
         for each in wanted:
             column = self._column.get(each.id) if each.kind == EQUITY else None
-            if column is not None and not np.isnan(row[column]) and not self._is_delisted(each.id, at):
-                found[each] = Price(instant, float(row[column]), source="last")
+            if column is not None and not math.isnan(row[column]) and not self._is_delisted(each.id, at):
+                found[each] = Price(instant, row[column], source="last")
         return found
 
     def _remarks(self, as_of: datetime) -> tuple[str, ...]:
@@ -88,13 +92,9 @@ class StockVenue:
         if place < 0:
             return ()
         last = self.folder.instant(place).date()
-        halted = [
-            name
-            for name in self.folder.tickers
-            if self.folder.first_row[self._column[name]] <= place
-            and np.isnan(self.folder.close[place, self._column[name]])
-            and not self._is_delisted(name, as_of)
-        ]
+        without = np.flatnonzero((self.folder.first_row <= place) & np.isnan(self.folder.close[place])).tolist()
+        names = [self.folder.tickers[number] for number in without]
+        halted = [name for name in names if not self._is_delisted(name, as_of)]
         late = [f"{name} has no close of {last}: a halt, or a late file; it is not traded" for name in halted]
         return (*(each.text for each in self.folder.remarks if each.on <= last), *late)
 
@@ -102,10 +102,8 @@ class StockVenue:
         own = self.folder.actions.get(ticker, ())
         return any(each.kind == "delisting" and each.effective_at <= at for each in own)
 
-    def _event(self, ticker: str, as_of: datetime) -> Event:
+    def _event(self, ticker: str, price: Price | None, as_of: datetime) -> Event:
         ref = MarketRef(ticker, kind=EQUITY)
-        instrument = ref.instrument(NAME, "YES")
-        price = self.last_closes([instrument], as_of).get(instrument)
         quote = None if price is None else Quote(price.at, last=price.mid, kind=EQUITY)
         closed = self._is_delisted(ticker, as_of)
         sector = self.folder.sectors.get(ticker, "")
@@ -115,6 +113,10 @@ class StockVenue:
         if price is not None:
             row |= {"closed_at": price.at.astimezone(UTC).isoformat(), "close": price.mid}
         return Event(ticker, ticker, (market,), tags=tags, closed=closed, payload=json.dumps(row))
+
+
+def _instrument(ticker: str) -> Instrument:
+    return Instrument(NAME, EQUITY, ticker)
 
 
 def read_payload(payload: object, _read_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
