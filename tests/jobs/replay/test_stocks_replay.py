@@ -158,3 +158,31 @@ def test_trades_cost_their_fee_and_half_of_the_spread(ledger: Store, tmp_path: P
     assert [row.cash_usd for row in fees] == pytest.approx([row.cash_usd * 0.001 for row in fills])
     assert sum(row.cash_usd for row in (*fills, *fees)) == pytest.approx(-1_000.0, abs=1e-9)
     assert_sound(ledger)
+
+
+def test_a_folder_that_grows_day_by_day_comes_to_what_the_whole_one_does(tmp_path: Path) -> None:
+    folder, exports = tmp_path / "stocks", []
+    with Store.open(f"sqlite:///{tmp_path}/grown.db") as store:
+        for days in (1, 2, 5, 6, 10):
+            closes = {"AAA": AAA, "BBB": BBB}
+            write_stocks(folder, {name: (*row[:days], *[None] * (10 - days)) for name, row in closes.items()})
+            play(store, folder, recipe_of())
+        exports.append(canonical(store))
+    with Store.open(f"sqlite:///{tmp_path}/whole.db") as store:
+        play(store, write_stocks(folder), recipe_of())
+        exports.append(canonical(store))
+    assert exports[0] == exports[1]
+
+
+def test_what_a_file_says_late_of_a_close_that_was_gone_through_changes_nothing(ledger: Store, tmp_path: Path) -> None:
+    folder = write_stocks(tmp_path / "stocks")
+    play(ledger, folder, recipe_of(), last=at(12))
+    before = values_of(ledger, "buy_and_hold"), journal_of(ledger, "buy_and_hold")
+    restated = (*AAA[:3], 999.0, *AAA[4:])
+    write_stocks(folder, {"AAA": restated, "BBB": BBB}, (*ACTIONS, "2026-01-08,BBB,dividend,7"))
+    play(ledger, folder, recipe_of())
+    values, journal = values_of(ledger, "buy_and_hold"), journal_of(ledger, "buy_and_hold")
+    assert {when: values[when] for when in before[0]} == before[0]
+    assert journal[: len(before[1])] == before[1]
+    assert [row.kind for row in journal[len(before[1]) :]] == ["dividend"]
+    assert_sound(ledger)
