@@ -15,7 +15,7 @@ from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import Abstention, Booking, Decision, Order, Subject
 from predibot.domain.event import Event, EventPage, EventView, MarketRef, Skip
-from predibot.domain.price import Instrument, Price, PricePath, PricePoint, Quote
+from predibot.domain.price import CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.domain.trace import Step
 from predibot.errors import ModelRefused, PluginError
@@ -598,6 +598,20 @@ class RecordableVenue(Venue, Protocol):
         """Return the points of a token with start < t <= until, each with `t` in unix seconds and a price `p`."""
 
 
+@runtime_checkable
+class SessionVenue(Venue, Protocol):
+    """A venue whose instruments trade at the closes of its trading days only, and change by what issuers do."""
+
+    def closes(self, *, start: datetime, until: datetime) -> tuple[datetime, ...]:
+        """Return the instants with start < at <= until at which the close of a trading day became known."""
+
+    def actions(self, instrument: Instrument, *, start: datetime, until: datetime) -> tuple[CorporateAction, ...]:
+        """Return what issuers did to an instrument with start < effective_at <= until, oldest first."""
+
+    def last_closes(self, wanted: Collection[Instrument], at: datetime) -> Mapping[Instrument, Price]:
+        """Return the prices of the last trading day by an instant; one without a price then is left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class PayloadReader:
     """How a venue's own JSON of an event is read, from the venue or from a recording."""
@@ -736,6 +750,14 @@ class Past(Protocol):
 
     def cut_at(self, instant: datetime) -> OpenVenue:
         """Return a venue that is the same up to an instant, and has none of what came after it."""
+
+
+@runtime_checkable
+class SessionPast(Past, Protocol):
+    """A past that has trading days."""
+
+    def is_session(self, instant: datetime) -> bool:
+        """Return whether the UTC date of an instant is a trading day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class SelectionRules:
     """Of a run; ranked by `market_volume` it is so many markets, whatever their events."""
     named_outcomes: bool = False
     """Whether markets of more than two outcomes can be played; a game says so, and no recipe."""
+    only: tuple[str, ...] = ()
+    """The events that are played, by id, whatever else these rules say; a game names them, and no recipe."""
 
     def __post_init__(self) -> None:
         """Refuse rules that no event could be held to."""
@@ -108,6 +110,8 @@ def select(
         only_event_id: The event the user named. Then only this one is looked
             at, and the rules about its end, subject, volume and rank are waived.
     """
+    if rules.only and only_event_id is None:
+        return _named(events, rules)
     listed, notes = _once_each(events)
     if only_event_id is not None:
         listed = [event for event in listed if event.id == only_event_id]
@@ -158,6 +162,17 @@ def select(
     return Selection(tuple(trimmed), tuple(passed_over), tuple(notes), rules.rank_by)
 
 
+def _named(events: Sequence[Event], rules: SelectionRules) -> Selection:
+    """Return the events that the rules name, in their order, without those that are closed."""
+    listed = {event.id: event for event in events}
+    found = [listed[name] for name in rules.only if name in listed]
+    notes = [f"{name} is not listed by the venue, and is not played" for name in rules.only if name not in listed]
+    closed = tuple(
+        PassedOver(event.id, event.title, "open", "it is not traded any more") for event in found if event.closed
+    )
+    return Selection(tuple(event for event in found if not event.closed), closed, tuple(notes), rules.rank_by)
+
+
 def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:
     """Return whether nothing that is listed later could enter the selection.
 
@@ -167,7 +182,7 @@ def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as
         rules: Those of the recipe.
         as_of: The run's instant.
     """
-    if not events_so_far or rules.rank_by == MARKET_VOLUME:
+    if not events_so_far or rules.rank_by == MARKET_VOLUME or rules.only:
         # What was traded long ago stands anywhere in a list of what a week traded.
         return False
     chosen = select(events_so_far, rules, as_of).selected

@@ -164,8 +164,12 @@ def _mean_allocation(decisions: Sequence[Decision], context: Context, *, note: s
     for decision in decisions:
         for order in decision.orders:
             total[order.instrument] += order.amount / len(decisions)
-    sides: dict[str, float] = {each.market.id: total[each.yes] - total[each.no] for each in view.markets}
-    opposed = [each.market.id for each in view.markets if total[each.yes] and total[each.no]]
+    sides: dict[str, float] = {
+        each.market.id: total[each.yes] - (0.0 if each.market.is_share else total[each.no]) for each in view.markets
+    }
+    opposed = [
+        each.market.id for each in view.markets if total[each.yes] and total[each.no] and not each.market.is_share
+    ]
     notes = (f"of these the difference of both sides is held: {', '.join(opposed)}",) if opposed else ()
     forecasts = tuple(
         Forecast(each.market.id, statistics.fmean(said))

@@ -16,8 +16,10 @@ class RandomWeights:
         """Return a drawn allocation over the markets that have a price."""
         view, rng = context.view, context.rng
         # Exponentials divided by their sum are Dirichlet(1, ..., 1).
+        shares = {each.market.id for each in view.universe if each.market.is_share}
         draws = {
-            market_id: rng.expovariate(1.0) * (1.0 if rng.random() < 0.5 else -1.0) for market_id in view.prices_yes
+            market_id: rng.expovariate(1.0) * (1.0 if market_id in shares or rng.random() < 0.5 else -1.0)
+            for market_id in view.prices_yes
         }
         total = rng.expovariate(1.0) + sum(map(abs, draws.values()))
         return Decision(orders=view.orders(view.weights({name: draw / total for name, draw in draws.items()})))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
+from predibot.errors import UsageError
 
 if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
@@ -25,6 +26,13 @@ class DemoGame(StrEnum):
     WEEKLY_COHORT = "weekly_cohort"
 
 
+class DemoMarket(StrEnum):
+    """What a portfolio is of."""
+
+    QUESTIONS = "questions"
+    STOCKS = "stocks"
+
+
 @dataclass(frozen=True, slots=True)
 class _Played:
     """How a game is played."""
@@ -37,6 +45,8 @@ class _Played:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     bots: Sequence[str] = ()
     """Only these of a recipe; empty for all."""
+    stocks: Path | None = None
+    """Where simulated stocks are written to; None of a game on questions."""
 
 
 _GAMES = {
@@ -82,8 +92,23 @@ A cohort starts every week with $10,000 a bot. To see more of it:
 }
 
 
+_STOCKS = _Played(
+    recipes=("stocks",),
+    file=Path("runs/out/demo_stocks.db"),
+    # A quarter: its dividends, and now and then a split, a halt or a delisting.
+    days=63,
+    following="""
+The stocks are simulated, whatever their names; their files lie in {folder}.
+  predibot account buy_and_hold --ledger {url}
+  predibot report --full --ledger {url}
+On prices of your own: predibot replay stocks --venue stocks:FOLDER""",
+    stocks=Path("runs/out/demo_stocks"),
+)
+
+
 def demo(
     game: Annotated[DemoGame, typer.Option("--game", help="which game is played")] = DemoGame.DOLLAR_PER_EVENT,
+    market: Annotated[DemoMarket, typer.Option("--market", help="what a portfolio is of")] = DemoMarket.QUESTIONS,
     days: Annotated[
         int | None, typer.Option("--days", metavar="N", min=2, max=100, help="how many; left out: a month")
     ] = None,
@@ -102,7 +127,9 @@ def demo(
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
-    played = _GAMES[game]
+    if market is DemoMarket.STOCKS and game is not DemoGame.PORTFOLIO_WEIGHTS:
+        raise UsageError("--market stocks is of portfolios; add --game portfolio_weights")
+    played = _STOCKS if market is DemoMarket.STOCKS else _GAMES[game]
     asked = [asked_recipe(name, overrides=played.overrides, bots=played.bots) for name in played.recipes]
     for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
         played.file.with_name(name).unlink(missing_ok=True)
@@ -118,6 +145,7 @@ def demo(
             told=_tell,
             question=output.question_for(Question(), Shown(), json=json),
             days=days or played.days,
+            stocks=played.stocks,
         )
     if json:
         output.print_document(
@@ -130,7 +158,7 @@ def demo(
     output.print_evaluation(done.evaluation, json=False)
     console = output.report_console()
     cohort = min((each.run.slot_at for each in done.runs), default=options.wall_clock())
-    said = played.following.format(bots_are=_BOTS_ARE, url=url, cohort=f"{cohort:%Y-%m-%d}")
+    said = played.following.format(bots_are=_BOTS_ARE, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
     for line in said.split("\n"):
         print_line(console, line)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from predibot.domain.decision import Order
-from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, FeeSchedule, Instrument, Price, Quote, Side
+from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Depth, FeeSchedule, Instrument, Price, Quote, Side
 from predibot.errors import PluginError
 
 
@@ -24,9 +24,18 @@ class MarketRef:
     id: str
     condition_id: str | None = None
     token_ids: tuple[str, ...] = ()
+    kind: str = BINARY_OUTCOME
+    """Of its instruments."""
+
+    @property
+    def is_share(self) -> bool:
+        """Return whether it is a share, which has no sides."""
+        return self.kind == EQUITY
 
     def instrument(self, venue: str, side: Side) -> Instrument:
         """Return the instrument of one side: its token, or the market's id where no token exists yet."""
+        if self.is_share:
+            return Instrument(venue, self.kind, self.id)
         index = 0 if side == "YES" else 1
         token = self.token_ids[index] if len(self.token_ids) > index else f"{self.id}:{side}"
         return Instrument(venue, BINARY_OUTCOME, token)
@@ -66,6 +75,11 @@ class Market:
         return self.ref.id
 
     @property
+    def is_share(self) -> bool:
+        """Return whether it is no question but a share, its only outcome, whose quote is of itself."""
+        return self.ref.is_share
+
+    @property
     def is_named(self) -> bool:
         """Return whether it has more than two outcomes, each with a name and a price of its own, and no YES and NO."""
         return len(self.outcomes) > 2
@@ -85,6 +99,8 @@ class Market:
         """Return the instrument of each outcome by its number, in the order of `outcomes`; YES and NO unless named."""
         if self.is_named:
             return tuple(self.ref.outcome(venue, number) for number in range(len(self.outcomes)))
+        if self.is_share:
+            return (self.ref.instrument(venue, "YES"),)
         return tuple(self.ref.instrument(venue, side) for side in SIDES)
 
     def quoted_by(self, quotes: Mapping[str, Quote]) -> "Market":
@@ -188,6 +204,10 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
             continue
         mirrored = (None if quote.ask is None else 1.0 - quote.ask, None if quote.bid is None else 1.0 - quote.bid)
         depth = quote.depth or Depth()
+        if market.is_share:
+            price = Price(quote.at, entry.yes, quote.bid, quote.ask, entry.source, depth.bids, depth.asks, market.fees)
+            found[market.ref.instrument(venue, "YES")] = price
+            continue
         books: dict[Side, tuple[tuple[float | None, float | None], Depth]]
         books = {"YES": ((quote.bid, quote.ask), depth), "NO": (mirrored, depth.turned)}
         for side, (best, levels) in books.items():
@@ -214,3 +234,5 @@ class EventPage:
     events: tuple[Event, ...]
     skipped: tuple[Skip, ...] = ()
     complete: bool = True
+    notes: tuple[str, ...] = ()
+    """What is odd about it and was read all the same."""

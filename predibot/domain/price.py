@@ -1,6 +1,7 @@
 """Prices: what is priced, what was quoted, and how a quote becomes the price of a decision."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -12,12 +13,19 @@ PriceSourceName = Literal["mid", "displayed", "last", "history"]
 SIDES: tuple[Side, Side] = ("YES", "NO")
 BINARY_OUTCOME = "binary_outcome"
 """The kind of an instrument that pays one dollar or nothing."""
+EQUITY = "equity"
+"""The kind of an instrument that is a share of a company or a fund."""
 
 MAX_SPREAD = 0.10
 MIN_SIDE_PRICE = 0.001
 MAX_DEPTH_LEVELS = 20
 """Of each side of a book are kept."""
 _SPREAD_TOLERANCE = 1e-9
+
+
+def highest_price(kind: str) -> float:
+    """Return the most that one of a kind can cost."""
+    return 1.0 if kind == BINARY_OUTCOME else math.inf
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -31,7 +39,7 @@ class Instrument:
     @property
     def price_bound(self) -> tuple[float, float]:
         """Return the least and the most a share of its kind can cost."""
-        return (0.0, 1.0) if self.kind == BINARY_OUTCOME else (0.0, math.inf)
+        return 0.0, highest_price(self.kind)
 
     @property
     def currency(self) -> str:
@@ -44,12 +52,14 @@ class EntryPrice:
     """The YES price a decision is booked at, and where it comes from."""
 
     yes: float
+    """Of a share, what it costs."""
     source: PriceSourceName
+    kind: str = BINARY_OUTCOME
 
     @property
     def usable(self) -> bool:
-        """Return whether a bet can be booked at it: strictly between 0 and 1."""
-        return 0.0 < self.yes < 1.0
+        """Return whether a bet can be booked at it: strictly inside the bound of its kind."""
+        return 0.0 < self.yes < highest_price(self.kind)
 
     def of(self, side: Side) -> float:
         """Return the price of one side, in [0, 1]."""
@@ -115,7 +125,7 @@ QUOTE_PRICES = ("bid", "ask", "displayed", "last", "history")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a venue said about YES at an instant; every price in [0, 1] or unknown."""
+    """What a venue said about YES, or about a share, at an instant; every price in its kind's bound or unknown."""
 
     at: datetime
     bid: float | None = None
@@ -126,18 +136,21 @@ class Quote:
     """A point of the price history, where the listing itself is too old."""
     depth: Depth | None = None
     """What was offered beside the best bid and ask; None where the venue did not show its book."""
+    kind: str = BINARY_OUTCOME
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be the price of a share that pays at most one dollar."""
+        """Refuse what cannot be a price of its kind, as of an outcome that pays at most one dollar."""
         for name in QUOTE_PRICES:
             price = getattr(self, name)
-            if price is not None and not 0.0 <= price <= 1.0:
-                raise ValueError(f"{name} is {price!r}, a price of YES is in [0, 1]")
+            if price is None or (0.0 <= price <= highest_price(self.kind) and price < math.inf):
+                continue
+            bound = "a price of YES is in [0, 1]" if self.kind == BINARY_OUTCOME else "a price is 0 or more, and finite"
+            raise ValueError(f"{name} is {price!r}, {bound}")
 
     @property
     def mid(self) -> float | None:
         """Return the middle of a two-sided book that is narrow enough to mean something."""
-        if self.bid is None or self.ask is None or self.bid <= 0.0 or self.ask >= 1.0:
+        if self.bid is None or self.ask is None or self.bid <= 0.0 or self.ask >= highest_price(self.kind):
             return None
         # A spread of exactly ten cents comes out as 0.10000000000000003.
         if not 0.0 <= self.ask - self.bid <= MAX_SPREAD + _SPREAD_TOLERANCE:
@@ -153,7 +166,7 @@ class Quote:
             (self.last, "last"),
             (self.history, "history"),
         )
-        return next((EntryPrice(yes, source) for yes, source in candidates if yes is not None), None)
+        return next((EntryPrice(yes, source, self.kind) for yes, source in candidates if yes is not None), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +217,66 @@ class PricePath:
         least, most = self.instrument.price_bound
         if any(not least <= point.price <= most for point in self.points):
             raise ValueError(f"a price of {self.instrument.id} is outside [{least:g}, {most:g}]")
+
+
+CorporateActionKind = Literal["split", "dividend", "delisting"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorporateAction:
+    """Something that changes what a share is: in force with the first close from its date on."""
+
+    kind: CorporateActionKind
+    effective_at: datetime
+    """When the close of its date is known, with which it is."""
+    value: float | None
+    """New shares for an old one, dollars a share, or the payout of a share; None where no payout is stated."""
+
+    def __post_init__(self) -> None:
+        """Refuse a value that its kind cannot have."""
+        if self.value is None and self.kind == "delisting":
+            return
+        least = "above 0" if self.kind == "split" else "0 or more"
+        if self.value is None or not (0.0 <= self.value < math.inf) or (self.kind == "split" and not self.value):
+            raise ValueError(f"the value of a {self.kind} is {self.value!r}; it is {least}")
+
+
+def split_factor(
+    actions: Iterable[CorporateAction], after: datetime, until: datetime, *, inclusive: bool = True
+) -> float:
+    """Return how many shares at the later instant, or right before it, stand for one at the earlier."""
+    ratios = (
+        each.value
+        for each in actions
+        if each.kind == "split" and (after < each.effective_at < until or (inclusive and each.effective_at == until))
+    )
+    return math.prod(ratio for ratio in ratios if ratio is not None)
+
+
+def adjusted_points(
+    points: Sequence[PricePoint], actions: Sequence[CorporateAction], *, until: datetime
+) -> tuple[PricePoint, ...]:
+    """Return raw closes as they compare at an instant: in shares of then, less the dividends that were paid since.
+
+    Args:
+        points: Oldest first.
+        actions: What is later than the instant counts for nothing.
+        until: The instant.
+
+    Source:
+        The method of CRSP: before a split divided by it, before an ex-date times
+        1 less the dividend by the last close before it.
+    """
+    known = [each for each in actions if each.effective_at <= until]
+    adjusted, factor, left = list[PricePoint](), 1.0, sorted(known, key=lambda each: each.effective_at)
+    for point in reversed(points):
+        while left and left[-1].effective_at > point.at:
+            each = left.pop()
+            if each.kind == "split" and each.value:
+                factor /= each.value
+            elif each.kind == "dividend" and each.value is not None:
+                # Of shares as they were before its date, which a halt may have split since.
+                ratio = split_factor(actions, point.at, each.effective_at, inclusive=False)
+                factor *= max(0.0, 1.0 - each.value * ratio / point.price) if point.price else 1.0
+        adjusted.append(PricePoint(point.at, point.price * factor))
+    return tuple(reversed(adjusted))

@@ -243,6 +243,8 @@ class Timetable:
     last: datetime
     """None is later; the last one may be earlier."""
     every: timedelta
+    skipped: frozenset[datetime] = frozenset()
+    """Instants of these at which nothing is decided, as on days without trading."""
 
     def __post_init__(self) -> None:
         """Refuse what has no instant, or more than anybody can mean.
@@ -263,8 +265,9 @@ class Timetable:
 
     def __len__(self) -> int:
         """Return how many instants there are."""
-        return (self.last - self.first) // self.every + 1
+        return (self.last - self.first) // self.every + 1 - len(self.skipped)
 
     def __iter__(self) -> Iterator[datetime]:
         """Yield the instants, the earliest first."""
-        return (self.first + number * self.every for number in range(len(self)))
+        instants = (self.first + number * self.every for number in range(len(self) + len(self.skipped)))
+        return (instant for instant in instants if instant not in self.skipped)

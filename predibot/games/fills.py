@@ -68,15 +68,59 @@ FILL_MODELS: Mapping[str, FillModel] = MappingProxyType(
 )
 
 
-def fill_model(name: str) -> FillModel:
-    """Return the fill model of a name.
+@dataclass(frozen=True, slots=True)
+class CostedFills:
+    """Fill as another model does, with half a spread around its prices, and a fee beside the venue's."""
+
+    base: FillModel
+    fee_bps: float = 0.0
+    """Of the money of a trade, in hundredths of a percent."""
+    spread_bps: float = 0.0
+    """Between buying and selling, in hundredths of a percent of the price."""
+
+    @property
+    def name(self) -> str:
+        """Return the word that is stored with each fill."""
+        return f"{self.base.name}, fee {self.fee_bps:g} bp, spread {self.spread_bps:g} bp"
+
+    def fill(self, order: Order, price: Price) -> Fill | None:
+        """Return the fill of an order of dollars or shares; none that would bring less than its fees."""
+        step = self.spread_bps / 2e4 * (1.0 if order.side == "buy" else -1.0)
+        most = order.instrument.price_bound[1]
+
+        def moved(at: float | None) -> float | None:
+            return None if at is None else min(at * (1.0 + step), most)
+
+        def walked(levels: Sequence[Level]) -> tuple[Level, ...]:
+            return tuple(Level(min(each.price * (1.0 + step), most), each.shares) for each in levels)
+
+        shifted = replace(
+            price,
+            mid=min(price.mid * (1.0 + step), most),
+            bid=moved(price.bid),
+            ask=moved(price.ask),
+            bids=walked(price.bids),
+            asks=walked(price.asks),
+        )
+        filled = self.base.fill(order, shifted)
+        if filled is None:
+            return None
+        fee_usd = filled.fee_usd + abs(filled.cash_usd) * self.fee_bps / 1e4
+        if order.side == "sell" and fee_usd > filled.cash_usd:
+            return None
+        return replace(filled, fee_usd=fee_usd, model=self.name)
+
+
+def fill_model(name: str, *, fee_bps: float = 0.0, spread_bps: float = 0.0) -> FillModel:
+    """Return the fill model of a name, with costs beside it where there are any.
 
     Raises:
         UsageError: If there is none of that name.
     """
     if name not in FILL_MODELS:
         raise UsageError(f"{name!r} is no fill model; take one of {', '.join(FILL_MODELS)}")
-    return FILL_MODELS[name]
+    model = FILL_MODELS[name]
+    return CostedFills(model, fee_bps, spread_bps) if fee_bps or spread_bps else model
 
 
 def why_unfilled(order: Order, price: Price, model: FillModel) -> str:

@@ -2,20 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from pathlib import Path
 
 from predibot.config import Settings
-from predibot.contracts import ProgressListener
+from predibot.contracts import Past, ProgressListener, SessionPast
+from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Turn, look_back, play
 from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.ledger.store import Store
+from predibot.plugins.venues import checked
+from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 DAYS = 30
 """How many days are played where nobody says how many."""
+STOCKS_SEED, STOCKS_BEGIN_ON = 7, date(2025, 1, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ def demonstrate(
     told: Callable[[DecideReport], None],
     question: Question | None = None,
     days: int = DAYS,
+    stocks: Path | None = None,
 ) -> Demo:
     """Decide on each of some days by every recipe that is due, track, and evaluate.
 
@@ -47,13 +53,16 @@ def demonstrate(
         listener: Who wants to know how far it is.
         told: Called after each run with what was decided.
         question: What is asked of the evaluation.
-        days: How many are played.
+        days: How many are played; of stocks, trading days.
+        stocks: The folder that simulated stocks are written to and played from; None for a recipe's own venue.
+
+    Raises:
+        UsageError: If that folder cannot be written.
     """
-    past = open_past(asked[0].recipe.venue, settings, clock)
+    venue = asked[0].recipe.venue if stocks is None else _written(stocks, asked, days)
+    past = open_past(venue, settings, clock)
     reports = []
-    for report in play(
-        _turns(asked, past.first_at, days), past, store=store, settings=settings, clock=clock, listener=listener
-    ):
+    for report in play(_turns(asked, past, days), past, store=store, settings=settings, clock=clock, listener=listener):
         told(report)
         reports.append(report)
     # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
@@ -63,10 +72,24 @@ def demonstrate(
     return Demo(tuple(reports), evaluation)
 
 
-def _turns(asked: tuple[AskedRecipe, ...], first_at: datetime, days: int) -> Iterator[Turn]:
-    """Yield each day for every recipe whose turn it is: for all of them on the first."""
-    for day in range(days):
-        since = timedelta(days=day)
-        for each in asked:
-            if since % each.recipe.every == timedelta(0):
-                yield Turn(first_at + since, RunRequest(each.recipe, each.digest, each.overrides))
+def _turns(asked: tuple[AskedRecipe, ...], past: Past, days: int) -> Iterator[Turn]:
+    """Yield each day, of stocks each trading day, for every recipe whose turn it is: for all of them on the first."""
+    since, played = timedelta(0), 0
+    while played < days:
+        at = past.first_at + since
+        if not isinstance(past, SessionPast) or past.is_session(at):
+            played += 1
+            for each in asked:
+                if since % each.recipe.every == timedelta(0):
+                    yield Turn(at, RunRequest(each.recipe, each.digest, each.overrides))
+        since += timedelta(days=1)
+
+
+def _written(folder: Path, asked: tuple[AskedRecipe, ...], days: int) -> str:
+    """Write the simulated stocks that recipes play, and return their venue."""
+    tickers = [name for each in asked for name in each.recipe.selection.only]
+    try:
+        write_stock_folder(folder, seed=STOCKS_SEED, days=days, tickers=tickers, start=STOCKS_BEGIN_ON)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}; call it where it can") from None
+    return checked(f"stocks:{folder}")

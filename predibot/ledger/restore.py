@@ -25,7 +25,7 @@ from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import Market, MarketRef
-from predibot.domain.price import Instrument, PricePoint, Quote
+from predibot.domain.price import BINARY_OUTCOME, EQUITY, Instrument, PricePoint, Quote
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
@@ -315,7 +315,12 @@ class Restorer:
             listed = (row.values for row in of_venue)
             known = [
                 Market(
-                    MarketRef(e["market_id"], e["condition_id"], tuple(json.loads(e["token_ids_json"]))),
+                    MarketRef(
+                        e["market_id"],
+                        e["condition_id"],
+                        tuple(json.loads(e["token_ids_json"])),
+                        EQUITY if len(named_outcomes(e["outcomes_json"])) == 1 else BINARY_OUTCOME,
+                    ),
                     e["question"],
                     named_outcomes(e["outcomes_json"]),
                 )

@@ -14,6 +14,7 @@ SECRET_RUN_CHARACTERS = 8
 """A run of a key that is shorter may be an accident; one as long is masked."""
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "alpha_vantage": ("ALPHA_VANTAGE_API_KEY", "ALPHAVANTAGE_API_KEY"),
         "fireworks_ai": ("FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"),
         "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "huggingface": ("HF_TOKEN", "HUGGINGFACE_API_KEY"),
@@ -46,9 +47,11 @@ _OWN_HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "exa": ("api.exa.ai",),
         "serper": ("google.serper.dev",),
         "tavily": ("api.tavily.com",),
+        "alpha_vantage": ("www.alphavantage.co",),
+        "tiingo": ("api.tiingo.com",),
     }
 )
-"""Where providers are, by litellm's names, and where search is.
+"""Where providers are, by litellm's names, and where search and prices of stocks are.
 
 The key of another needs the operator's word to go to a base URL.
 """

@@ -89,6 +89,8 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         self,
         *,
         key: Key | None = None,
+        authorization: str = "Bearer",
+        key_parameter: str | None = None,
         max_bytes: int = MAX_BYTES,
         takes_compressed: bool = False,
         silence_seconds: float = float("inf"),
@@ -99,6 +101,9 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
         Args:
             key: Sent as a bearer token; None sends none.
+            authorization: The word before it, where a host wants another.
+            key_parameter: The parameter of the query in which a host wants it instead. It is added on the way out: no
+                address that is logged or quoted has it.
             max_bytes: Of an answer, decompressed; more is refused.
             takes_compressed: Whether an answer may be compressed.
             silence_seconds: How long a connection may say nothing before the answer counts as lost.
@@ -111,10 +116,11 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         headers = {"accept": "application/json", "user-agent": "predibot"}
         if not takes_compressed:
             headers["accept-encoding"] = "identity"
-        if key is not None:
-            headers["authorization"] = f"Bearer {key.value}"
+        if key is not None and key_parameter is None:
+            headers["authorization"] = f"{authorization} {key.value}"
         self._client = opened_client(headers=headers, transport=transport)
         self._key = key
+        self._key_parameter = key_parameter
         self._max_bytes = max_bytes
         self._takes_compressed = takes_compressed
         self._silence_seconds = silence_seconds
@@ -180,7 +186,8 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         silence_seconds = min(seconds, self._silence_seconds)
         timeout = httpx.Timeout(silence_seconds, connect=min(CONNECT_SECONDS, silence_seconds))
         try:
-            with self._client.stream(method, url, timeout=timeout, **request) as response:
+            extensions = self._extensions(url, request["params"])
+            with self._client.stream(method, url, timeout=timeout, extensions=extensions, **request) as response:
                 body = self._read(response, asked, ends, seconds)
                 return Received(asked, response.status_code, dict(response.headers), body, self._key)
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
@@ -194,6 +201,13 @@ class JsonClient(AbstractContextManager["JsonClient"]):
                 raise AnswerLost(f"{asked}: the answer broke off ({said})", cause=cause) from None
             late = AnswerLate if silence_seconds == seconds else AnswerLost
             raise late(f"{asked}: no answer in time ({said})", cause=cause) from None
+
+    def _extensions(self, url: str, params: Any) -> dict[str, Any]:
+        """Return what httpx is to send in the place of the address that it knows: the same with the key in it."""
+        if self._key is None or self._key_parameter is None:
+            return {}
+        known = httpx.URL(url) if params is None else httpx.URL(url, params=params)
+        return {"target": known.copy_add_param(self._key_parameter, self._key.value).raw_path}
 
     def _read(self, response: httpx.Response, asked: str, ends: float, seconds: float) -> bytes:
         """Return the whole body, as long as it comes in time, is not too long, and is not compressed unasked."""

@@ -107,7 +107,7 @@ def parse_recipe(found: RecipeText) -> Recipe:
             venue=default_venue() if top.venue is None else _venue(top.venue, where),
             every=_every(top.every, where),
             seed=top.seed,
-            selection=_rules(top.selection, make_game(name), where),
+            selection=_rules(top.selection, make_game(name, **{**game_options(top.overstake), **options}), where),
             bots=_bots(top, name, where),
             limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
             search=_search(top.search, where),

@@ -216,8 +216,9 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     data = {name: getattr(rules, name) for name in SelectionRules.__slots__ if name != "crypto"}
     # What only one game says is not written down elsewhere, so that recipes of before it keep their digests.
-    if not rules.named_outcomes:
-        del data["named_outcomes"]
+    for name in ("named_outcomes", "only"):
+        if not data[name]:
+            del data[name]
     return {**data, "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()}}
 
 
@@ -226,7 +227,7 @@ def _rules_of(data: Mapping[str, Any]) -> SelectionRules:
     words = CryptoWords({word: frozenset(others) for word, others in data["crypto_words"].items()})
     rules: dict[str, Any] = {"min_hours_left": "any", **data}
     del rules["crypto_words"]
-    rules.update({name: tuple(rules[name]) for name in ("exclude", "include") if name in rules})
+    rules.update({name: tuple(rules[name]) for name in ("exclude", "include", "only") if name in rules})
     return SelectionRules(crypto=words, **rules)
 
 

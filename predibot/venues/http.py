@@ -12,6 +12,7 @@ import httpx
 
 from predibot.contracts import Paces
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.net.api_keys import Key
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLate, BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import SEEN_CHARACTERS, JsonClient, Received
 from predibot.net.rate_limit import RateLimiter
@@ -28,6 +29,8 @@ TRY_SHARE = 0.5
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
 """Final, but no sign of a changed contract: this network or moment is barred."""
+KEY_STATUSES = frozenset({401, 402, 403})
+"""Where a key was sent, it is that which is refused."""
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
 
@@ -47,6 +50,9 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         self,
         *,
         deadline_seconds: float = 60.0,
+        key: Key | None = None,
+        authorization: str = "Bearer",
+        key_parameter: str | None = None,
         requests_per_10_seconds: Mapping[str, float] = _NO_RATES,
         transport: httpx.BaseTransport | None = None,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
@@ -60,6 +66,9 @@ class VenueClient(AbstractContextManager["VenueClient"]):
 
         Args:
             deadline_seconds: For one call with all its tries and waits.
+            key: As `JsonClient` sends it; most venues want none.
+            authorization: See there.
+            key_parameter: See there.
             requests_per_10_seconds: By address prefix; see `RateLimiter`.
             transport: Replaces the network in tests.
             max_response_bytes: Decoded; more is refused.
@@ -69,7 +78,11 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             rng: For the jitter of the waits.
             paces: What this process shares with others; left out, it is alone.
         """
+        self._key = key
         self._client = JsonClient(
+            key=key,
+            authorization=authorization,
+            key_parameter=key_parameter,
             max_bytes=max_response_bytes,
             takes_compressed=True,
             silence_seconds=SILENCE_SECONDS,
@@ -101,27 +114,43 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         """Return the instant so many seconds from now, on the clock that `get` takes its `until` from."""
         return self._monotonic() + seconds
 
-    def get(self, url: str, params: Sequence[tuple[str, str]] = (), *, until: float = math.inf) -> object:
+    def get(
+        self,
+        url: str,
+        params: Sequence[tuple[str, str]] = (),
+        *,
+        until: float = math.inf,
+        check: Callable[[object], None] = lambda answer: None,
+    ) -> object:
         """Return the decoded answer to a GET.
 
         Args:
             url: Without a query.
             params: The query.
             until: When the work that this call is a part of has to be done; see `until`.
+            check: Given a decoded answer; raises `TryAgain` where it is none, and another try may have one.
 
         Raises:
             RequestRefused: If the venue refuses it; its `status` says how.
             VenueChanged: If the answer is no JSON, or too long.
             VenueUnavailable: If no whole answer came within the deadline.
-            UsageError: If the address is none.
+            UsageError: If the address is none, or the key is refused.
         """
-        return self._call("GET", url, params, None, until)
+        return self._call("GET", url, params, None, until, check)
 
     def post(self, url: str, body: object) -> object:
         """Return the decoded answer to a POST of JSON that only reads; errors as in `get`."""
-        return self._call("POST", url, (), body, math.inf)
+        return self._call("POST", url, (), body, math.inf, lambda answer: None)
 
-    def _call(self, method: str, url: str, params: Sequence[tuple[str, str]], body: object, until: float) -> object:
+    def _call(
+        self,
+        method: str,
+        url: str,
+        params: Sequence[tuple[str, str]],
+        body: object,
+        until: float,
+        check: Callable[[object], None],
+    ) -> object:
         """Try until there is a whole answer, the venue refuses, or the deadline is reached."""
         deadline = min(self.until(self._deadline_seconds), until)
 
@@ -132,7 +161,9 @@ class VenueClient(AbstractContextManager["VenueClient"]):
                 received = self._client.ask(method, url, params=list(params), body=body, seconds=seconds)
             except AnswerLate as late:
                 raise AnswerLate(f"{late}; is call_deadline_seconds high enough?") from None
-            return self._read(received)
+            answer = self._read(received)
+            check(answer)
+            return answer
 
         try:
             return self._retry.call(once, deadline=deadline, given_up=VenueUnavailable)
@@ -150,8 +181,14 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         if status in RETRIED_STATUSES:
             asked_seconds = asked_wait_seconds(received.headers, self._now())
             raise TryAgain(said, wait_seconds=asked_seconds, tries=None if asked_seconds is None else MAX_ASKED_TRIES)
+        if self._key is not None and status in KEY_STATUSES:
+            raise UsageError(f"{said}; see whether the key in {self._key.name} is right and its plan has this")
         if status in BARRED_STATUSES:
             raise VenueUnavailable(f"{said}; this network is barred or has to log in, try from another")
         if status >= 500:
             raise VenueUnavailable(f"{said}; try again later")
+        if 300 <= status < 400:
+            # Where it leads is not shown: an address may quote the key.
+            fix = "redirects are not followed: fix the address in the settings, or update predibot"
+            raise RequestRefused(f"{said}; {fix}", status)
         raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)

@@ -81,3 +81,28 @@ def test_the_demo_of_weekly_cohorts_shows_their_board_and_what_to_type_next(
     listed = predibot("cohort", "--ledger", ledger, "--json").document["cohorts"]
     assert [each["cohort"] for each in listed] == ["2026-01-04", "2026-01-11", "2026-01-18"]
     assert predibot("ledger", "verify", "--ledger", ledger).code == 0
+
+
+def test_the_demo_of_stocks_plays_trading_days_of_a_folder_that_it_wrote(
+    predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, sent = on_a_terminal(
+        *("demo", "--game", "portfolio_weights", "--market", "stocks", "--days", "6"), columns=COLUMNS
+    )
+    screen = without_colours(sent)
+    assert code == 0
+    assert max(map(len, screen)) <= COLUMNS
+    assert any("index_spy*" in line for line in screen)
+    assert (tmp_path / "runs/out/demo_stocks/AAPL.csv").exists()
+    ledger = ("--ledger", "sqlite:///runs/out/demo_stocks.db")
+    runs = predibot("runs", *ledger, "--json").document["runs"]
+    # The sixth trading day is the Monday after.
+    assert sorted(each["key"] for each in runs)[-2:] == ["stocks@2025-01-10T00:00Z", "stocks@2025-01-13T00:00Z"]
+    assert predibot("ledger", "verify", *ledger).code == 0
+
+
+def test_only_portfolios_are_of_stocks(predibot: Predibot) -> None:
+    refused = predibot("demo", "--market", "stocks")
+    assert refused.code == 1
+    assert refused.err == "error: --market stocks is of portfolios; add --game portfolio_weights.\n"

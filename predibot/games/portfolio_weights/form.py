@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from predibot.domain.account_past import CASH
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision
-from predibot.domain.price import SIDES, PricePoint
+from predibot.domain.price import PricePoint
 from predibot.games.answers import Words, final_answer
 from predibot.games.portfolio_weights.parse import ALLOCATIONS, FIELDS, PROBABILITIES, REASONING, parse_answer
+from predibot.games.portfolio_weights.stock_words import STOCK_SHAPE, stock_words
 from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import PortfolioView
 from predibot.games.portfolio_weights.words import portfolio_words
@@ -45,18 +46,22 @@ class PortfolioForm:
                     "description": f"The weight of each asset that you want, {CASH} included; together 1.",
                     "properties": dict.fromkeys(assets, share),
                 },
-                PROBABILITIES: {
-                    "type": "object",
-                    "description": "By market id, the probability of YES, between 0 and 1; you may leave it out.",
-                    "properties": {market.market.id: {"type": "number"} for market in self.seen.markets},
-                },
-            },
+            }
+            | ({} if self.terms.is_stocks else {PROBABILITIES: self._probabilities}),
         )
+
+    @property
+    def _probabilities(self) -> dict[str, object]:
+        return {
+            "type": "object",
+            "description": "By market id, the probability of YES, between 0 and 1; you may leave it out.",
+            "properties": {market.market.id: {"type": "number"} for market in self.seen.markets},
+        }
 
     @property
     def shape(self) -> str:
         """Return an answer as it is shown to a model, in JSON."""
-        return SHAPE
+        return STOCK_SHAPE if self.terms.is_stocks else SHAPE
 
     @property
     def fields(self) -> Collection[str]:
@@ -64,8 +69,8 @@ class PortfolioForm:
         ours = {
             market.asset(side)
             for market in self.seen.markets
-            for side in SIDES
-            if not any(map(str.isalpha, market.market.id))
+            for side in market.sides
+            if self.terms.is_stocks or not any(map(str.isalpha, market.market.id))
         }
         return FIELDS | ours | {CASH}
 
@@ -76,9 +81,8 @@ class PortfolioForm:
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return what a model is told about the portfolio."""
-        return portfolio_words(
-            self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted
-        )
+        words = stock_words if self.terms.is_stocks else portfolio_words
+        return words(self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
         """Return the decision that an answer says, with the weights as they are applied.

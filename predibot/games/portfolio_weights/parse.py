@@ -85,7 +85,8 @@ def _forecasts(said: object, view: PortfolioView) -> tuple[tuple[Forecast, ...],
     if not isinstance(said, Mapping) or len(said) > MAX_ENTRIES:
         wanted = "give an object with a number for each market id, or leave it out"
         return (), [f"{PROBABILITIES} is {quoted(said)}; {wanted}"]
-    ids = [market.market.id for market in view.markets]
+    # Of a share nothing comes out that has a probability.
+    ids = [market.market.id for market in view.markets if not market.market.is_share]
     complaints = list(unknown_ids(said, ids))
     found = []
     for market_id in ids:

@@ -22,16 +22,16 @@ from predibot.games.rebalance import rebalance
 from predibot.selection import SelectionRules
 
 UNIVERSE_MARKETS = 10
+STAKE_USD, STOCKS_STAKE_USD = 500.0, 1_000.0
+MOST_BPS = 1_000.0
 PORTFOLIO = Subject("portfolio", "weights")
 
 
 @dataclass(frozen=True, slots=True)
 class PortfolioWeights:
-    """$500 an account, held in weights over the outcomes of trending markets and in cash."""
+    """$500 an account, held in weights over the outcomes of trending markets and in cash; of stocks, $1,000."""
 
     name: ClassVar = "portfolio_weights"
-    stake_usd: ClassVar = 500.0
-    """What an account begins with."""
     scores: ClassVar = ("value",)
     """What bots are scored by: what their account is worth, slot by slot."""
     news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
@@ -44,16 +44,41 @@ class PortfolioWeights:
     """What happens to weights of more than one: all are scaled down to 1, or a complaint."""
     both_sides: BothSides = "refuse"
     """What happens to YES and NO of one market: a complaint, or the `net` of them is held."""
+    tickers: tuple[str, ...] = ()
+    """The stocks that are held instead of outcomes; empty for prediction markets."""
+    benchmarks: tuple[str, ...] = ()
+    """Index funds that only bots of an index buy; nobody else is shown them."""
+    fee_bps: float = 0.0
+    """What a trade costs, in hundredths of a percent of its money, beside what the venue states."""
+    spread_bps: float = 0.0
+    """How far apart buying and selling are around the price, in hundredths of a percent of it."""
+
+    def __post_init__(self) -> None:
+        """Refuse costs that nobody has, and an index that is a stock of the universe too."""
+        for name in ("fee_bps", "spread_bps"):
+            if not 0.0 <= getattr(self, name) <= MOST_BPS:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; give 0 to {MOST_BPS:g} hundredths of a percent")
+        if len(set(self.tickers) | set(self.benchmarks)) < len(self.tickers) + len(self.benchmarks):
+            raise ValueError("tickers and benchmarks name one stock twice; keep one of them")
+        if self.benchmarks and not self.tickers:
+            raise ValueError("benchmarks are of stocks; name tickers too, or leave them out")
+
+    @property
+    def stake_usd(self) -> float:
+        """Return what an account begins with."""
+        return STOCKS_STAKE_USD if self.tickers else STAKE_USD
 
     @property
     def terms(self) -> PortfolioTerms:
         """Return what the form has to know of the rules."""
-        return PortfolioTerms(self.stake_usd, self.fill, self.fills, self.overweight, self.both_sides)
+        choices = (self.fill, self.fills, self.overweight, self.both_sides)
+        return PortfolioTerms(self.stake_usd, *choices, bool(self.tickers), self.fee_bps, self.spread_bps)
 
     def select(self, rules: SelectionRules) -> SelectionRules:
-        """Return the universe: the open markets with the highest volume of 24 hours, ten of them, one an event."""
+        """Return the universe: the stocks, or the ten open markets of the highest 24-hour volume, one an event."""
         return replace(
             rules,
+            only=(*self.tickers, *self.benchmarks),
             ends_within_days="any",
             min_hours_left="any",
             exclude=(),
@@ -91,13 +116,20 @@ class PortfolioWeights:
             )
             for event in events
             for market in event.markets
+            if event.id not in self.benchmarks
         )
+        benchmarks = {
+            market.id: market.ref.instrument(venue, "YES")
+            for event in events
+            for market in event.markets
+            if event.id in self.benchmarks and not market.closed
+        }
         prices = {named: price for event in events for named, price in prices_of(_open(event), venue).items()}
         instants = [price.at for price in (*prices.values(), *known.last_prices.values())]
         at = known.at or max(instants, default=None)
         if at is None:
             raise UsageError("no market of the portfolio was ever quoted, so nothing can be decided")
-        return PortfolioView(at, account, markets, known, prices)
+        return PortfolioView(at, account, markets, known, prices, benchmarks)
 
     def form(self, view: PortfolioView, *, price_blind: bool = False) -> PortfolioForm:
         """Return how an answer about the portfolio is asked for and read."""
@@ -146,6 +178,7 @@ class PortfolioWeights:
     def _applied(self, answer: Decision, view: PortfolioView) -> tuple[tuple[Order, ...], float]:
         """Return the orders as they are applied, and what their weights were multiplied by."""
         names = {instrument: name for name, instrument in view.assets.items()}
+        names |= {instrument: name for name, instrument in view.benchmarks.items()}
         names |= {held: held.id for held in view.account.positions if held not in names}
         complaints = [*_order_complaints(answer, names), *_forecast_complaints(answer, view)]
         if complaints:

@@ -19,3 +19,7 @@ class PortfolioTerms:
     fills: FillName = "mid"
     overweight: Overweight = "scale"
     both_sides: BothSides = "refuse"
+    is_stocks: bool = False
+    """Whether shares are held, not outcomes."""
+    fee_bps: float = 0.0
+    spread_bps: float = 0.0

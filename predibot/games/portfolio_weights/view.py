@@ -31,7 +31,12 @@ class MarketView:
 
     def asset(self, side: Side) -> str:
         """Return what prompts and answers call one side of it."""
-        return asset_name(self.market.id, side)
+        return self.market.id if self.market.is_share else asset_name(self.market.id, side)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Return the sides that can be held; a share has one."""
+        return SIDES[:1] if self.market.is_share else SIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class PortfolioView:
     past: AccountPast = field(default_factory=AccountPast)
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
     """Of now, of what is quoted and open."""
+    benchmarks: Mapping[str, Instrument] = field(default_factory=dict)
+    """Index funds by ticker, which only a bot of an index buys."""
 
     @property
     def universe(self) -> tuple[MarketView, ...]:
@@ -56,6 +63,15 @@ class PortfolioView:
         return {each.market.id: self.prices[each.yes].mid for each in self.universe if each.yes in self.prices}
 
     @property
+    def dearer_sides(self) -> dict[str, float]:
+        """Return 1 for each market that the run plays whose YES is the dearer side, and for each share, else -1.
+
+        By market id, in their order; at half a dollar it is YES, and what has no price is left out.
+        """
+        is_share = {each.market.id for each in self.universe if each.market.is_share}
+        return {name: 1.0 if name in is_share or yes >= 0.5 else -1.0 for name, yes in self.prices_yes.items()}
+
+    @property
     def has_begun(self) -> bool:
         """Return whether the bot has decided on an allocation before."""
         return bool(self.past.allocations or self.past.pending or self.account.positions or self.account.realised_usd)
@@ -63,7 +79,7 @@ class PortfolioView:
     @property
     def assets(self) -> dict[str, Instrument]:
         """Return the instrument of each asset that can be given a weight, by its name; CASH is none."""
-        return {market.asset(side): market.instrument(side) for market in self.markets for side in SIDES}
+        return {market.asset(side): market.instrument(side) for market in self.markets for side in market.sides}
 
     @property
     def marks(self) -> dict[Instrument, Price]:
@@ -78,9 +94,23 @@ class PortfolioView:
 
     def weights(self, sides: Mapping[str, float]) -> dict[str, float]:
         """Return weights by asset for those by market id: positive of YES, negative of NO, and zero of neither."""
+        shares = {each.market.id for each in self.markets if each.market.is_share}
         return {
-            asset_name(name, "YES" if weight > 0.0 else "NO"): abs(weight) for name, weight in sides.items() if weight
+            name if name in shares else asset_name(name, "YES" if weight > 0.0 else "NO"): abs(weight)
+            for name, weight in sides.items()
+            if weight
         }
+
+    def order_benchmark(self, ticker: str) -> tuple[Order, ...]:
+        """Return the order that puts the whole account into an index fund.
+
+        Raises:
+            PluginError: If there is none of that name.
+        """
+        if ticker not in self.benchmarks:
+            known = ", ".join(self.benchmarks) or "none"
+            raise PluginError(f"no index fund {ticker[:40]!r} is traded now; the game's benchmarks are {known}")
+        return (Order(self.benchmarks[ticker], 1.0, "weight"),)
 
     def orders(self, weights: Mapping[str, float], asked: Mapping[str, float] | None = None) -> tuple[Order, ...]:
         """Return the orders for weights by asset; what is left of one is CASH.

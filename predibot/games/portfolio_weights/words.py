@@ -25,7 +25,7 @@ _FILLS: Mapping[FillName, str] = {
     "quote": "You buy at the ask and sell at the bid, with the venue's fees where it states any.",
     "book": "You buy and sell what the order book holds, with the venue's fees; what it does not hold is not traded.",
 }
-_OVERWEIGHT: Mapping[Overweight, str] = {
+OVERWEIGHT: Mapping[Overweight, str] = {
     "scale": "Weights that come to more than 1 are all scaled down to 1.",
     "refuse": "Weights that come to more than 1 are refused.",
 }
@@ -58,7 +58,7 @@ def portfolio_words(
     rules = " ".join((
         f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}.",
         _BOTH_SIDES[terms.both_sides],
-        _OVERWEIGHT[terms.overweight],
+        OVERWEIGHT[terms.overweight],
         _FILLING[terms.fill],
         _FILLS[terms.fills],
     ))  # fmt: skip
@@ -82,7 +82,7 @@ def portfolio_words(
         task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
         "share of it to hold in each side of some prediction markets, and in cash.",
         view=f"# Your portfolio and the markets\n\n{meaning} {priced}\n\n{untrusted(shown)}\n\nThe same markets as "
-        f"JSON:\n\n{untrusted(_as_block(markets_json(view, price_blind=price_blind)))}",
+        f"JSON:\n\n{untrusted(as_block(markets_json(view, price_blind=price_blind)))}",
         steps=(
             "For every market ask how likely YES is, and whether the price says something else.",
             f"Give each asset that you want to hold its weight, its share of the whole portfolio, between 0 and 1, "
@@ -99,7 +99,7 @@ def portfolio_words(
         extract_from="take weights and probabilities from the report as they stand.\n"
         'Where the report gives no weight at all, answer with {"abstain": "it gives no weights"} instead.',
         extract_view=f"The markets and the names of their assets:\n\n"
-        f"{untrusted(_as_block(markets_json(view, price_blind=True)))}",
+        f"{untrusted(as_block(markets_json(view, price_blind=True)))}",
         extract=f"The weights are shares of one, {CASH} included. Where the report gives no probability for a market, "
         "leave it out.",
     )
@@ -120,21 +120,23 @@ def markets_json(view: PortfolioView, *, price_blind: bool) -> str:
     return json.dumps({"markets": rows}, ensure_ascii=False).replace("`", "\\u0060")
 
 
-def _as_block(text: str) -> str:
+def as_block(text: str) -> str:
+    """Return JSON as the block that models know it in."""
     return f"```json\n{text}\n```"
 
 
 def _view(view: PortfolioView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
-    parts = ["\n".join(_account_lines(view, price_blind=price_blind))]
+    parts = ["\n".join(account_lines(view, price_blind=price_blind))]
     if view.past.allocations:
-        lines = [_allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
+        lines = [allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
         parts.append("\n".join(["your last allocations, the oldest first:", *lines]))
     for each in view.markets:
         parts.append("\n".join(_market_lines(view, each, price_blind=price_blind, history=history)))
     return "\n\n".join(parts)
 
 
-def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
+def account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
+    """Yield what an account has, a line each."""
     account, value_usd = view.account, view.value_usd
     yield f"cash: ${account.cash_usd:.2f}"
     if account.owing:
@@ -166,7 +168,8 @@ def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd:
     return said if now is not None else f"{said}; that price is of {format_instant(price.at)}, now it cannot be traded"
 
 
-def _allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
+def allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
+    """Return a remembered allocation, with what the account was worth then."""
     left = 1.0 - sum(weight for name, weight in past.weights.items() if name != CASH)
     held = {name: weight for name, weight in past.weights.items() if name != CASH and weight > 0.0}
     weights = ", ".join(f"{name} {weight:.4g}" for name, weight in {**held, CASH: max(0.0, left)}.items())
@@ -193,7 +196,7 @@ def _market_lines(
     if market.description:
         yield f"rules: {_indented(market.description, MAX_RULES_CHARACTERS)}"
     if market.id in view.past.news:
-        yield from _news_lines(view.past.news[market.id])
+        yield from news_lines(view.past.news[market.id])
 
 
 def _price_lines(
@@ -216,7 +219,8 @@ def _quoted(view: PortfolioView, each: MarketView, side: Side) -> str:
     return f"{price.mid:.4g}{book}"
 
 
-def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
+def news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
+    """Yield the news of a market, or that there are none."""
     if news is None:
         yield f"news: {NEWS_UNAVAILABLE}"
     elif not news:

@@ -169,7 +169,8 @@ class Worker:
     @property
     def fills(self) -> FillModel:
         """Return what sets the prices of what is traded, as the game says it."""
-        return fill_model(getattr(self.game, "fills", "mid"))
+        costs = {name: getattr(self.game, name, 0.0) for name in ("fee_bps", "spread_bps")}
+        return fill_model(getattr(self.game, "fills", "mid"), **costs)
 
     def view(self, subject: Subject, events: Sequence[Event], turn: AccountTurn | None) -> Any:
         """Return what a bot is shown, with its account where it has one."""

@@ -4,9 +4,9 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from predibot.contracts import Venue
+from predibot.contracts import SessionVenue, Venue
 from predibot.domain.event import Market
-from predibot.domain.price import PricePoint
+from predibot.domain.price import PricePoint, adjusted_points
 
 LOOKS_BACK = timedelta(days=21)
 MAX_AGE = timedelta(seconds=60)
@@ -22,7 +22,7 @@ class _Place:
 
 
 class HistoryBoard:
-    """The daily prices of a run's markets, shared by its bots; where the venue is live, at most a minute old."""
+    """The daily prices of a run's markets, closes in shares of now; where the venue is live, at most a minute old."""
 
     def __init__(self, venue: Venue) -> None:
         """Take prices from a venue."""
@@ -42,7 +42,10 @@ class HistoryBoard:
         with place.lock:
             if place.until is None or not timedelta(0) <= now - place.until <= MAX_AGE:
                 instrument = market.ref.instrument(self._venue.name, "YES")
-                path = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now)
-                place.points = tuple({point.at.date(): point for point in path.points}.values())
+                points = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now).points
+                if isinstance(self._venue, SessionVenue):
+                    done = self._venue.actions(instrument, start=now - LOOKS_BACK, until=now)
+                    points = adjusted_points(points, done, until=now)
+                place.points = tuple({point.at.date(): point for point in points}.values())
                 place.until = now
             return place.points

@@ -76,5 +76,6 @@ class QuoteBoard:
 
 
 def quotes_of(events: Iterable[Event]) -> Mapping[str, Quote]:
-    """Return the quotes of YES that events carry, by market id."""
-    return {market.id: market.quote for event in events for market in event.markets if market.quote is not None}
+    """Return the quotes of YES that events carry, by market id; the close of a share is in what a run froze."""
+    markets = (market for event in events for market in event.markets if not market.is_share)
+    return {market.id: market.quote for market in markets if market.quote is not None}

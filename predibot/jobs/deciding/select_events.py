@@ -57,11 +57,13 @@ class Choice:
     """Why a market could not be read; one reason a market."""
     missing: tuple[Doubt, ...] = ()
     """Which fields that the rules need are missing from some."""
+    remarks: tuple[str, ...] = ()
+    """What the venue says of its own list."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader of the selection should know about the list it was made from."""
-        notes = list(self.selection.notes)
+        notes = [*self.selection.notes, *self.remarks[:MAX_NOTED_SKIPS]]
         if not self.complete:
             notes.append(
                 f"read the {self.listed} events with the highest one-week volume; "
@@ -154,7 +156,8 @@ def choose(
         contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in page.events))),
         markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
         unreadable_markets=(*unread_markets, *_unplayable_markets(page.events)),
-        missing=() if named else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
+        missing=() if named or rules.only else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
+        remarks=page.notes,
     )
 
 

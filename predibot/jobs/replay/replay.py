@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from predibot.config import Settings
-from predibot.contracts import CohortGame, Past, ProgressListener
+from predibot.contracts import CohortGame, Past, ProgressListener, SessionPast
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
@@ -23,6 +23,8 @@ from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import list_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,9 @@ def timetable(
         instants = Timetable(first or past.first_at, last or past.last_at, every)
     except ValueError as error:
         raise UsageError(f"no instants to replay: {error}") from None
+    if isinstance(past, SessionPast) and every == _DAY:
+        # Weekly decisions may fall on a Saturday, and are carried out at Monday's close; daily ones follow the closes.
+        instants = replace(instants, skipped=frozenset(at for at in instants if not past.is_session(at)))
     past.check(instants.first)
     past.check(instants.last)
     return instants

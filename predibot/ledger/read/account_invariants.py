@@ -1,5 +1,6 @@
 """Invariants of orders and accounts: fills belong to orders, and what an account holds and was worth is its journal."""
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,13 +9,16 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, select
 
+from predibot.contracts import Game
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, Instrument, Price
+from predibot.errors import PluginError
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.fills import BookFills
 from predibot.ledger.read.invariants import Broken, Checked
+from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
@@ -22,6 +26,7 @@ from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
+from predibot.plugins.arguments import frozen_arguments
 from predibot.plugins.games import game_names, make_game
 
 _TOLERANCE = 1e-9
@@ -155,7 +160,8 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
     numbers = select(func.max(journal.c.number)).where(journal.c.account_id == account_id)
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Broken(check, name, "a row of its journal is missing")
-    yield from (Broken(check, name, seen) for seen in _from_nothing(rows, game))
+    played = _game_of(connection, account_id, game) if game in game_names() else None
+    yield from (Broken(check, name, seen) for seen in _from_nothing(rows, played))
     try:
         after = [Account(), *accounts_of(rows)]
     except ValueError as error:
@@ -166,19 +172,32 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
     yield from (Broken(check, name, seen) for seen in _borrowed(rows, after))
     yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
     valued = _valuations(connection, checked, account_id, after)
+    at_closes = bool(getattr(played, "tickers", ()))
     yield from (Broken("valuations are folds", name, seen) for seen in valued)
-    yield from (Broken("turns are whole", name, seen) for seen in _turns(connection, checked, account_id, rows))
+    yield from (
+        Broken("turns are whole", name, seen) for seen in _turns(connection, checked, account_id, rows, at_closes)
+    )
     yield from (Broken("journals follow resolutions", name, seen) for seen in _settled(connection, checked, account_id))
 
 
-def _from_nothing(rows: Sequence[JournalRow], game: str) -> Iterator[str]:
+def _game_of(connection: Connection, account_id: int, game: str) -> Game:
+    """Return the game of an account with what its last recipe says of it; plain where nothing that fits is stored."""
+    last = select(runs.c.recipe_json).join(turns, turns.c.run_id == runs.c.id).where(turns.c.account_id == account_id)
+    stored = connection.execute(last.order_by(turns.c.slot_at.desc()).limit(1)).scalar()
+    try:
+        return make_game(game, **frozen_arguments(json.loads(stored or "{}").get("game_options", {})))
+    except (*ROW_ERRORS, PluginError):
+        return make_game(game)
+
+
+def _from_nothing(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str]:
     """Yield the rows that nothing led to: it begins with what the game gives, and the rest follows from something."""
     for number, row in enumerate(rows, start=1):
         is_first = (number, row.kind) == (1, "deposit")
         if not (is_first or row.follows_from or row.kind in _OF_ISSUERS):
             yield f"row {number}, a {row.kind} of ${row.cash_usd:g}, follows from no decision and no resolution"
-        if is_first and game in game_names() and row.cash_usd != (stake_usd := make_game(game).stake_usd):
-            yield f"it began with ${row.cash_usd:g}, game {game} gives ${stake_usd:g}"
+        if is_first and game is not None and row.cash_usd != game.stake_usd:
+            yield f"it began with ${row.cash_usd:g}, game {game.name} gives ${game.stake_usd:g}"
 
 
 def _borrowed(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[str]:
@@ -219,8 +238,13 @@ def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
             yield f"the journal of decision {decision_id} and its fills differ by {total[0]:g} shares, ${total[1]:g}"
 
 
-def _turns(connection: Connection, checked: Checked, account_id: int, rows: Sequence[JournalRow]) -> Iterator[str]:
-    """Yield what is wrong with the turns: each has its valuation, and what it filled cost what was marked then."""
+def _turns(
+    connection: Connection, checked: Checked, account_id: int, rows: Sequence[JournalRow], at_closes: bool
+) -> Iterator[str]:
+    """Yield what is wrong with the turns: each has its valuation, and what it filled cost what was marked then.
+
+    Shares are valued, and their orders filled, at closes alone: a turn on a Sunday has the valuation of Friday.
+    """
     statement = select(turns).where(turns.c.account_id == account_id).order_by(turns.c.slot_at)
     last_at, last_number = None, 0
     valued = select(valuations.c.at).where(valuations.c.account_id == account_id)
@@ -228,7 +252,8 @@ def _turns(connection: Connection, checked: Checked, account_id: int, rows: Sequ
     for row in connection.execute(statement).all():
         checked.count("turns are whole")
         seen = f"the turn of {row.slot_at.isoformat()}"
-        if row.at - (row.at - EPOCH) % VALUED_EVERY not in instants:
+        floored = row.at - (row.at - EPOCH) % VALUED_EVERY
+        if floored not in instants and not (at_closes and any(at < floored for at in instants)):
             yield f"{seen} has no valuation"
         if last_at is not None and (row.at < last_at or row.journal_number < last_number):
             yield f"{seen} comes before the one of an earlier slot"
@@ -238,7 +263,8 @@ def _turns(connection: Connection, checked: Checked, account_id: int, rows: Sequ
     for pending in pending_orders(connection, account_id):
         later = select(turns.c.slot_at).join(decisions, decisions.c.id == pending.decision_id)
         later = later.where(turns.c.account_id == account_id, turns.c.at > decisions.c.decided_at)
-        if connection.execute(later).first() is not None:
+        went_on = any(at > pending.decided_at for at in instants) if at_closes else connection.execute(later).first()
+        if went_on:
             yield f"order {pending.number} of decision {pending.decision_id} is still pending, and the account went on"
 
 

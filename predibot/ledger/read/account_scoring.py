@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, and_, case, func, or_, select
 
 from predibot.domain.decision import STATUSES
+from predibot.domain.price import EQUITY
 from predibot.games.weekly_cohort.rules import COHORT
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import numbers_of
@@ -17,10 +18,11 @@ from predibot.ledger.schema.column_types import from_microseconds, to_microsecon
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, orders
-from predibot.ledger.write.events import instruments
+from predibot.ledger.write.events import instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
@@ -284,12 +286,58 @@ def _record(
     folded = {each.row: _folded(ledger, each.row) for each in named}
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
     numbered = _numbered(ledger.targets, rows)
-    names, outcome, market = _instruments(connection, rows)
+    names, outcome, market, is_share = _instruments(connection, rows)
     prices = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
     found = tuple(_account(each, ledger, folded[each.row], slots, rows, numbered) for each in named)
     recipe, game, mode, subject = group
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
-    return AccountsRecord(recipe, game, mode, subject, instants, names, outcome, prices, found)
+    if not is_share:
+        return AccountsRecord(recipe, game, mode, subject, instants, names, outcome, prices, found)
+    # In shares of before all splits, so that holdings of one slot can be priced at another.
+    factors = _split_factors(connection, list(own), rows, at, as_of)
+    found = tuple(
+        replace(
+            each,
+            shares=each.shares / factors[each.slot][:, each.held],
+            shares_before=each.shares_before / factors[each.slot][:, each.held],
+        )
+        for each in found
+    )
+    sectors = _sectors(connection, recipe, market)
+    return AccountsRecord(recipe, game, mode, subject, instants, names, outcome, prices * factors, found, sectors)
+
+
+def _split_factors(connection: Connection, own: list[int], rows: Ints, at: Floats, as_of: datetime) -> Floats:
+    """Return into how many shares one had been split by each slot, (slots, instruments), as journals say it."""
+    statement = (
+        select(journal.c.account_id, journal.c.instrument_row, journal.c.kind, journal.c.at, journal.c.shares)
+        .where(journal.c.account_id.in_(own), journal.c.at <= as_of, journal.c.shares != 0.0)
+        .order_by(journal.c.account_id, journal.c.number)
+    )
+    held: defaultdict[tuple[int, int], float] = defaultdict(float)
+    ratios: dict[tuple[int, datetime], float] = {}
+    for account, instrument, kind, split_at, shares in connection.execute(statement):
+        if kind == "split" and held[account, instrument]:
+            ratios[instrument, split_at] = 1.0 + shares / held[account, instrument]
+        held[account, instrument] += shares
+    factors = np.ones((at.size, rows.size))
+    for (instrument, split_at), ratio in ratios.items():
+        factors[at >= to_microseconds(split_at), np.searchsorted(rows, instrument)] *= ratio
+    return factors
+
+
+def _sectors(connection: Connection, recipe: str, market: Ints) -> tuple[str, ...]:
+    """Return the sector of each share, as the last run froze it; empty where none is named."""
+    statement = (
+        select(markets.c.id, run_events.c.event_json)
+        .join(markets, markets.c.event_row == run_events.c.event_row)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(markets.c.id.in_(np.unique(market).tolist()), runs.c.recipe == recipe, runs.c.voided_at.is_(None))
+        .order_by(runs.c.as_of)
+    )
+    last = {row: text for row, text in connection.execute(statement)}
+    tags = {row: event_from_json(text, "").tags for row, text in last.items()}
+    return tuple(tags[row][0].label if tags.get(row) else "" for row in market.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,14 +427,15 @@ def _account(
     )
 
 
-def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], Ints, Ints]:
-    """Return id, outcome and market row of each instrument; -1 for what is of no market."""
-    statement = select(instruments.c.id, instruments.c.instrument_id, instruments.c.side, instruments.c.market_row)
+def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], Ints, Ints, bool]:
+    """Return id, outcome and market row of each instrument, -1 for what has no market, and whether they are shares."""
+    columns = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
+    statement = select(instruments.c.id, *columns)
     found = {row: each for row, *each in connection.execute(statement.where(instruments.c.id.in_(rows.tolist())))}
     listed = [found[row] for row in rows.tolist()]
-    outcome = np.array([{"YES": 1, "NO": -1}.get(side or "", 0) for _, side, _ in listed], dtype=np.int64)
-    market = np.array([-1 if row is None else row for *_, row in listed], dtype=np.int64)
-    return tuple(name for name, *_ in listed), outcome, market
+    outcome = np.array([{"YES": 1, "NO": -1}.get(side or "", 0) for _, side, *_ in listed], dtype=np.int64)
+    market = np.array([-1 if row is None else row for *_, row, _ in listed], dtype=np.int64)
+    return tuple(name for name, *_ in listed), outcome, market, any(kind == EQUITY for *_, kind in listed)
 
 
 def _prices(

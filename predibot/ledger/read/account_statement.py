@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import asset_name
-from predibot.domain.price import SIDES, Side
+from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
@@ -191,10 +191,14 @@ def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> 
 
 
 def _asset() -> Any:
-    """Return what bots call an instrument, as `asset_name` says it; of more than two outcomes by its number from 1."""
+    """Return what bots call an instrument, as `asset_name` says it; of more than two outcomes by its number from 1.
+
+    A share is called by its ticker.
+    """
     number = "#" + cast(instruments.c.outcome + 1, Text)
     side = case({side: asset_name("", side) for side in get_args(Side)}, value=instruments.c.side, else_=number)
-    return case((markets.c.market_id.is_(None), instruments.c.instrument_id), else_=markets.c.market_id + side)
+    has_no_side = or_(markets.c.market_id.is_(None), instruments.c.kind == EQUITY)
+    return case((has_no_side, instruments.c.instrument_id), else_=markets.c.market_id + side)
 
 
 def _values(connection: Connection, account: int, as_of: datetime) -> tuple[tuple[datetime, float], ...]:

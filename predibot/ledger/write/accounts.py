@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from predibot.domain.account import JournalRow, MarkState, Mode
+from predibot.domain.account import Account, JournalRow, MarkState, Mode
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
@@ -159,6 +159,12 @@ def is_valued(connection: Connection, account_id: int, *, at: datetime, interval
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
 
 
+def last_valued_at(connection: Connection, account_id: int) -> datetime | None:
+    """Return the interval that an account was last valued in."""
+    found = select(valuations.c.at).where(valuations.c.account_id == account_id).order_by(valuations.c.at.desc())
+    return connection.execute(found.limit(1)).scalar()
+
+
 def is_past(connection: Connection, account_id: int, at: datetime) -> bool:
     """Return whether an account has gone on beyond an instant: something was booked or valued later."""
     later = (
@@ -268,8 +274,10 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
         select(*columns, _orders.c.price, _decisions.c.decided_at)
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .join(_decisions, _decisions.c.id == _orders.c.decision_id)
-        .join(journal, journal.c.decision_id == _decisions.c.id)
-        .where(journal.c.account_id == account_id, _orders.c.price.is_not(None))
+        .where(
+            _decisions.c.id.in_(select(journal.c.decision_id).where(journal.c.account_id == account_id)),
+            _orders.c.price.is_not(None),
+        )
     )
     known = [
         (row[4], Instrument(*row[:3]), row[3])
@@ -287,6 +295,7 @@ def add_valuation(
     at: datetime,
     interval: timedelta,
     states: Mapping[Instrument, MarkState] | None = None,
+    folded: tuple[int, Account] | None = None,
 ) -> Valuation:
     """Store what an account is worth at the mid, and return it; the same again is not stored twice.
 
@@ -297,12 +306,15 @@ def add_valuation(
         at: The instant it is marked at, which is floored to the interval.
         interval: How often the game values accounts.
         states: What is known of each instrument; it is quoted where it is left out.
+        folded: How many rows its journal has and what they come to; left out, it is read.
 
     Raises:
         ValueError: If something is held that has no price.
     """
-    rows = stored_journal(connection, account_id)
-    account, floored = account_of(rows), at - (at - EPOCH) % interval
+    if folded is None:
+        rows = stored_journal(connection, account_id)
+        folded = len(rows), account_of(rows)
+    (number, account), floored = folded, at - (at - EPOCH) % interval
     worth_usd = value_usd(account, prices)
     same = (valuations.c.account_id == account_id, valuations.c.at == floored)
     held = connection.execute(select(valuations).where(*same).order_by(valuations.c.revision.desc())).first()
@@ -310,7 +322,7 @@ def add_valuation(
         return Valuation(floored, held.revision, held.cash_usd, held.value_usd)
     revision = 1 if held is None else held.revision + 1
     key = {"account_id": account_id, "at": floored, "revision": revision}
-    worth = {"journal_number": len(rows), "cash_usd": account.cash_usd, "value_usd": worth_usd}
+    worth = {"journal_number": number, "cash_usd": account.cash_usd, "value_usd": worth_usd}
     connection.execute(insert(valuations), {**key, **worth})
     seen = [
         {

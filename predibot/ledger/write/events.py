@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from predibot.domain.event import Event, Market, MarketRef
-from predibot.domain.price import SIDES, Instrument, Side
+from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Instrument, Side
 from predibot.ledger.schema.tables import EventRow, InstrumentRow, MarketRow, RunEventRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 
@@ -46,7 +46,7 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Map
                 "condition_id": market.ref.condition_id,
                 "token_ids_json": json.dumps(market.ref.token_ids),
                 "question": market.question,
-                "outcomes_json": json.dumps(market.outcomes) if market.is_named else None,
+                "outcomes_json": json.dumps(market.outcomes) if market.is_named or market.is_share else None,
             }
             for event in listed
             for market in event.markets
@@ -87,12 +87,14 @@ def catalogue(connection: Connection, run_id: int) -> Catalogue:
 
 def market_refs(connection: Connection, venue: str) -> Mapping[int, MarketRef]:
     """Return every known market of a venue by its row."""
-    rows = connection.execute(
-        select(markets.c.id, markets.c.market_id, markets.c.condition_id, markets.c.token_ids_json)
-        .where(markets.c.venue == venue)
-        .order_by(markets.c.id)
-    )
-    return {row: MarketRef(name, condition, tuple(json.loads(tokens))) for row, name, condition, tokens in rows}
+    rows = connection.execute(select(markets).where(markets.c.venue == venue).order_by(markets.c.id))
+    return {row.id: market_ref(row) for row in rows}
+
+
+def market_ref(row: Any) -> MarketRef:
+    """Return enough of a stored market to ask for it; one with a single outcome is a share."""
+    kind = EQUITY if len(named_outcomes(row.outcomes_json)) == 1 else BINARY_OUTCOME
+    return MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json)), kind)
 
 
 def market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
@@ -108,8 +110,8 @@ def remember_instruments(connection: Connection, venue: str, listed: Sequence[Ma
         instrument_values(
             instrument,
             market_row=row_of[market.id],
-            side=None if market.is_named else SIDES[number],
-            outcome=number if market.is_named else None,
+            side=None if market.is_named or market.is_share else SIDES[number],
+            outcome=number if market.is_named or market.is_share else None,
         )
         for market in listed
         for number, instrument in enumerate(market.instruments(venue))
@@ -118,7 +120,7 @@ def remember_instruments(connection: Connection, venue: str, listed: Sequence[Ma
 
 
 def named_outcomes(outcomes_json: str | None) -> tuple[str, ...]:
-    """Return the outcomes of a market as they are stored: YES and NO unless it has more than two."""
+    """Return the outcomes of a market as they are stored: YES and NO unless it has more than two, or is a share."""
     return SIDES if outcomes_json is None else tuple(json.loads(outcomes_json))
 
 
@@ -147,5 +149,8 @@ def instrument_row(connection: Connection, instrument: Instrument) -> int:
         instruments.c.kind == instrument.kind,
         instruments.c.instrument_id == instrument.id,
     )
-    insert_new(connection, InstrumentRow, [instrument_values(instrument)])
-    return int(connection.execute(select(instruments.c.id).where(*named)).scalar_one())
+    held = connection.execute(select(instruments.c.id).where(*named)).scalar()
+    if held is None:
+        insert_new(connection, InstrumentRow, [instrument_values(instrument)])
+        held = connection.execute(select(instruments.c.id).where(*named)).scalar_one()
+    return int(held)

@@ -1,6 +1,5 @@
 """Turns in the ledger: that an account was brought to a slot, what its orders came to, and what it may recall."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
-from predibot.domain.event import MarketRef
+from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import SIDES, Instrument
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import (
@@ -26,7 +25,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
-from predibot.ledger.write.events import instruments, markets, named_outcomes
+from predibot.ledger.write.events import instruments, market_ref, markets, named_outcomes
 from predibot.ledger.write.prices_and_resolutions import resolution_of
 
 turns = table_of(TurnRow)
@@ -47,6 +46,7 @@ class PendingOrder:
     number: int
     order: Order
     has_note: bool = False
+    decided_at: datetime = EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,10 @@ class KnownMarket:
     ref: MarketRef
     outcomes: tuple[str, ...] = SIDES
 
+    def instruments(self, venue: str) -> tuple[Instrument, ...]:
+        """Return those of its outcomes; the one of a share."""
+        return Market(self.ref, self.question, self.outcomes).instruments(venue)
+
 
 def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
     """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
@@ -81,6 +85,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
         _orders.c.unit,
         _orders.c.side,
         _orders.c.note,
+        _decisions.c.decided_at,
     )
     statement = (
         _of_account(account_id, *columns, *_INSTRUMENT)
@@ -95,6 +100,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
             row.number,
             Order(Instrument(row.venue, row.kind, row.instrument_id), row.amount, row.unit, row.side),
             has_note=row.note is not None,
+            decided_at=row.decided_at,
         )
         for row in connection.execute(statement)
     )
@@ -189,7 +195,7 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tu
             row.event_id,
             row.title,
             row.question,
-            MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json))),
+            market_ref(row),
             named_outcomes(row.outcomes_json),
         )
         for row in connection.execute(statement)
@@ -227,7 +233,9 @@ def past_allocations(connection: Connection, account_id: int, *, before: datetim
     worth = _values(connection, account_id)
     found = []
     for row in made:
-        value_usd = worth.get(row.at - (row.at - EPOCH) % VALUED_EVERY)
+        floored = row.at - (row.at - EPOCH) % VALUED_EVERY
+        # Shares are valued at closes, and a decision may fall on a Sunday; what has one of its own has it here.
+        value_usd = next((value for at, value in reversed(list(worth.items())) if at <= floored), None)
         if value_usd is not None and paid_in_usd > 0.0:
             of_all = weights.get(row.id, {})
             cash = max(0.0, 1.0 - sum(of_all.values()))
@@ -252,7 +260,7 @@ def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int
     )
     found: dict[int, dict[str, float]] = {}
     for decision_id, weight, market_id, side, instrument_id in connection.execute(statement):
-        name = instrument_id if market_id is None else asset_name(market_id, side)
+        name = instrument_id if market_id is None or side is None else asset_name(market_id, side)
         found.setdefault(decision_id, {})[name] = weight
     return found
 

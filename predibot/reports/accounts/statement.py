@@ -141,8 +141,9 @@ def _positions(statement: Statement) -> Grid:
         for each in statement.positions
     )
     more = (Column("price"), Column("value"), Column("state", "key"))
+    is_stocks = all(each.asset == each.question for each in statement.positions)
     legend = (
-        ("asset", "market and side; a share of it pays $1 if the side wins"),
+        ("asset", "the stock" if is_stocks else "market and side; a share of it pays $1 if the side wins"),
         ("cost", "what the shares were bought for"),
         ("state", "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid"),
     )

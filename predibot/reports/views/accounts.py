@@ -27,6 +27,7 @@ def board_document(board: AccountBoard) -> Document:
         "subject": board.subject,
         "leaderboard": [
             {**account_cells(score, ranks.get(score.bot)), "intervals": _intervals(score), "delays": _delays(score)}
+            | ({} if score.behaviour.sectors is None else {"sectors": dict(score.behaviour.sectors)})
             | {"periods_basis": score.periods_basis, "values_usd": list(score.values)}
             for score in board.scores
         ],
@@ -172,6 +173,8 @@ def _pair(pair: AccountPair) -> Document:
         "bot": pair.bot,
         "baseline": pair.baseline,
         "difference": number(found.estimate),
+        "beta": number(pair.beta),
+        "correlation": number(pair.correlation),
         **_interval(found),
         "better": pair.better,
     }

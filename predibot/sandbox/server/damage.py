@@ -7,12 +7,17 @@ from math import ceil
 from typing import Any, TypeAlias
 
 from predibot.sandbox.server.fault import PAGE_SIZES, Fault
-from predibot.sandbox.server.reply import Reply, error_reply, json_bytes
+from predibot.sandbox.server.reply import Reply, error_reply, json_bytes, json_reply
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 
 _LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "conditionId")
 """What the first, second, ... market of a page loses; the rest are left whole."""
+
+
+HUGE_BLANKS = 17_000_000
+_SERIES = "Time Series (Daily)"
+_BAD_PRICES: tuple[object, ...] = (0, float("nan"), "n/a", None, -1.5)
 
 
 def damaged_query(fault: Fault, query: Query) -> Query:
@@ -32,6 +37,8 @@ def refusal(fault: Fault) -> Reply | None:
         return replace(reply, headers=(("Retry-After", str(ceil(fault.seconds))),))
     if fault.kind == "server_error":
         return error_reply(500, "Internal Server Error")
+    if fault.kind == "redirect":
+        return Reply(302, b"", headers=(("Location", "https://elsewhere.invalid/"),))
     return None
 
 
@@ -41,6 +48,10 @@ def damaged_reply(fault: Fault, query: Query, reply: Reply) -> Reply:
         return reply
     if fault.kind in {"truncated_json", "cut_connection"}:
         return replace(reply, body=reply.body[: len(reply.body) // 2]) if fault.kind == "truncated_json" else reply
+    if fault.kind == "huge_answer":
+        return replace(reply, body=reply.body + b" " * HUGE_BLANKS)
+    if fault.kind == "limit_note" and (said := _limit_note(json.loads(reply.body))) is not None:
+        return said
     change = _CHANGES.get(fault.kind)
     if change is None:
         return reply
@@ -87,7 +98,57 @@ def _empty_history(content: Any, query: Query) -> Any:
     return {**content, "history": []} if isinstance(content, dict) and "history" in content else content
 
 
+def _stock_rows(content: Any) -> list[dict[str, Any]]:
+    """Return the rows of a stock's prices in either dialect, oldest first; none where the content is something else."""
+    if isinstance(content, dict) and _SERIES in content:
+        return [content[_SERIES][day] for day in sorted(content[_SERIES])]
+    if isinstance(content, list) and all(isinstance(row, dict) and "divCash" in row for row in content):
+        return content
+    return []
+
+
+def _limit_note(content: Any) -> Reply | None:
+    """Return what a provider of stock prices says with status 200 instead of prices."""
+    if not _stock_rows(content):
+        return None
+    if isinstance(content, dict):
+        return json_reply(
+            {"Note": "Thank you for your interest! Our standard API call frequency is 5 calls per minute."}
+        )
+    text = b"You have run over your hourly request allocation. Please upgrade to have your limits increased."
+    return Reply(200, text, "text/plain; charset=utf-8")
+
+
+def _bad_prices(content: Any, query: Query) -> Any:
+    """Return prices of which some of the latest closes cannot be."""
+    for row, price in zip(reversed(_stock_rows(content)[:-1]), _BAD_PRICES, strict=False):
+        row["4. close" if "4. close" in row else "close"] = price
+    return content
+
+
+def _missing_days(content: Any, query: Query) -> Any:
+    """Return prices without every tenth day."""
+    lost = {id(row) for place, row in enumerate(_stock_rows(content)) if place % 10 == 5}
+    if isinstance(content, list):
+        return [row for row in content if id(row) not in lost]
+    if lost:
+        content[_SERIES] = {day: row for day, row in content[_SERIES].items() if id(row) not in lost}
+    return content
+
+
+def _restated(content: Any, query: Query) -> Any:
+    """Return prices that are not those of before, but for the latest."""
+    for row in _stock_rows(content)[:-1]:
+        for name in ("open", "high", "low", "close", "1. open", "2. high", "3. low", "4. close"):
+            if name in row:
+                row[name] = 1.5 * row[name] if isinstance(row[name], float) else f"{1.5 * float(row[name]):.4f}"
+    return content
+
+
 _CHANGES = {
+    "bad_prices": _bad_prices,
+    "missing_days": _missing_days,
+    "restated": _restated,
     "repeated_cursor": _repeated_cursor,
     "unordered_page": _unordered_page,
     "missing_fields": _missing_fields,

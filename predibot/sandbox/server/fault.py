@@ -15,6 +15,12 @@ FAULT_KINDS = {
     "missing_fields": "objects without id, outcomes, prices or title",
     "wrong_shape": "a list where an object is due, and the other way round",
     "empty_history": "a price history without a point",
+    "redirect": "302 to another host",
+    "huge_answer": "the right answer with 17 MB of blanks behind it",
+    "limit_note": "of a stock, a note with status 200 that too much was asked for",
+    "bad_prices": "among the latest prices of a stock a 0, a NaN, a word, nothing at all and one below zero",
+    "missing_days": "every tenth day of a stock left out",
+    "restated": "every price of a stock but the latest one half again as high",
 }
 """Every kind of fault, and what the server then does."""
 

@@ -8,7 +8,10 @@ from typing import TypeAlias
 
 from predibot.research.search.blocked_domains import first_blocked_domain
 from predibot.sandbox.server.reply import Reply, error_reply, json_reply
+from predibot.sandbox.stocks.news import StockStory, stories_of
+from predibot.sandbox.stocks.trading_days import day_of
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
+from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.news import Page, pages_of, slug_of
 from predibot.sandbox.world.news_text import headline_of, snippet_of
 from predibot.sandbox.world.world import World
@@ -19,6 +22,9 @@ OTHER_EVENT_PAGES = 2
 OTHER_EVENTS = 4
 LEAST_MATCH = 0.3
 """Share of a query's weight that an event has to match."""
+STOCK_DAYS = 90
+"""Older news of a stock is not found."""
+_STOCK = re.compile(r"([A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?) stock news\b")
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(
     _WORD.findall("a an and are at be by for in is it latest news of on or the to what when who will")
@@ -67,20 +73,25 @@ class NewsIndex:
 
 
 def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, base_url: str) -> Reply:
-    """Return the reply to a search, as of a minute."""
+    """Return the reply to a search, as of a minute; `TICKER stock news` finds the news of a simulated stock."""
     text = query.get("q", [""])[-1].strip()
     if query.get("format", ["html"])[-1] != "json":
         return error_reply(403, "Forbidden")
     number = query.get("pageno", ["1"])[-1]
     if not text or not (number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= 1_000):
         return error_reply(400, "No query")
-    pages = index.found(text, minute)
     within = _RANGES.get(query.get("time_range", [""])[-1])
-    if within is not None:
-        pages = [page for page in pages if page.is_dated and page.published_minute > minute - within]
-    results = [_result(world, page, base_url) for page in pages]
-    if pages:
-        results.insert(1, _market_result(world, pages[0].event))
+    stock = _STOCK.match(text)
+    if stock:
+        stories = _stories(world.draws, stock.group(1), minute)
+        results = [_story_result(each, base_url) for each in stories if within is None or each.minute > minute - within]
+    else:
+        pages = index.found(text, minute)
+        if within is not None:
+            pages = [page for page in pages if page.is_dated and page.published_minute > minute - within]
+        results = [_result(world, page, base_url) for page in pages]
+        if pages:
+            results.insert(1, _market_result(world, pages[0].event))
     start = (int(number) - 1) * PAGE_SIZE
     return json_reply(
         {
@@ -102,6 +113,18 @@ def _result(world: World, page: Page, base_url: str) -> dict[str, object]:
     published = instant_of(page.published_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00") if page.is_dated else None
     url = f"{base_url}/news/{slug_of(world, page)}"
     return _row(url, headline_of(page, title), snippet_of(title), published)
+
+
+def _stories(draws: Draws, ticker: str, minute: int) -> list[StockStory]:
+    """Return the news of a stock by a minute, newest first."""
+    found = stories_of(draws, ticker, day_of(minute - STOCK_DAYS * MINUTES_A_DAY), day_of(minute))
+    return [story for story in reversed(found) if story.minute <= minute]
+
+
+def _story_result(story: StockStory, base_url: str) -> dict[str, object]:
+    """Return the news of a stock as a result."""
+    published = instant_of(story.minute).strftime("%Y-%m-%dT%H:%M:%S+00:00")
+    return _row(f"{base_url}/news/{story.slug}", story.headline, story.summary, published)
 
 
 def _market_result(world: World, number: int) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """The sandbox's server: a world behind real HTTP on loopback, with its own clock and, if asked, its faults.
 
-It speaks the venue's two dialects (`/gamma`, `/clob`), is a search engine
+It speaks the venue's two dialects (`/gamma`, `/clob`) and those of two
+providers of stock prices (`/tiingo`, `/query`), is a search engine
 (`/search`), serves the news that it finds (`/news/...`), and has scripted
 forecasters that are talked to as models are (`/v1/chat/completions`).
 """
@@ -29,6 +30,8 @@ from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.reply import Reply, error_reply
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.snapshot import Snapshot
+from predibot.sandbox.server.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
+from predibot.sandbox.stocks.news import story_at
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.news import page_at
 from predibot.sandbox.world.news_text import article_of
@@ -67,6 +70,7 @@ class SandboxServer:
         self._fault = fault
         self._thinking_seconds = thinking_seconds
         self._index = NewsIndex(world)
+        self._stock_prices = StockPrices(world.draws)
         self._faults_done = 0
         self._requests = 0
         self._snapshots: dict[int, Snapshot] = {}
@@ -123,6 +127,11 @@ class SandboxServer:
         return f"{self._base_url}/clob"
 
     @property
+    def stocks_url(self) -> str:
+        """Return the base address of both providers of stock prices: without `/tiingo` and `/query`."""
+        return self._base_url
+
+    @property
     def search_url(self) -> str:
         """Return the base address of the search engine, as SearXNG's is given: without `/search`."""
         return self._base_url
@@ -150,19 +159,25 @@ class SandboxServer:
             raise RuntimeError("the sandbox has no address before it is started; use it as a context manager")
         return f"http://127.0.0.1:{self._listener.server_address[1]}"
 
-    def reply(self, target: str, *, body: bytes | None) -> tuple[Reply, Fault | None]:
-        """Return the reply to a request line's target, and the fault that the connection has still to show."""
+    def reply(self, target: str, *, body: bytes | None, token: str = "") -> tuple[Reply, Fault | None]:
+        """Return the reply to a request line's target, and the fault that the connection has still to show.
+
+        Args:
+            target: Path and query.
+            body: Of a POST; None for a GET.
+            token: What the header `Authorization` says.
+        """
         parts = urlsplit(target)
         query: dict[str, list[str]] = parse_qs(parts.query, keep_blank_values=True)
         fault = self._due_fault(parts.path)
         if fault is None:
-            return self._answer(parts.path, query, body), None
+            return self._answer(parts.path, query, body, token), None
         if fault.kind == "slow":
             self._stopped.wait(fault.seconds)
         refused = refusal(fault)
         if refused is not None:
             return refused, None
-        reply = self._answer(parts.path, dict(damaged_query(fault, query)), body)
+        reply = self._answer(parts.path, dict(damaged_query(fault, query)), body, token)
         return damaged_reply(fault, query, reply), fault
 
     def _due_fault(self, path: str) -> Fault | None:
@@ -177,7 +192,7 @@ class SandboxServer:
             self._faults_done += 1
         return fault
 
-    def _answer(self, path: str, query: dict[str, Any], body: bytes | None) -> Reply:
+    def _answer(self, path: str, query: dict[str, Any], body: bytes | None, token: str) -> Reply:
         """Return the reply of an orderly venue."""
         now = self.now
         dialect, _, rest = path.lstrip("/").partition("/")
@@ -190,10 +205,17 @@ class SandboxServer:
             if dialect == "search" and body is None:
                 return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
             if dialect == "news" and body is None:
+                story = story_at(self.world.draws, rest, minute_of(now))
+                if story is not None:
+                    return Reply(200, html_of(story.article), _HTML)
                 page = page_at(self.world, rest, minute_of(now))
                 if page is None:
                     return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
                 return Reply(200, html_of(article_of(self.world, page, minute_of(now))), _HTML)
+            if dialect == "tiingo" and body is None:
+                return answer_tiingo(self._stock_prices, rest, query, token=token, minute=minute_of(now))
+            if dialect == "query" and body is None:
+                return answer_alpha_vantage(self._stock_prices, query, minute=minute_of(now))
             snapshot = self._snapshot(minute_of(now))
             if dialect == "gamma" and body is None:
                 return answer_gamma(snapshot, f"/{rest}", query)
@@ -294,7 +316,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _respond(self, body: bytes | None) -> None:
         """Answer one request."""
-        reply, fault = self.server.sandbox.reply(self.path, body=body)
+        token = self.headers.get("Authorization", "")
+        reply, fault = self.server.sandbox.reply(self.path, body=body, token=token)
         self._write(reply, fault=fault)
 
     def _write(self, reply: Reply, *, fault: Fault | None) -> None:

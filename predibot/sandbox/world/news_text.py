@@ -101,11 +101,11 @@ def _dateline(page: Page, updated_minute: int | None) -> tuple[str, ...]:
     """Return when a page was published and updated, in words; nothing for a page that does not say."""
     if not page.is_dated:
         return ()
-    updated = f" Updated on {_instant_text(updated_minute)}." if updated_minute is not None else ""
-    return (f"Published on {_instant_text(page.published_minute)}.{updated}",)
+    updated = f" Updated on {instant_text(updated_minute)}." if updated_minute is not None else ""
+    return (f"Published on {instant_text(page.published_minute)}.{updated}",)
 
 
-def _instant_text(minute: int) -> str:
+def instant_text(minute: int) -> str:
     """Return an instant as `3 January 2026 at 14:05 UTC`."""
     instant = instant_of(minute)
     return f"{instant.day} {instant:%B %Y} at {instant:%H:%M} UTC"

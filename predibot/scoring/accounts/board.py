@@ -8,14 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
-from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.accounts.record import INDEX_FUND, AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.inference.blocks import drawn_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.agreement import rank_correlation
-from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.metrics.conventions import Convention, convention_for_stocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ class AccountPair:
     baseline: str
     difference: Estimate
     """Of cumulative returns, both of the same dates in each resample."""
+    beta: float | None = None
+    """Beside an index fund: by how much a return of it moves the bot's in the mean; None where it does not move."""
+    correlation: float | None = None
+    """Beside an index fund: of the returns, in [-1, 1]."""
 
     @property
     def few_dates(self) -> bool:
@@ -104,6 +108,8 @@ def account_board(record: AccountsRecord, convention: Convention, uncertainty: U
     instance_of("uncertainty", uncertainty, Uncertainty)
     told = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
     record = replace(record, accounts=tuple(each for each in record.accounts if each not in told))
+    if record.sectors is not None:
+        convention = convention_for_stocks(convention)
     drawn = _drawn(record, uncertainty)
     scores = [account_score(record, each, convention, drawn.get(each.bot)) for each in record.accounts]
     ranked = tuple(sorted(scores, key=_place))
@@ -152,8 +158,25 @@ def _pairs(
                 continue
             difference = _difference(by_bot[score.bot], by_bot[other], uncertainty, drawn)
             if difference is not None and not (score.baseline and baselines.index(score.bot) > baselines.index(other)):
-                found.append(AccountPair(score.bot, other, difference))
+                moves = (
+                    _moves(by_bot[score.bot], by_bot[other]) if by_bot[other].strategy == INDEX_FUND else (None, None)
+                )
+                found.append(AccountPair(score.bot, other, difference, *moves))
     return found
+
+
+def _moves(one: AccountRecord, index: AccountRecord) -> tuple[float | None, float | None]:
+    """Return beta and correlation of returns over the slots that both have; None where one does not move."""
+    both = np.intersect1d(one.slot, index.slot)
+    own, other = (returns_of(each.value_usd[np.isin(each.slot, both)]) for each in (one, index))
+    if own.size < 2:
+        return None, None
+    own, other = own - own.mean(), other - other.mean()
+    square, own_square = float(other @ other), float(own @ own)
+    if square <= 0.0:
+        return None, None
+    correlation = float(own @ other) / np.sqrt(square * own_square) if own_square > 0.0 else None
+    return float(own @ other) / square, None if correlation is None else float(correlation)
 
 
 def _difference(

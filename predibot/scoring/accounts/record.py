@@ -7,7 +7,9 @@ from datetime import datetime
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import Knowledge
 
-BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights")
+INDEX_FUND = "index_fund"
+"""The strategy that buys an index, by which portfolios of stocks are measured."""
+BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights", INDEX_FUND)
 """Strategies of accounts that know nothing, by which the others are measured."""
 
 
@@ -69,3 +71,5 @@ class AccountsRecord:
     prices: Floats
     """At each slot, the payout from settlement on, NaN where nobody offered one, (s, i)."""
     accounts: tuple[AccountRecord, ...]
+    sectors: tuple[str, ...] | None = None
+    """Of shares the sector of each instrument, empty where none is named, (i,); None of what are no shares."""

@@ -25,6 +25,7 @@ from predibot.scoring.metrics.periods import spacing_days
 from predibot.scoring.records.knowledge import Knowledge
 
 PAPER = "livetradebench_paper"
+NO_SECTOR = "no sector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Behaviour:
     slots_in_drawdown: int
     slots: int
     """At how many slots all that it held had a price."""
+    sectors: Mapping[str, float] | None = None
+    """The share of the account's value in each sector; None of what are no shares, or of no slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +229,14 @@ def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
     drifted = account.shares_before[rows] * prices[rows] / before_usd[rows, np.newaxis]
     outcome = record.outcome[account.held]
     concentrated = concentration(weights)
+    sectors = None
+    if record.sectors is not None and rows.size:
+        own = [record.sectors[number] or NO_SECTOR for number in account.held.tolist()]
+        means = weights.mean(axis=0).tolist()
+        sectors = {
+            name: float(sum(mean for mean, sector in zip(means, own, strict=True) if sector == name))
+            for name in sorted(set(own))
+        }
     return Behaviour(
         cash_share=_mean(1.0 - weights.sum(axis=1)),
         turnover=_mean(_moved(account, rows, drifted)),
@@ -233,6 +244,7 @@ def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
         net_exposure=_mean(weights @ outcome.astype(np.float64)) if (outcome != 0).any() or not outcome.size else None,
         slots_in_drawdown=slots_in_drawdown(account.value_usd),
         slots=int(rows.size),
+        sectors=sectors,
     )
 
 

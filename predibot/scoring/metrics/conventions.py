@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -56,6 +56,28 @@ class Convention:
         if self.days_per_year is not None:
             return self.days_per_year / days
         return self.periods_by_horizon_days.get(days)
+
+
+_OF_TRADING_DAYS = MappingProxyType({1.0: 252.0, 7.0: 52.0})
+_A_STEP_OF_FOUR_PERCENT = 0.04 / 252.0
+
+
+def convention_for_stocks(convention: Convention) -> Convention:
+    """Return a convention as it is of money on stocks: with their rate, and the trading days of a year.
+
+    Where no rate is stated it is zero; the one that does not annualise takes 4 % a year by the step.
+
+    Examples:
+        >>> convention_for_stocks(CONVENTIONS["livetradebench"]).risk_free_rate
+        0.04
+        >>> convention_for_stocks(CONVENTIONS["predibot"]).periods_per_year(1)
+        252.0
+    """
+    rate = convention.stock_risk_free_rate or 0.0
+    if convention.name == "livetradebench_paper":
+        rate = _A_STEP_OF_FOUR_PERCENT
+    periods = _OF_TRADING_DAYS if convention.days_per_year is not None else convention.periods_by_horizon_days
+    return replace(convention, risk_free_rate=rate, days_per_year=None, periods_by_horizon_days=periods)
 
 
 def convention_named(name: str) -> Convention:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from predibot.domain.account import Account, JournalRow, MarkState
 from predibot.domain.decision import BookedOrder
-from predibot.domain.price import Instrument, Price
+from predibot.domain.price import CorporateAction, Instrument, Price, split_factor
 from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel, why_unfilled
@@ -46,6 +46,17 @@ class Known:
     """What trades no more, settled or not."""
     reported: Mapping[int, tuple[Resolution, ...]] = field(default_factory=dict)
     """The revisions that the venue tells, by market row, oldest first."""
+    actions: Mapping[Instrument, tuple[CorporateAction, ...]] = field(default_factory=dict)
+    """What issuers did by then, oldest first."""
+
+    def last(self, prices: Mapping[Instrument, Price]) -> Mapping[Instrument, Price]:
+        """Return earlier prices in shares of now: of one that was split since, a share is another."""
+        return {
+            each: replace(price, mid=price.mid / split_factor(self.actions[each], price.at, self.at))
+            if each in self.actions
+            else price
+            for each, price in prices.items()
+        }
 
 
 def advance(
@@ -75,7 +86,7 @@ def advance(
     bring_up_to_date(connection, account_id, known)
     pending = pending_orders(connection, account_id)
     if pending:
-        _fill(connection, account_id, pending, known, fills)
+        fill_pending(connection, account_id, pending, known, fills)
     add_turn(connection, account_id, slot_at, run_id, at=known.at)
 
 
@@ -100,7 +111,7 @@ def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, a
         return
     account = account_of(now_journal)
     wanted = [*dict.fromkeys([*account.positions, *ordered])]
-    marks, states = _marks(connection, account_id, wanted, sides, stored, known)
+    marks, states = marks_of(connection, account_id, wanted, sides, stored, known)
     if account.positions.keys() <= marks.keys():
         add_valuation(connection, account_id, marks, at=known.at, interval=VALUED_EVERY, states=states)
 
@@ -143,7 +154,7 @@ def _settle(
             add_to_journal(connection, account_id, [settled.row], resolution=resolution)
 
 
-def _marks(
+def marks_of(
     connection: Connection,
     account_id: int,
     wanted: Sequence[Instrument],
@@ -152,7 +163,9 @@ def _marks(
     known: Known,
 ) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
     """Return what each instrument is marked at, and what is known of it."""
-    last = last_prices(connection, account_id)
+    # Of an account that was valued for years that is much to read.
+    is_priced = all(instrument in known.prices for instrument in wanted)
+    last = {} if is_priced else known.last(last_prices(connection, account_id))
     marks: dict[Instrument, Price] = {}
     states: dict[Instrument, MarkState] = {}
     for instrument in wanted:
@@ -168,7 +181,7 @@ def _marks(
     return marks, states
 
 
-def _fill(
+def fill_pending(
     connection: Connection, account_id: int, pending: Sequence[PendingOrder], known: Known, fills: FillModel
 ) -> None:
     """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it."""
@@ -199,8 +212,9 @@ def _rebalance(
     known: Known,
     fills: FillModel,
 ) -> Account:
-    last = last_prices(connection, account_id)
-    frozen = {held: last[held].mid for held in account.positions if held not in known.prices and held in last}
+    unpriced = [held for held in account.positions if held not in known.prices]
+    last = known.last(last_prices(connection, account_id)) if unpriced else {}
+    frozen = {held: last[held].mid for held in unpriced if held in last}
     targets = {each.order.instrument: each.order.amount for each in pending}
     decision_id = pending[0].decision_id
     booking = rebalance(

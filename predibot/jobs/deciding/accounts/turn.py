@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from predibot.contracts import Venue
+from predibot.contracts import SessionVenue, Venue
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
@@ -14,6 +14,7 @@ from predibot.errors import PluginError
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel
 from predibot.jobs.deciding.accounts.advance import Known, advance
+from predibot.jobs.deciding.accounts.closes import actions_of, turn_at_close
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.news_board import NewsBoard
 from predibot.ledger.store import Store
@@ -86,6 +87,9 @@ def take_turn(
 
     def moved(connection: Connection) -> None:
         require_account(connection, account_id, held)
+        if isinstance(venue, SessionVenue):
+            turn_at_close(connection, account_id, venue, fills, slot_at=run.slot_at, run_id=run.id, at=now)
+            return
         advance(connection, account_id, known, slot_at=run.slot_at, run_id=run.id, fills=fills)
 
     store.run_write(moved)
@@ -94,10 +98,11 @@ def take_turn(
         journal = stored_journal(connection, account_id)
         account = account_of(journal)
         kept = _holding(others, markets_of(connection, account.positions.keys()))
-        last = last_prices(connection, account_id)
+        unpriced = [each for each in account.positions if each not in known.prices]
+        last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
             allocations=past_allocations(connection, account_id, before=run.slot_at),
-            last_prices={each: last[each] for each in account.positions if each not in known.prices and each in last},
+            last_prices={each: last[each] for each in unpriced if each in last},
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
             outside=frozenset(market.id for event in kept for market in event.markets),
@@ -145,6 +150,9 @@ def look_at(
             for instrument in market.instruments(venue.name)
         ),
         {each.row: found[each.ref.id] for each in ever if found[each.ref.id]},
+        actions_of(venue, [each for market in current for each in market.instruments(venue.name)], now)
+        if isinstance(venue, SessionVenue)
+        else {},
     )
     return others, known
 

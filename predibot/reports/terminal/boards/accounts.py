@@ -47,6 +47,9 @@ def account_grids(board: AccountBoard, table: str = "accounts") -> Iterator[Grid
         yield _figures(board, "Risk", _RISK)
     if table in ("accounts", "behaviour"):
         yield _figures(board, "Behaviour, means over slots", _BEHAVIOUR)
+    if table in ("accounts", "behaviour"):
+        yield from _beside_indices(board)
+        yield from _sectors(board)
     if table in ("accounts", "delays") and board.delay_bands:
         yield _delays(board)
     if table == "pairs" and board.pairs:
@@ -162,6 +165,41 @@ def _figures(board: AccountBoard, title: str, shown: Sequence[tuple[str, _Write]
     columns = (Column("bot", "name"), *(Column(header) for header, _ in shown))
     rows = tuple((plain(score.bot), *(write(score) for _, write in shown)) for score in board.scores)
     return Grid(title, columns, rows)
+
+
+def _beside_indices(board: AccountBoard) -> Iterator[Grid]:
+    """Yield how each account did beside each index fund, where there is one."""
+    columns = (
+        *(Column("bot", "name"), Column("index", "name"), Column("difference"), Column("95 % interval")),
+        *(Column("beta"), Column("correlation")),
+    )
+    rows = tuple(
+        (
+            plain(pair.bot),
+            plain(pair.baseline),
+            figures.signed_percent(pair.difference.estimate),
+            figures.percent_interval(pair.difference.low, pair.difference.high),
+            figures.ratio(pair.beta),
+            figures.ratio(pair.correlation),
+        )
+        for pair in board.pairs
+        if pair.beta is not None
+    )
+    if rows:
+        yield Grid("Returns beside the indices, on the same dates", columns, rows)
+
+
+def _sectors(board: AccountBoard) -> Iterator[Grid]:
+    """Yield the mean exposure of each account by sector, where shares were held."""
+    names = sorted({name for score in board.scores for name in score.behaviour.sectors or {}})
+    if names:
+        bots = [score for score in board.scores if score.behaviour.sectors]
+        columns = (Column("sector", "name"), *(Column(plain(score.bot)) for score in bots))
+        rows = tuple(
+            (plain(name), *(figures.percent((score.behaviour.sectors or {}).get(name)) for score in bots))
+            for name in names
+        )
+        yield Grid("Exposure by sector, shares of the account, means over slots", columns, rows)
 
 
 def _delays(board: AccountBoard) -> Grid:

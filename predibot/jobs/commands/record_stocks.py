@@ -1,0 +1,100 @@
+"""Recording stocks in one call: daily prices of a provider with a key, added to a folder of CSV files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from predibot.config import Settings
+from predibot.contracts import Progress
+from predibot.domain.spelling import did_you_mean
+from predibot.environment import api_keys, secrets_present
+from predibot.errors import UsageError, VenueError, VenueUnavailable
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.open_venue import Clock
+from predibot.jobs.price_histories import shortened
+from predibot.net.api_keys import ApiKeys, key_names
+from predibot.venues.stocks.alpha_vantage import AlphaVantage
+from predibot.venues.stocks.daily_prices import TickerUnknown
+from predibot.venues.stocks.recording import checked_ticker, missing_days, record_stock, recorded_tickers
+from predibot.venues.stocks.tiingo import Tiingo
+
+_PROVIDERS: Mapping[str, type[Tiingo | AlphaVantage]] = {kind.name: kind for kind in (Tiingo, AlphaVantage)}
+
+
+@dataclass(frozen=True, slots=True)
+class StocksReport:
+    """What one call recorded of stocks."""
+
+    folder: Path
+    provider: str
+    tickers: tuple[str, ...]
+    rows: int
+    """New trading days of all stocks."""
+    actions: int
+    """New splits and dividends."""
+    notes: tuple[str, ...]
+
+
+def record_stocks_as_asked(
+    folder: Path, caller: Caller, *, provider: str, tickers: Sequence[str], as_of: datetime | None, days: float
+) -> StocksReport:
+    """Add what is missing of some stocks to a folder, one after the other, each as soon as it is read.
+
+    Args:
+        folder: In the layout of the venue `stocks`; made where it does not exist.
+        caller: Who asks.
+        provider: Whose prices; its key is in the environment.
+        tickers: Of the stocks; none means those of the folder.
+        as_of: Ask for no day whose close was not known by then.
+        days: How far back a stock begins that is new to the folder.
+
+    Raises:
+        UsageError: If there is no such provider, key or ticker, or a file of the folder is none of its layout.
+        VenueUnavailable: If some could not be read; the rest is written.
+    """
+    settings, now = caller.settings(), as_of or caller.clock()
+    if provider not in _PROVIDERS:
+        raise UsageError(f"no provider of stocks {provider[:40]!r}. {did_you_mean(provider, _PROVIDERS)}")
+    names = tuple(dict.fromkeys(map(checked_ticker, tickers))) or recorded_tickers(folder)
+    if not names:
+        raise UsageError(f"{folder} has no stocks yet; name some with --tickers AAPL,MSFT,SPY")
+    opened = _opened(provider, settings, caller.clock)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}; name a folder that can") from error
+    rows, actions, notes, failures = 0, 0, list[str](), list[str]()
+    with opened as source, caller.progress() as listener:
+        for done, ticker in enumerate(names):
+            listener(Progress("record", done, len(names), f"prices of {ticker}"))
+            try:
+                recorded = record_stock(folder, source, ticker, since=(now - timedelta(days=days)).date(), now=now)
+            except TickerUnknown as error:
+                failures.append(str(error))
+            except VenueUnavailable as error:
+                # The others would be answered the same.
+                failures.append(f"{ticker}: {error}")
+                failures += [f"{left}: it was not asked for any more" for left in names[done + 1 :]]
+                break
+            except VenueError as error:
+                failures.append(f"{ticker}: {error}")
+            else:
+                rows, actions = rows + recorded.rows, actions + recorded.actions
+                notes += recorded.notes
+    notes += missing_days(folder, names)
+    if failures:
+        said = "; ".join((*shortened(failures), *notes))
+        raise VenueUnavailable(f"{said}. The rest is written; run `predibot record` again")
+    return StocksReport(folder, provider, names, rows, actions, tuple(notes))
+
+
+def _opened(provider: str, settings: Settings, clock: Clock) -> Tiingo | AlphaVantage:
+    """Return a provider with its key, which goes to its own host, to this machine, or where the operator bound it."""
+    kind = _PROVIDERS[provider]
+    url = settings.urls.get(f"{provider}_url", kind.own_url)
+    names = key_names(provider)
+    key = ApiKeys(api_keys(), settings.key_hosts, {}, secrets_present()).find(names, url)
+    if key is None:
+        raise UsageError(f"{provider} wants a key: set {' or '.join(names)} in the environment")
+    return kind(key, url=url, now=clock, deadline_seconds=settings.call_deadline_seconds)

@@ -1,0 +1,129 @@
+"""Accounts of shares: brought from close to close, in the order of trading days, whenever somebody comes by."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from sqlalchemy import Connection
+
+from predibot.contracts import SessionVenue
+from predibot.domain.account import Account
+from predibot.domain.clock import EPOCH
+from predibot.domain.price import CorporateAction, Instrument
+from predibot.games.accounts import account_of
+from predibot.games.corporate_actions import corporate_rows
+from predibot.games.fills import FillModel
+from predibot.jobs.deciding.accounts.advance import Known, fill_pending, marks_of
+from predibot.ledger.write.accounts import (
+    VALUED_EVERY,
+    add_to_journal,
+    add_valuation,
+    last_valued_at,
+    stored_journal,
+)
+from predibot.ledger.write.turns import PendingOrder, add_turn, pending_orders, turn_at
+
+
+def turn_at_close(
+    connection: Connection,
+    account_id: int,
+    venue: SessionVenue,
+    fills: FillModel,
+    *,
+    slot_at: datetime,
+    run_id: int,
+    at: datetime,
+) -> None:
+    """Bring an account to a slot, once: through every close that became known since; the first values its deposit.
+
+    Args:
+        connection: A writing transaction that has the account for itself.
+        account_id: The account.
+        venue: Whose closes these are.
+        fills: Sets the prices of what is traded.
+        slot_at: The slot.
+        run_id: The run that plays it.
+        at: The slot's instant.
+    """
+    if turn_at(connection, account_id, slot_at) is not None:
+        return
+    go_through_closes(connection, account_id, venue, fills, until=at)
+    if last_valued_at(connection, account_id) is None:
+        add_valuation(connection, account_id, {}, at=at, interval=VALUED_EVERY)
+    add_turn(connection, account_id, slot_at, run_id, at=at)
+
+
+def go_through_closes(
+    connection: Connection, account_id: int, venue: SessionVenue, fills: FillModel, *, until: datetime
+) -> None:
+    """Do what each close does to an account, each once: issuers' actions, a valuation, and what was ordered before it.
+
+    It is the same whether it is done day by day or for a week at once. A close that was gone through stands: what a
+    file says of it later changes nothing.
+    """
+    valued_at = last_valued_at(connection, account_id)
+    closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
+    if valued_at is None or not closes:
+        return
+    state = _State.read(connection, account_id)
+    for close_at in closes:
+        if _close(connection, account_id, venue, fills, state, since=valued_at, at=close_at):
+            state = _State.read(connection, account_id)
+        valued_at = close_at
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An account as it is stored, until something is written."""
+
+    rows: int
+    """Of its journal."""
+    account: Account
+    pending: tuple[PendingOrder, ...]
+
+    @classmethod
+    def read(cls, connection: Connection, account_id: int) -> Self:
+        """Return what is stored."""
+        rows = stored_journal(connection, account_id)
+        return cls(len(rows), account_of(rows), pending_orders(connection, account_id))
+
+
+def actions_of(
+    venue: SessionVenue, wanted: Collection[Instrument], at: datetime
+) -> Mapping[Instrument, tuple[CorporateAction, ...]]:
+    """Return what issuers did to instruments by an instant; those to which they did nothing are left out."""
+    found = {each: venue.actions(each, start=EPOCH, until=at) for each in wanted}
+    return {each: actions for each, actions in found.items() if actions}
+
+
+def _close(
+    connection: Connection,
+    account_id: int,
+    venue: SessionVenue,
+    fills: FillModel,
+    state: _State,
+    *,
+    since: datetime,
+    at: datetime,
+) -> bool:
+    """Do what one close does, and return whether anything was booked."""
+    # An order that was given after a close waits for the next.
+    pending = [each for each in state.pending if each.decided_at < at]
+    wanted = [*dict.fromkeys([*state.account.positions, *(each.order.instrument for each in pending)])]
+    actions = actions_of(venue, wanted, at)
+    closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
+    known = Known(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
+    new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
+    if rows := corporate_rows(state.account, new):
+        add_to_journal(connection, account_id, rows)
+        state = _State.read(connection, account_id)
+    held = state.account.positions
+    marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
+    if held.keys() <= marks.keys():
+        marks = {each: price for each, price in marks.items() if each in held or each in known.prices}
+        folded = (state.rows, state.account)
+        add_valuation(connection, account_id, marks, at=at, interval=VALUED_EVERY, states=states, folded=folded)
+    if pending:
+        fill_pending(connection, account_id, pending, known, fills)
+    return bool(rows or pending)

@@ -1,0 +1,161 @@
+"""The dialects of two providers of stock prices, Tiingo and Alpha Vantage, as far as daily prices go.
+
+Their shapes are those of public documentation; nobody here has a key, so they
+are UNVERIFIED against the real services:
+
+- https://www.tiingo.com/documentation/end-of-day (2.1.2: dates in ascending
+  order, raw and CRSP-adjusted prices, `divCash` and `splitFactor` on the
+  ex-date; the latest day alone where no date is asked for). A spent allowance
+  is a line of text under status 200 (tiingo-python issue 45) or a 429.
+- https://www.alphavantage.co/documentation/ (TIME_SERIES_DAILY_ADJUSTED:
+  objects by date, numbers as text, `compact` the latest 100). A spent
+  allowance is `Note` or `Information` under status 200, and so is a refusal.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+import numpy as np
+
+from predibot.sandbox.server.reply import Reply, error_reply, json_reply
+from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES
+from predibot.sandbox.stocks.market import StockHistory, StockMarket
+from predibot.sandbox.stocks.trading_days import closing_minute, trading_days
+from predibot.sandbox.world.draws import Draws
+
+STOCKS_BEGIN_ON = date(2024, 1, 2)
+"""The first day of the stocks that the sandbox serves."""
+STOCKS_DAYS = 800
+"""Trading days from then on, which lead beyond the end of the sandbox."""
+COMPACT_ROWS = 100
+
+Query: TypeAlias = Mapping[str, Sequence[str]]
+Row: TypeAlias = dict[str, str | int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """One row before it is written in a dialect."""
+
+    on: date
+    raw: tuple[float, float, float, float]
+    """Open, high, low, close."""
+    adjusted: tuple[float, float, float, float]
+    volume: int
+    dividend_usd: float
+    split: float
+
+
+class StockPrices:
+    """What the stocks of a sandbox did by a minute, as the providers know it then; nothing later is in it."""
+
+    def __init__(self, draws: Draws) -> None:
+        """Work nothing out yet."""
+        self._draws = draws
+        self._days = trading_days(STOCKS_BEGIN_ON, STOCKS_DAYS)
+        self._closings = np.array([closing_minute(day) for day in self._days])
+        self._market: StockMarket | None = None
+
+    def rows(self, ticker: str, minute: int) -> list[_Day] | None:
+        """Return the days of a stock that are over, oldest first; None where there is no such stock."""
+        over = int(np.searchsorted(self._closings, minute, side="right"))
+        if ticker not in (*DEFAULT_TICKERS, *INDICES):
+            return None
+        if over == 0:
+            return []
+        if self._market is None or len(self._market.days) != over:
+            self._market = StockMarket(self._draws, self._days[:over])
+        return _rows(self._market.history(ticker))
+
+
+def _rows(history: StockHistory) -> list[_Day]:
+    """Return the rows of a history."""
+    changes = {(action.on, action.kind): action.value or 0.0 for action in history.actions}
+    shares = history.adjusted_close() / history.close
+    columns = (history.open, history.high, history.low, history.close)
+    found = []
+    for place in np.flatnonzero(history.is_traded).tolist():
+        raw = tuple(float(column[place]) for column in columns)
+        found.append(
+            _Day(
+                on=(on := history.days[place]),
+                raw=raw,  # type: ignore[arg-type]  # four columns
+                adjusted=tuple(each * float(shares[place]) for each in raw),  # type: ignore[arg-type]
+                volume=int(history.volume[place]),
+                dividend_usd=changes.get((on, "dividend"), 0.0),
+                split=changes.get((on, "split"), 1.0),
+            )
+        )
+    return found
+
+
+def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, minute: int) -> Reply:
+    """Return Tiingo's reply to a GET below `/tiingo`."""
+    parts = path.strip("/").split("/")
+    if len(parts) != 3 or (parts[0], parts[2]) != ("daily", "prices"):
+        return json_reply({"detail": "Not found."}, status=404)
+    scheme, _, key = token.partition(" ")
+    if not (key.strip() and scheme.casefold() == "token") and not query.get("token", [""])[-1]:
+        return json_reply({"detail": "Please supply a token"}, status=401)
+    rows = prices.rows(parts[1].upper(), minute)
+    if rows is None:
+        return json_reply({"detail": f"Error: Ticker '{parts[1]}' not found"}, status=404)
+    start, end = (query.get(name, [""])[-1] for name in ("startDate", "endDate"))
+    try:
+        first = date.fromisoformat(start) if start else None
+        last = date.fromisoformat(end) if end else date.max
+    except ValueError:
+        return error_reply(400, "Error: dates are written YYYY-MM-DD")
+    kept = rows[-1:] if first is None else [row for row in rows if first <= row.on <= last]
+    return json_reply([_tiingo(row) for row in kept])
+
+
+def _tiingo(row: _Day) -> Row:
+    names = ("open", "high", "low", "close")
+    return {
+        "date": f"{row.on}T00:00:00.000Z",
+        **dict(zip(names, row.raw, strict=True)),
+        "volume": row.volume,
+        **{f"adj{name.capitalize()}": value for name, value in zip(names, row.adjusted, strict=True)},
+        "adjVolume": row.volume,
+        "divCash": row.dividend_usd,
+        "splitFactor": row.split,
+    }
+
+
+def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> Reply:
+    """Return Alpha Vantage's reply to a GET of `/query`, whose status is always 200."""
+    asked = {name: values[-1] for name, values in query.items()}
+    if not asked.get("apikey"):
+        return json_reply({"Error Message": "the parameter apikey is invalid or missing."})
+    symbol = asked.get("symbol", "")
+    rows = prices.rows(symbol.upper(), minute) if asked.get("function") == "TIME_SERIES_DAILY_ADJUSTED" else None
+    if rows is None:
+        return json_reply({"Error Message": f"Invalid API call for {asked.get('function', '')}. Please retry."})
+    size = asked.get("outputsize", "compact")
+    kept = rows if size == "full" else rows[-COMPACT_ROWS:]
+    return json_reply(
+        {
+            "Meta Data": {
+                "1. Information": "Daily Time Series with Splits and Dividend Events",
+                "2. Symbol": symbol,
+                "3. Last Refreshed": str(kept[-1].on) if kept else "",
+                "4. Output Size": "Full size" if size == "full" else "Compact",
+                "5. Time Zone": "US/Eastern",
+            },
+            "Time Series (Daily)": {str(row.on): _alpha_vantage(row) for row in reversed(kept)},
+        }
+    )
+
+
+def _alpha_vantage(row: _Day) -> Row:
+    names = ("1. open", "2. high", "3. low", "4. close")
+    return {
+        **{name: f"{value:.4f}" for name, value in zip(names, row.raw, strict=True)},
+        "5. adjusted close": f"{row.adjusted[3]:.8f}",
+        "6. volume": str(row.volume),
+        "7. dividend amount": f"{row.dividend_usd:.4f}",
+        "8. split coefficient": f"{row.split:.6g}",
+    }

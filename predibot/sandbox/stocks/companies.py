@@ -1,0 +1,72 @@
+"""The simulated companies: what stands for a ticker in draws, its sector, and the indices that hold some of them."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+DEFAULT_TICKERS = (
+    "AAPL", "MSFT", "NVDA", "META", "JPM", "V", "XOM", "CAT", "TSLA", "PG", "KO", "AMZN", "WMT", "JNJ", "UNH",
+)  # fmt: skip
+"""The names that the packaged recipe plays; what happens to them here is invented."""
+SECTORS = (
+    "Technology", "Communication", "Financials", "Energy", "Industrials", "Consumer cyclical", "Consumer staples",
+    "Health care",
+)  # fmt: skip
+_KNOWN_SECTORS = {
+    **dict.fromkeys(("AAPL", "MSFT", "NVDA"), "Technology"),
+    "META": "Communication",
+    **dict.fromkeys(("JPM", "V"), "Financials"),
+    "XOM": "Energy",
+    "CAT": "Industrials",
+    **dict.fromkeys(("TSLA", "AMZN"), "Consumer cyclical"),
+    **dict.fromkeys(("PG", "KO", "WMT"), "Consumer staples"),
+    **dict.fromkeys(("JNJ", "UNH"), "Health care"),
+}
+_TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A fund that holds simulated companies; which ones does not depend on what is asked for."""
+
+    ticker: str
+    members: dict[str, float]
+    """What each is worth at the first day, in any unit."""
+    dividend_yield: float
+    """Of a year."""
+
+
+_SIZES = dict(
+    zip(DEFAULT_TICKERS, (7.0, 6.8, 6.4, 2.6, 2.0, 1.8, 1.5, 0.7, 1.9, 1.1, 0.9, 4.0, 1.4, 1.2, 1.3), strict=True)
+)
+INDICES = {
+    "SPY": Index("SPY", _SIZES, 0.013),
+    "QQQ": Index(
+        "QQQ", {name: _SIZES[name] for name in ("AAPL", "MSFT", "NVDA", "META", "TSLA", "AMZN", "WMT")}, 0.006
+    ),
+}
+
+
+def checked_ticker(ticker: str) -> str:
+    """Return a ticker, which also names a file.
+
+    Raises:
+        ValueError: If it is none.
+
+    Examples:
+        >>> checked_ticker("BRK-B")
+        'BRK-B'
+    """
+    if not _TICKER.fullmatch(ticker):
+        raise ValueError(f"a ticker is capital letters and digits, as AAPL or BRK-B, got {ticker[:40]!r}")
+    return ticker
+
+
+def number_of(name: str) -> int:
+    """Return what stands for a ticker, a sector or the market in draws."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
+
+
+def sector_of(ticker: str) -> str:
+    """Return the sector of a company, the same whatever the seed."""
+    return _KNOWN_SECTORS.get(ticker) or SECTORS[number_of(f"sector of {ticker}") % len(SECTORS)]

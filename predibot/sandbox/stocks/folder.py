@@ -1,0 +1,71 @@
+"""A folder of simulated stocks, in the layout that the venue `stocks` reads."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+from predibot.sandbox.stocks.companies import INDICES, checked_ticker, sector_of
+from predibot.sandbox.stocks.market import DECIMALS, StockHistory, StockMarket
+from predibot.whole_file import whole_file
+
+_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
+
+
+def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[str], start: date) -> None:
+    """Write simulated stocks: `TICKER.csv` each, `actions.csv` and `sectors.csv`; what is there is replaced.
+
+    Args:
+        folder: Made where it does not exist.
+        seed: At least 0; the same seed, start and ticker make the same file.
+        days: Trading days, at least 1; a longer folder begins with the shorter one, but for adjusted closes.
+        tickers: Any; `SPY` and `QQQ` are indices over companies that need not be among them.
+        start: The first day; where it is a weekend's, the Monday after it is.
+
+    Raises:
+        ValueError: If a ticker is none, the seed is negative, or there is no day.
+        OSError: If it cannot be written.
+    """
+    names = [checked_ticker(ticker) for ticker in dict.fromkeys(tickers)]
+    market = StockMarket.from_seed(seed, start=start, days=days)
+    folder.mkdir(parents=True, exist_ok=True)
+    histories = [market.history(ticker) for ticker in names]
+    for history in histories:
+        _write(folder / f"{history.ticker}.csv", _COLUMNS, price_rows(history))
+    actions = sorted((action for history in histories for action in history.actions), key=lambda each: each.on)
+    _write(
+        folder / "actions.csv",
+        ("date", "ticker", "action", "value"),
+        (
+            (str(each.on), each.ticker, each.kind, "" if each.value is None else f"{each.value:.10g}")
+            for each in actions
+        ),
+    )
+    sectors = ((ticker, sector_of(ticker)) for ticker in names if ticker not in INDICES)
+    _write(folder / "sectors.csv", ("ticker", "sector"), sectors)
+
+
+def price_rows(history: StockHistory) -> list[tuple[str, ...]]:
+    """Return the rows of a stock, oldest first; a day without trading has none."""
+    columns = (history.open, history.high, history.low, history.close)
+    adjusted = history.adjusted_close()
+    return [
+        (
+            str(history.days[place]),
+            *(f"{column[place]:.{DECIMALS}f}" for column in columns),
+            str(history.volume[place]),
+            f"{adjusted[place]:.8g}",
+        )
+        for place in range(len(history.days))
+        if history.is_traded[place]
+    ]
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(rows)
+    with whole_file(path) as file:
+        file.write(text.getvalue().encode())

@@ -1,0 +1,96 @@
+"""Daily prices from Alpha Vantage, with a key.
+
+Where the shapes are from, and that nobody has verified them, stands in
+`predibot/sandbox/server/stock_prices.py`, which speaks them too.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.net.api_keys import Key
+from predibot.net.failures import TryAgain, one_line
+from predibot.venues import fields
+from predibot.venues.http import VenueClient
+from predibot.venues.stocks.daily_prices import ReadPrices, TickerUnknown, read_days
+
+OWN_URL = "https://www.alphavantage.co"
+MAX_BYTES = 16_000_000
+"""Of an answer; twenty-five years of a stock are 2 MB."""
+COMPACT_DAYS = 130
+"""Within so many days before today lie fewer than the 100 rows of a compact answer."""
+NOTE_SECONDS = 15.0
+"""How long to wait where too much was asked for in a minute."""
+NOTE_TRIES = 4
+_SERIES = "Time Series (Daily)"
+_NAMES = {
+    "1. open": "open", "2. high": "high", "3. low": "low", "4. close": "close", "5. adjusted close": "adjusted_close",
+    "6. volume": "volume", "7. dividend amount": "dividend_usd", "8. split coefficient": "split",
+}  # fmt: skip
+
+
+class AlphaVantage(AbstractContextManager["AlphaVantage"]):
+    """Alpha Vantage's daily adjusted time series."""
+
+    name = "alpha_vantage"
+    own_url = OWN_URL
+
+    def __init__(self, key: Key, *, url: str = OWN_URL, now: Any = lambda: datetime.now(UTC), **client: Any) -> None:
+        """Open the client.
+
+        Args:
+            key: Sent as the parameter `apikey`, which is in no address that is logged or quoted.
+            url: Without `/query`.
+            now: The clock, which decides how much has to be asked for.
+            client: Further arguments of `VenueClient`.
+        """
+        self._url = url.rstrip("/")
+        self._now = now
+        # One a second; where a plan allows five a minute only, its notes are waited for.
+        rates = {self._url: 10.0}
+        options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
+        self._client = VenueClient(key=key, key_parameter="apikey", now=now, **options)
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+        """Return the prices of a stock from a date to another; errors as the protocol has them."""
+        size = "compact" if self._now().date() - first < timedelta(days=COMPACT_DAYS) else "full"
+        params = [("function", "TIME_SERIES_DAILY_ADJUSTED"), ("symbol", ticker), ("outputsize", size)]
+        answer = self._client.get(f"{self._url}/query", [*params, ("datatype", "json")], check=_check)
+        if isinstance(answer, Mapping) and "Error Message" in answer:
+            said = one_line(str(answer["Error Message"]))
+            if "apikey" in said:
+                raise UsageError(f"alpha_vantage refuses the key: {said}; see whether it is right")
+            raise TickerUnknown(f"alpha_vantage has no stock {ticker} ({said}): take it out, or write it as it does")
+        series = answer.get(_SERIES) if isinstance(answer, Mapping) else None
+        if not isinstance(series, Mapping) or not all(isinstance(row, Mapping) for row in series.values()):
+            seen = fields.seen(answer)
+            raise VenueChanged(
+                f"alpha_vantage answered no {_SERIES!r} for {ticker} but {seen}; see whether predibot is up to date"
+            )
+        rows = (
+            {**{_NAMES.get(name, name): value for name, value in row.items()}, "on": on} for on, row in series.items()
+        )
+        return read_days(rows, first, last)
+
+
+def _check(answer: object) -> None:
+    """Raise what a note with status 200 means: asked too often in a minute, in a day, or for what the plan has not."""
+    said = next(
+        (one_line(str(answer[name])) for name in ("Note", "Information") if name in answer)
+        if isinstance(answer, Mapping) and _SERIES not in answer
+        else iter(()),
+        None,
+    )
+    if said is None:
+        return
+    if "premium endpoint" in said:
+        raise UsageError(f"alpha_vantage wants a plan that is paid for: {said}; use tiingo, or get such a key")
+    if "per minute" in said or "per second" in said:
+        raise TryAgain(f"alpha_vantage was asked too often: {said}", wait_seconds=NOTE_SECONDS, tries=NOTE_TRIES)
+    raise VenueUnavailable(f"alpha_vantage answers no more for now: {said}; run again tomorrow, or get another plan")

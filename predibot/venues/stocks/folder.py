@@ -1,0 +1,272 @@
+"""A folder of daily prices: read once as arrays, with a sentence on whatever of it is no price."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.domain.price import CorporateAction
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues.stocks.recording import ACTION_COLUMNS, ACTIONS_FILE, CLOSED_HOUR, recorded_tickers
+
+Days = NDArray[np.datetime64]
+Floats = NDArray[np.float64]
+SECTORS_FILE = "sectors.csv"
+_KINDS = ("split", "dividend", "delisting")
+_JUMP = 0.01
+"""By so much of its size a step of adjusted closes may differ from that of the raw ones and the actions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What is wrong with a folder, and from which date on that could be known."""
+
+    on: date
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StockFolder:
+    """All closes of a folder; arrays have the shape (days,) or (days, tickers)."""
+
+    path: Path
+    tickers: tuple[str, ...]
+    days: Days
+    """The trading days: those of which at least half of the stocks that were listed then have a row."""
+    close: Floats
+    """Raw, in dollars a share of that day; not a number where there is no price."""
+    first_row: NDArray[np.int64]
+    """Of each stock the first of `days` with a price, (tickers,); the number of days where it has none."""
+    actions: Mapping[str, tuple[CorporateAction, ...]]
+    """By ticker, oldest first."""
+    sectors: Mapping[str, str]
+    remarks: tuple[Remark, ...]
+
+    def instant(self, place: int) -> datetime:
+        """Return when the close of a day is known."""
+        return closed_at(self.days[place].astype(object))
+
+    def places(self, until: datetime) -> int:
+        """Return how many days have a close that is known by an instant."""
+        at = until.astimezone(UTC)
+        last = np.datetime64(at.date(), "D") - (0 if at.time() >= time(CLOSED_HOUR) else 1)
+        return int(np.searchsorted(self.days, last, side="right"))
+
+
+def closed_at(day: date) -> datetime:
+    """Return when the close of a date is known.
+
+    Examples:
+        >>> closed_at(date(2026, 1, 5)).isoformat()
+        '2026-01-05T21:00:00+00:00'
+    """
+    return datetime.combine(day, time(CLOSED_HOUR), UTC)
+
+
+def read_folder(path: Path) -> StockFolder:
+    """Return the prices of a folder.
+
+    Raises:
+        UsageError: If there is no stock in it, or a table cannot be read at all.
+        VenueChanged: If a table has not the columns that it should.
+    """
+    names = recorded_tickers(path)
+    if not names:
+        raise UsageError(f"{path} has no file such as AAPL.csv; write one with `predibot record --stocks`")
+    remarks: list[Remark] = []
+    stated = {name: _closes(path / f"{name}.csv", remarks) for name in names}
+    actions = _actions(path / ACTIONS_FILE, remarks)
+    days = _trading_days(stated, actions, remarks)
+    close = np.full((days.size, len(names)), np.nan)
+    for column, (on, price, _) in enumerate(stated.values()):
+        place = np.searchsorted(days, on)
+        known = (place < days.size) & (days[np.minimum(place, max(days.size - 1, 0))] == on) if days.size else on != on
+        close[place[known], column] = price[known]
+    is_priced = ~np.isnan(close)
+    first = np.where(is_priced.any(axis=0), is_priced.argmax(axis=0), days.size)
+    for name, (on, price, adjusted) in stated.items():
+        remarks.extend(_unexplained(name, on, price, adjusted, actions.get(name, ())))
+    sectors = {row["ticker"]: row["sector"] for _, row in _table(path / SECTORS_FILE, ("ticker", "sector"))}
+    ordered = tuple(sorted(remarks, key=lambda each: (each.on, each.text)))
+    return StockFolder(path, names, days, close, first.astype(np.int64), actions, sectors, ordered)
+
+
+def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
+    """Return the dates of a file in order, with raw and adjusted closes; adjusted ones may be not a number."""
+    columns = _columns(path)
+    if not columns or "date" not in columns or "close" not in columns:
+        raise VenueChanged(f"{path} has no columns date and close; its first line names those that it has")
+    name = path.stem
+    dates, closes = columns["date"], columns["close"]
+    try:
+        on = np.array(dates, dtype="datetime64[D]")
+    except ValueError:
+        kept = [place for place, text in enumerate(dates) if _is_date(text)]
+        if lost := [text for text in dates if not _is_date(text)]:
+            remarks.append(Remark(date.min, f"{name}: {lost[0][:20]!r} is no date ({len(lost)} rows); it has no price"))
+        return _sorted(name, [dates[each] for each in kept], [closes[each] for each in kept], columns, kept, remarks)
+    price, adjusted = _numbers(closes), _numbers(columns.get("adjusted_close", ["nan"] * len(dates)))
+    return _checked(name, on, price, adjusted, remarks)
+
+
+def _sorted(
+    name: str,
+    dates: Sequence[str],
+    closes: Sequence[str],
+    columns: Mapping[str, Sequence[str]],
+    kept: Sequence[int],
+    remarks: list[Remark],
+) -> tuple[Days, Floats, Floats]:
+    adjusted = columns.get("adjusted_close")
+    said = [adjusted[each] for each in kept] if adjusted else ["nan"] * len(kept)
+    return _checked(name, np.array(dates, dtype="datetime64[D]"), _numbers(closes), _numbers(said), remarks)
+
+
+def _checked(
+    name: str, on: Days, price: Floats, adjusted: Floats, remarks: list[Remark]
+) -> tuple[Days, Floats, Floats]:
+    """Return rows in order of their dates, each once, without those that state no price."""
+    if (on[1:] < on[:-1]).any():
+        place = int(np.argmax(on[1:] < on[:-1])) + 1
+        first = np.maximum.accumulate(on)[place]
+        remarks.append(
+            Remark(first.astype(object), f"{name}: {on[place]} stands behind {first}; rows go by their dates")
+        )
+        order = np.argsort(on, kind="stable")
+        on, price, adjusted = on[order], price[order], adjusted[order]
+    same = on[1:] == on[:-1]
+    if same.any():
+        twice = np.unique(on[1:][same])
+        differs = np.unique(on[1:][same & ~(price[1:] == price[:-1])])
+        for each in differs.tolist():
+            remarks.append(Remark(each, f"{name}: {each} has two closes; it has no price then"))
+        for each in np.setdiff1d(twice, differs).tolist():
+            remarks.append(Remark(each, f"{name}: {each} stands there twice with one close; it counts once"))
+        keep = np.concatenate([[True], ~same]) & ~np.isin(on, differs)
+        on, price, adjusted = on[keep], price[keep], adjusted[keep]
+    is_price = np.isfinite(price) & (price > 0.0)
+    for each in on[~is_price].tolist():
+        remarks.append(Remark(each, f"{name}: the close of {each} is no number above 0; it has no price then"))
+    return on[is_price], price[is_price], adjusted[is_price]
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(texts: Sequence[str]) -> Floats:
+    try:
+        return np.array(list(map(float, texts)))
+    except ValueError:
+        return np.array([_number(text) for text in texts])
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def _columns(path: Path) -> Mapping[str, list[str]]:
+    """Return a table by its columns; the plain one of numbers without quotes in a tenth of the time."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
+    head, _, body = text.replace("\r\n", "\n").partition("\n")
+    names = [name.strip() for name in head.split(",")]
+    body = body.strip("\n")
+    lines = body.count("\n") + 1 if body else 0
+    if '"' not in text and "\n\n" not in body and body.count(",") == lines * (len(names) - 1):
+        cells = body.replace("\n", ",").split(",") if body else []
+        return {name: cells[number :: len(names)] for number, name in enumerate(names)}
+    rows = [row for _, row in _table(path, ("date", "close"))]
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a small table with their lines; none where there is no file."""
+    try:
+        table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True)
+        rows = [(table.line_num, row) for row in table]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, csv.Error) as error:
+        raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
+    if set(columns) - set(table.fieldnames or ()) or any(None in row or None in row.values() for _, row in rows):
+        raise VenueChanged(f"{path} is no table with the columns {', '.join(columns)}")
+    return rows
+
+
+def _actions(path: Path, remarks: list[Remark]) -> dict[str, tuple[CorporateAction, ...]]:
+    found: dict[str, dict[tuple[date, str], CorporateAction]] = {}
+    for line, row in _table(path, ACTION_COLUMNS):
+        try:
+            on, kind = date.fromisoformat(row["date"]), row["action"]
+            if kind not in _KINDS:
+                raise ValueError(f"{kind[:40]!r} is no action; it is {', '.join(_KINDS)}")
+            action = CorporateAction(kind, closed_at(on), float(row["value"]) if row["value"].strip() else None)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise UsageError(f"{path}, line {line}, cannot be read: {error}; fix it") from None
+        own = found.setdefault(row["ticker"], {})
+        if (on, kind) in own and own[on, kind] != action:
+            raise UsageError(f"{path}, line {line}: {row['ticker']} has two of {kind} on {on}; keep one")
+        own[on, kind] = action
+    return {name: tuple(own[key] for key in sorted(own)) for name, own in found.items()}
+
+
+def _trading_days(
+    stated: Mapping[str, tuple[Days, Floats, Floats]],
+    actions: Mapping[str, Sequence[CorporateAction]],
+    remarks: list[Remark],
+) -> Days:
+    """Return the dates that at least half of the stocks that are listed then have a close of."""
+    every, rows = np.unique(np.concatenate([on for on, _, _ in stated.values()]), return_counts=True)
+    listed = np.zeros(every.size)
+    for name, (on, _, _) in stated.items():
+        if on.size:
+            gone = [each.effective_at.date() for each in actions.get(name, ()) if each.kind == "delisting"]
+            end = np.datetime64(min(gone), "D") if gone else every[-1] + 1
+            listed[np.searchsorted(every, on[0]) : np.searchsorted(every, end)] += 1
+    is_trading = 2 * rows >= listed
+    for each, count, of in zip(
+        every[~is_trading].tolist(), rows[~is_trading].tolist(), listed[~is_trading].tolist(), strict=True
+    ):
+        text = (
+            f"{each}: {count} of {of:.0f} stocks have a row, fewer than half; it is no trading day, or files are late"
+        )
+        remarks.append(Remark(each, text))
+    return every[is_trading]
+
+
+def _unexplained(
+    name: str, on: Days, price: Floats, adjusted: Floats, actions: Sequence[CorporateAction]
+) -> Iterator[Remark]:
+    """Yield where adjusted closes step in another way than raw ones do with the actions: one may be missing."""
+    if on.size < 2 or not np.isfinite(adjusted).any():
+        return
+    step = np.ones(on.size - 1)
+    for action in actions:
+        place = int(np.searchsorted(on, np.datetime64(action.effective_at.date(), "D"))) - 1
+        if 0 <= place < step.size and action.value:
+            if action.kind == "split":
+                step[place] *= action.value
+            elif action.kind == "dividend":
+                step[place] /= 1.0 - min(action.value / price[place], 0.99)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        differs = np.abs(adjusted[1:] / adjusted[:-1] / (price[1:] / price[:-1] * step) - 1.0) > _JUMP
+    for place in np.flatnonzero(differs).tolist():
+        text = (
+            f"{name}: the adjusted closes step otherwise on {on[place + 1]} than the closes; an action may be missing"
+        )
+        yield Remark(on[place + 1].astype(object), text)

@@ -1,0 +1,106 @@
+"""A folder of daily prices as a past: read once for all instants, and cut off at one of them."""
+
+import csv
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from predibot.contracts import OpenVenue
+from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
+from predibot.venues.stocks.folder import SECTORS_FILE, StockFolder, closed_at, read_folder
+from predibot.venues.stocks.reader import NAME, StockVenue
+from predibot.venues.stocks.recording import ACTIONS_FILE
+
+DECIDED_AFTER = timedelta(minutes=5)
+"""Behind the close, where nobody names an instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class StockPast:
+    """A folder of stocks: it answers each instant as of then."""
+
+    spec: str
+    prices: StockFolder
+    scripted_models: ClassVar = ""
+    venue_name: ClassVar = NAME
+
+    @property
+    def folder(self) -> Path:
+        """Return where the prices lie."""
+        return self.prices.path
+
+    @property
+    def first_at(self) -> datetime:
+        """Return five minutes after the first close."""
+        return self.prices.instant(0) + DECIDED_AFTER
+
+    @property
+    def last_at(self) -> datetime:
+        """Return five minutes after the last close."""
+        return self.prices.instant(-1) + DECIDED_AFTER
+
+    def known_until(self) -> datetime:
+        """Return the instant of the last close."""
+        return self.last_at
+
+    def check(self, instant: datetime) -> None:
+        """Refuse an instant before the first close."""
+        if instant < self.prices.instant(0):
+            raise UsageError(
+                f"{self.folder} has no close at or before {format_instant(instant)}; "
+                f"its first is of {format_instant(self.prices.instant(0))}"
+            )
+
+    def is_session(self, instant: datetime) -> bool:
+        """Return whether the UTC date of an instant is a trading day."""
+        day = np.datetime64(instant.astimezone(UTC).date(), "D")
+        return bool(np.isin(day, self.prices.days))
+
+    def open_at(self, instant: datetime) -> OpenVenue:
+        """Return the stocks as of an instant."""
+        return OpenVenue(self.spec, StockVenue(self.prices), instant)
+
+    def cut_at(self, instant: datetime) -> OpenVenue:
+        """Return a copy of the folder in a temporary one, without anything later."""
+        with ExitStack() as closing:
+            folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="predibot-cut-"))).resolve()
+            write_cut(self.folder, folder, instant)
+            return OpenVenue(f"{NAME}:{folder}", StockVenue(read_folder(folder)), instant, closing.pop_all())
+
+
+def write_cut(folder: Path, into: Path, instant: datetime) -> None:
+    """Write a folder without the rows of dates whose close is not known by an instant, and without adjusted closes.
+
+    Those contain later splits and dividends; a sentence that rests on them is not repeated either.
+
+    Raises:
+        UsageError: If it cannot be written.
+    """
+    try:
+        for path in sorted(folder.glob("*.csv")):
+            if path.name == SECTORS_FILE:
+                (into / path.name).write_bytes(path.read_bytes())
+                continue
+            with path.open(encoding="utf-8", newline="") as file, (into / path.name).open("w", newline="") as copy:
+                rows = csv.DictReader(file)
+                kept = [name for name in rows.fieldnames or () if name != "adjusted_close"]
+                table = csv.DictWriter(copy, kept, extrasaction="ignore", lineterminator="\n")
+                table.writeheader()
+                table.writerows(row for row in rows if _is_known(row.get("date") or "", instant))
+        if not (into / ACTIONS_FILE).exists():
+            (into / ACTIONS_FILE).write_text("date,ticker,action,value\n")
+    except (OSError, csv.Error) as error:
+        raise UsageError(f"{into} cannot be written: {error}; make room there, or set TMPDIR") from error
+
+
+def _is_known(text: str, instant: datetime) -> bool:
+    try:
+        return closed_at(date.fromisoformat(text)) <= instant
+    except ValueError:
+        return False

@@ -1,0 +1,246 @@
+"""Recording stocks: daily prices of a provider, merged into a folder of CSV files.
+
+Every file is written beside its place and renamed when it is whole, actions
+before the prices that they belong to, so that a kill anywhere leaves what the
+next call goes on from. What is recorded stays: a close that the provider
+states in another way later is a sentence and no change. One writer at a time:
+two would each replace the other's actions.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from predibot.errors import UsageError
+from predibot.venues.stocks.daily_prices import DayPrices, PriceProvider
+from predibot.whole_file import whole_file
+
+CLOSED_HOUR = 21
+"""Of UTC, from which the close of a day is known."""
+RECHECKED_DAYS = 7
+"""So many days before the last one recorded are asked for again, to see what came late or was stated anew."""
+QUIET_DAYS = 10
+"""A stock without prices for longer is said to be."""
+SHOWN_STOCKS = 5
+SAME_SHARE = 1e-6
+"""Two closes that differ by less of their size are one, written in two ways."""
+TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
+PRICE_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
+ACTIONS_FILE = "actions.csv"
+ACTION_COLUMNS = ("date", "ticker", "action", "value")
+
+_Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What one call wrote of a stock."""
+
+    rows: int = 0
+    """New trading days."""
+    actions: int = 0
+    """New splits and dividends."""
+    notes: tuple[str, ...] = ()
+
+
+def checked_ticker(ticker: str) -> str:
+    """Return a ticker, which also names a file.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    if not TICKER.fullmatch(ticker):
+        raise UsageError(f"{ticker[:40]!r} is no ticker; write one as AAPL or BRK-B")
+    return ticker
+
+
+def recorded_tickers(folder: Path) -> tuple[str, ...]:
+    """Return the stocks of a folder, in alphabetical order."""
+    return tuple(sorted(path.stem for path in folder.glob("*.csv") if TICKER.fullmatch(path.stem)))
+
+
+def last_closed_day(now: datetime) -> date:
+    """Return the last weekday whose close is known by an instant.
+
+    Examples:
+        >>> str(last_closed_day(datetime(2026, 1, 5, 20, 59, tzinfo=UTC)))
+        '2026-01-02'
+    """
+    at = now.astimezone(UTC)
+    day = at.date() if at.hour >= CLOSED_HOUR else at.date() - timedelta(days=1)
+    return day - timedelta(days=max(0, day.weekday() - 4))
+
+
+def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> Recorded:
+    """Add what is missing of a stock to a folder; nothing is asked where nothing can be missing.
+
+    Args:
+        folder: It exists.
+        provider: Who is asked.
+        ticker: A ticker.
+        since: The first day of a stock that is new to the folder.
+        now: No day is asked for whose close is not known by then.
+
+    Raises:
+        UsageError: If a file of the folder cannot be read or written.
+        VenueError: If the provider cannot be asked; then nothing was written.
+    """
+    path = folder / f"{checked_ticker(ticker)}.csv"
+    stored = _stored_rows(path)
+    first, last = min(stored, default=since), last_closed_day(now)
+    known_until = max(stored, default=None)
+    if since > last or (known_until is not None and known_until >= last):
+        return Recorded()
+    if any(
+        (row["ticker"], row["action"]) == (ticker, "delisting")
+        for _, row in _read(folder / ACTIONS_FILE, ACTION_COLUMNS)
+    ):
+        return Recorded()
+    start = since if known_until is None else max(first, known_until - timedelta(days=RECHECKED_DAYS))
+    read = provider.prices(ticker, start, last)
+    fresh = [day for day in read.days if day.on not in stored]
+    if stored and (_is_readjusted(stored, read.days) or any(day.split != 1.0 or day.dividend_usd for day in fresh)):
+        # All adjusted closes before are other ones now, and a split or a dividend may have come late.
+        read = provider.prices(ticker, first, last)
+        fresh = [day for day in read.days if day.on not in stored]
+    notes = [*read.notes, *_restated(path, stored, read.days)]
+    actions, action_notes = _merged_actions(folder, ticker, read.days)
+    adjusted = {day.on: _text(day.adjusted_close) for day in read.days}
+    merged = {
+        **{on: {**row, "adjusted_close": adjusted.get(on, row["adjusted_close"])} for on, row in stored.items()},
+        **{day.on: _row(day) for day in fresh},
+    }
+    newest = max(merged, default=None)
+    if newest is None:
+        notes.append(f"the provider states no price from {start} to {last}")
+    elif last - newest > timedelta(days=QUIET_DAYS):
+        notes.append(
+            f"no price is stated after {newest}; if it was delisted, write a row of that into {ACTIONS_FILE} by hand"
+        )
+    if merged != stored:
+        _write(path, PRICE_COLUMNS, (merged[on] for on in sorted(merged)))
+    return Recorded(len(fresh), actions, tuple(f"{ticker}: {note}" for note in (*notes, *action_notes)))
+
+
+def missing_days(folder: Path, tickers: Sequence[str]) -> list[str]:
+    """Return a sentence on the stocks without a row on days on which most others of these have one, if there are any.
+
+    Only days between its own first and last count: before it was not listed, and after it may be late.
+    """
+    days = {ticker: set(_stored_rows(folder / f"{ticker}.csv")) for ticker in tickers}
+    counts = Counter(on for found in days.values() for on in found)
+    usual = {on for on, count in counts.items() if 2 * count > len(days)}
+    lost = {
+        ticker: sorted(on for on in usual - found if min(found) < on < max(found))
+        for ticker, found in days.items()
+        if found
+    }
+    shown = [f"{ticker} on {found[0]} ({len(found)} in all)" for ticker, found in lost.items() if found]
+    if not shown:
+        return []
+    more = f", and {len(shown) - SHOWN_STOCKS} more stocks" if len(shown) > SHOWN_STOCKS else ""
+    stocks = ", ".join(shown[:SHOWN_STOCKS])
+    return [f"most others have a row where there is none of {stocks}{more}: a halt, or a hole of the provider"]
+
+
+def _stored_rows(path: Path) -> dict[date, _Row]:
+    """Return the rows of a stock as they are written; none where there is no file."""
+    stored: dict[date, _Row] = {}
+    for line, row in _read(path, PRICE_COLUMNS[:-1]):
+        try:
+            on = date.fromisoformat(row["date"])
+            if not float(row["close"]) > 0.0 or on in stored:
+                raise ValueError("a close of 0, or a date for the second time")
+        except ValueError as error:
+            raise UsageError(f"{path}, line {line}, cannot be read: {error}; fix it, or delete the file") from None
+        stored[on] = {"adjusted_close": "", **row}
+    return stored
+
+
+def _restated(path: Path, stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> list[str]:
+    """Return a sentence on the closes that are another now than they were when they were recorded."""
+    found = [
+        (day.on, recorded, day.close)
+        for day in days
+        if day.on in stored and abs((recorded := float(stored[day.on]["close"])) - day.close) > SAME_SHARE * recorded
+    ]
+    if not found:
+        return []
+    on, recorded, now = found[0]
+    several = f", and those of {len(found) - 1} more days are others too" if len(found) > 1 else ""
+    return [
+        f"the close of {on} was recorded as {recorded:g} and is now stated as {now:g}{several}; what is recorded "
+        f"stays. To take the new ones, delete {path.name} and record again"
+    ]
+
+
+def _is_readjusted(stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> bool:
+    """Return whether an adjusted close is another now, or was not recorded."""
+    return any(day.on in stored and stored[day.on]["adjusted_close"] != _text(day.adjusted_close) for day in days)
+
+
+def _merged_actions(folder: Path, ticker: str, days: Iterable[DayPrices]) -> tuple[int, list[str]]:
+    """Write new splits and dividends, and return how many there are and what contradicts those that are recorded."""
+    path = folder / ACTIONS_FILE
+    rows = [row for _, row in _read(path, ACTION_COLUMNS)]
+    stored = {(row["date"], row["action"]): row["value"] for row in rows if row["ticker"] == ticker}
+    stated = [
+        (str(day.on), kind, _text(value))
+        for day in days
+        for kind, value, none in (("split", day.split, 1.0), ("dividend", day.dividend_usd, 0.0))
+        if value != none
+    ]
+    fresh = [each for each in stated if each[:2] not in stored]
+    # A folder says that there are none in a file without a row.
+    if fresh or not path.exists():
+        rows += [{"date": on, "ticker": ticker, "action": kind, "value": value} for on, kind, value in fresh]
+        _write(path, ACTION_COLUMNS, sorted(rows, key=lambda row: (row["date"], row["ticker"], row["action"])))
+    return len(fresh), [
+        f"the {kind} of {on} was recorded as {stored[on, kind]} and is now stated as {value}; the recorded one stays"
+        for on, kind, value in stated
+        if (on, kind) in stored and stored[on, kind] != value
+    ]
+
+
+def _row(day: DayPrices) -> _Row:
+    numbers = (day.open, day.high, day.low, day.close, day.volume, day.adjusted_close)
+    return dict(zip(PRICE_COLUMNS, (str(day.on), *map(_text, numbers)), strict=True))
+
+
+def _text(number: float) -> str:
+    return f"{number:.10g}" if abs(number) < 1e10 else f"{number:.0f}"
+
+
+def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
+    """Return the rows of a table with their lines; none where there is no file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
+    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        rows = [(table.line_num, row) for row in table]
+        if set(columns) - set(table.fieldnames or ()) or any(None in row or None in row.values() for _, row in rows):
+            raise csv.Error(f"it is no table with the columns {', '.join(columns)}")
+    except csv.Error as error:
+        raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
+    return rows
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[_Row]) -> None:
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    try:
+        with whole_file(path, durable=True) as file:
+            file.write(text.getvalue().encode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error}; name a folder that can") from error

@@ -1,0 +1,73 @@
+"""Daily prices from Tiingo, with a key.
+
+Where the shapes are from, and that nobody has verified them, stands in
+`predibot/sandbox/server/stock_prices.py`, which speaks them too.
+"""
+
+from contextlib import AbstractContextManager
+from datetime import date
+from typing import Any
+
+from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.net.api_keys import Key
+from predibot.venues import fields
+from predibot.venues.http import RequestRefused, VenueClient
+from predibot.venues.stocks.daily_prices import ReadPrices, TickerUnknown, read_days
+
+OWN_URL = "https://api.tiingo.com"
+MAX_BYTES = 16_000_000
+"""Of an answer; forty years of a stock are 3 MB."""
+_SPENT = "run over your"
+"""What an answer without JSON has in it when the allowance is spent."""
+_NAMES = {
+    "date": "on", "open": "open", "high": "high", "low": "low", "close": "close", "volume": "volume",
+    "adjClose": "adjusted_close", "divCash": "dividend_usd", "splitFactor": "split",
+}  # fmt: skip
+
+
+class Tiingo(AbstractContextManager["Tiingo"]):
+    """Tiingo's end-of-day prices."""
+
+    name = "tiingo"
+    own_url = OWN_URL
+
+    def __init__(self, key: Key, *, url: str = OWN_URL, **client: Any) -> None:
+        """Open the client.
+
+        Args:
+            key: Sent in a header.
+            url: Without `/tiingo`.
+            client: Further arguments of `VenueClient`.
+        """
+        self._url = url.rstrip("/")
+        # What is counted is an hour, whose end nobody waits for.
+        rates = {self._url: 40.0}
+        options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
+        self._client = VenueClient(key=key, authorization="Token", **options)
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+        """Return the prices of a stock from a date to another; errors as the protocol has them."""
+        params = [("startDate", str(first)), ("endDate", str(last)), ("format", "json")]
+        try:
+            answer = self._client.get(f"{self._url}/tiingo/daily/{ticker}/prices", params)
+        except RequestRefused as error:
+            if error.status == 404:
+                raise TickerUnknown(f"tiingo has no stock {ticker}: take it out, or write it as tiingo does") from error
+            raise
+        except VenueChanged as error:
+            if _SPENT in str(error):
+                said = "tiingo says that the allowance of this hour, day or month is spent"
+                raise VenueUnavailable(f"{said}; run again later, or get another plan") from error
+            raise
+        if not isinstance(answer, list) or not all(isinstance(row, dict) for row in answer):
+            seen = fields.seen(answer)
+            raise VenueChanged(
+                f"tiingo answered no list of days for {ticker} but {seen}; see whether predibot is up to date"
+            )
+        return read_days(
+            ({_NAMES.get(name, name): value for name, value in row.items()} for row in answer), first, last
+        )
