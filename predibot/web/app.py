@@ -13,8 +13,10 @@ from fastapi.staticfiles import StaticFiles
 
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import PredibotError, UsageError
+from predibot.jobs.status import status_of
 from predibot.ledger.store import Store
 from predibot.reports.views.evaluation_csv import csv_lines
+from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
@@ -129,6 +131,11 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     def health() -> PlainTextResponse:
         shelf.version()
         return PlainTextResponse("ok\n")
+
+    @app.get("/metrics", include_in_schema=False)
+    def metrics() -> Response:
+        """Return what the service says of itself too, to who has the token."""
+        return Response(status_metrics(status_of(store, clock)), media_type=METRICS_TYPE)
 
     guard(app, host=host, token=token)
     return app

@@ -204,6 +204,8 @@ def test_a_token_is_asked_of_pages_and_of_the_api(played: str) -> None:
         assert "HttpOnly" in entered.headers["set-cookie"] and "SameSite=strict" in entered.headers["set-cookie"]
         assert browser.get("/").status_code == 200
         assert browser.get("/health").text == "ok\n"
+        assert browser.get("/metrics").text.startswith("# HELP predibot_")
+        assert client_of(store, token=TOKEN).get("/metrics").status_code == 303
 
 
 @pytest.mark.parametrize(

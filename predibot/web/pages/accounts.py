@@ -10,7 +10,7 @@ from predibot.reports.cohorts.statement import cohort_statement_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.drawing import Banded, Shares, banded, shares_of
-from predibot.web.pages.page import Page
+from predibot.web.pages.page import Page, grid_tables
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -32,7 +32,9 @@ class ShownAccount:
 def account_page(shelf: Shelf, bot: str, cohort: str = "") -> Page:
     """Return a bot's accounts whole, or that of a cohort."""
     found = account_statements(shelf.store, bot, recipe=None, cohort=cohort or None)
-    return Page("account", {"bot": bot, "cohort": cohort, "accounts": [_shown(shelf, each) for each in found]})
+    accounts = [_shown(shelf, each) for each in found]
+    grids = [grid for each in accounts for grid in each.grids if grid.rows]
+    return Page("account", {"bot": bot, "cohort": cohort, "accounts": accounts}, grid_tables(grids))
 
 
 def cohort_page(shelf: Shelf, week: str) -> Page:
@@ -40,7 +42,7 @@ def cohort_page(shelf: Shelf, week: str) -> Page:
     found = cohorts_of(shelf.store, week, clock=shelf.clock)
     members = dict.fromkeys(each.member.bot_id for cohort in found for each in cohort.members)
     grids = [grid for each in found for grid in cohort_statement_grids(each) if grid.rows]
-    return Page("cohort", {"week": week, "members": list(members), "grids": grids})
+    return Page("cohort", {"week": week, "members": list(members), "grids": grids}, grid_tables(grids))
 
 
 def _shown(shelf: Shelf, found: AccountStatement) -> ShownAccount:

@@ -6,7 +6,7 @@ from predibot.errors import UsageError
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
-from predibot.web.pages.page import Page, paged
+from predibot.web.pages.page import Page, grid_tables, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -38,7 +38,11 @@ def compare_page(
     # What headers mean is said once.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
     questions = shelf.pair(one, other, venue, recipe)
-    return Page("compare", {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)})
+    return Page(
+        "compare",
+        {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},
+        {**grid_tables(grids), "questions": records(questions)},
+    )
 
 
 def _of_two(grid: Grid, *, apart: bool) -> Grid:

@@ -17,7 +17,7 @@ from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, lead
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import Narrowing
 from predibot.web.curve import Curve, curve_of, reliability_of
-from predibot.web.pages.page import Page, day_of, grids_page
+from predibot.web.pages.page import Page, day_of, grid_tables, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -163,6 +163,7 @@ def calibration_page(
     part = Part(recipe, venue, since, until, category, mode, bots)
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
+    grids = [grid for grid in table_grids(found, "calibration") if grid.rows]
     return Page(
         "calibration",
         {
@@ -171,6 +172,7 @@ def calibration_page(
                 for card in cards
                 if card.forecast.n and card.forecast.calibration is not None
             ],
-            "grids": [grid for grid in table_grids(found, "calibration") if grid.rows],
+            "grids": grids,
         },
+        grid_tables(grids),
     )

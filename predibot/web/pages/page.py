@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from predibot.errors import UsageError
@@ -27,8 +28,12 @@ class Page:
 def grids_page(title: str, found: Sequence[Grid], **more: Any) -> Page:
     """Return a page of tables, as the terminal has them; those without a row are left out."""
     grids = [grid for grid in found if grid.rows]
-    tables = {str(number): lambda grid=grid: grid_rows(grid) for number, grid in enumerate(grids, start=1)}
-    return Page("grids", {"title": title, "grids": grids, **more}, tables)
+    return Page("grids", {"title": title, "grids": grids, **more}, grid_tables(grids))
+
+
+def grid_tables(grids: Sequence[Grid]) -> dict[str, Callable[[], Rows]]:
+    """Return tables as what can be taken away, by their place."""
+    return {str(number): partial(grid_rows, grid) for number, grid in enumerate(grids, start=1)}
 
 
 def grid_rows(grid: Grid) -> Rows:
