@@ -27,7 +27,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, subjects, tasks
-from predibot.ledger.write.events import instrument_row, instruments
+from predibot.ledger.write.events import instrument_row, instrument_rows, instruments
 from predibot.ledger.write.runs import StoredRun
 
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
@@ -324,10 +324,11 @@ def add_valuation(
     key = {"account_id": account_id, "at": floored, "revision": revision}
     worth = {"journal_number": number, "cash_usd": account.cash_usd, "value_usd": worth_usd}
     connection.execute(insert(valuations), {**key, **worth})
+    row_of = instrument_rows(connection, prices.keys())
     seen = [
         {
             **key,
-            "instrument_row": instrument_row(connection, instrument),
+            "instrument_row": row_of[instrument],
             "price": price.mid,
             "priced_at": price.at,
             "state": (states or {}).get(instrument, "quoted"),

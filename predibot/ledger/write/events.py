@@ -1,7 +1,7 @@
 """What the ledger knows of a venue: its events, markets and instruments, each written once."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -140,6 +140,14 @@ def instrument_values(
         "lowest_price": lowest,
         "highest_price": highest if isfinite(highest) else None,
     }
+
+
+def instrument_rows(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, int]:
+    """Return the row number of each instrument; one that is not known yet is stored."""
+    listed = select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
+    found = connection.execute(listed.where(instruments.c.instrument_id.in_([each.id for each in wanted])))
+    rows = {Instrument(*names): row for *names, row in found}
+    return {each: rows[each] if each in rows else instrument_row(connection, each) for each in wanted}
 
 
 def instrument_row(connection: Connection, instrument: Instrument) -> int:
