@@ -63,7 +63,15 @@ def words_after(process: "subprocess.Popen[str]", words: str) -> str:
     assert process.stderr is not None
     found = next((line.partition(words)[2].strip() for line in process.stderr if words in line), None)
     assert found is not None, f"it ended and never said {words!r}"
-    threading.Thread(target=lambda: [None for _ in process.stderr or ()], daemon=True).start()
+    stream = process.stderr
+
+    def read_on() -> None:
+        # It is closed with the process.
+        with suppress(ValueError):
+            for _ in stream:
+                pass
+
+    threading.Thread(target=read_on, daemon=True).start()
     return found
 
 
