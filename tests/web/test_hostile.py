@@ -23,7 +23,7 @@ from tests.web.conftest import client_of
 from tests.web.test_pages import Links
 
 EVIL = "=1+1<script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}\u202e\x1b[31m'\"&%0d\r\nSet-Cookie: a=b\x00/../"
-LONG = EVIL + "A" * 100_000
+LONG = EVIL + "A" * 5_000
 NAMES = {
     "bots": ("name", "model"),
     "accounts": ("bot", "recipe"),
@@ -43,7 +43,7 @@ TEXTS = {
     "news": ("title", "snippet"),
     "labels": ("label",),
 }
-MOST = 5
+MOST = 3
 """Pages of a kind that are read."""
 
 
