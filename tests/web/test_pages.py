@@ -205,7 +205,8 @@ def test_a_token_is_asked_of_pages_and_of_the_api(played: str) -> None:
         assert browser.get("/").status_code == 200
         assert browser.get("/health").text == "ok\n"
         assert browser.get("/metrics").text.startswith("# HELP predibot_")
-        assert client_of(store, token=TOKEN).get("/metrics").status_code == 303
+        # A program is not led to a form.
+        assert client_of(store, token=TOKEN).get("/metrics").status_code == 401
 
 
 @pytest.mark.parametrize(

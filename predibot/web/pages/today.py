@@ -31,6 +31,8 @@ class Settled:
     """How many had a forecast."""
     worst: SaidOfSettled | None
     """Whose forecast was farthest off; None where only baselines spoke, of whom nobody expects anything."""
+    has_page: bool
+    """Whether somebody decided on its event, which has a page then."""
     dearest: float | None
     """The price farthest off at which somebody was booked; None where none has one."""
 
@@ -85,6 +87,7 @@ def settled_markets(said: Sequence[SaidOfSettled]) -> list[Settled]:
                 last=own[-1],
                 bots=len({each.bot for each in own}),
                 worst=max(thought, key=lambda each: abs(each.probability - paid), default=None),
+                has_page=any(each.subject_kind == "event" for each in own),
                 dearest=max(prices, key=lambda price: abs(price - paid), default=None),
             )
         )
