@@ -15,6 +15,7 @@ from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.event_facts import NO_CATEGORY, played_events
 from predibot.ledger.read.rows_for_python import (
     Asked,
@@ -109,6 +110,10 @@ class Shelf:
     def forecasts(self, asked: Asked) -> tuple[LedgerForecast, ...]:
         """Return forecasts by slot, bot, event and market: of an event, a run or a decision."""
         return self._read(("forecasts", _key(asked)), lambda connection: told_forecasts(connection, asked))
+
+    def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
+        """Return the orders, fills and sources of a decision, as `decision_details`."""
+        return self.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
 
     def trace_lines(self, digest: str) -> TraceLines:
         """Return where the lines of a trace are, for as long as nobody changes its file.
