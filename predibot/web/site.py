@@ -44,7 +44,7 @@ from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page
 from predibot.web.pages.details import source_page
 from predibot.web.pages.events import event_page, events_page, related
-from predibot.web.pages.leaderboard import TABLES_ASK, calibration_page, leaderboard_page, table_page
+from predibot.web.pages.leaderboard import TABLES_ASK, calibration_page, curves_page, leaderboard_page, table_page
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
 from predibot.web.pages.records import accounts_page, cohorts_page, runs_page
@@ -253,6 +253,7 @@ class _Site:
         general = [
             _Made("/", {}, partial(_same, board)),
             _Made("/calibration", {}, partial(calibration_page, shelf, **scores)),
+            _Made("/curves", {}, partial(curves_page, shelf, **scores)),
             _Made("/accounts", {}, partial(accounts_page, shelf)),
             _Made("/cohorts", {}, partial(cohorts_page, shelf)),
             _Made("/methods", {}, partial(methods_page, shelf)),

@@ -1,4 +1,4 @@
-"""A ledger of three games in which every name and text is an attack: pages show text, files of tables hold no formula."""
+"""A ledger of three games in which every name and text is an attack: pages show text, tables hold no formula."""
 
 import csv
 import io
@@ -22,8 +22,10 @@ from predibot.ledger.store import Store
 from tests.web.conftest import client_of
 from tests.web.test_pages import Links
 
-EVIL = "=1+1<script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}\u202e\x1b[31m'\"&%0d\r\nSet-Cookie: a=b\x00/../"
-LONG = EVIL + "A" * 5_000
+EVIL = (
+    "=1+1<script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}\u202e\x1b[31m'\"&%0d\r\nSet-Cookie: a=b\x00/../"
+)
+LONG = EVIL + "A" * 100_000
 NAMES = {
     "bots": ("name", "model"),
     "accounts": ("bot", "recipe"),
@@ -43,7 +45,7 @@ TEXTS = {
     "news": ("title", "snippet"),
     "labels": ("label",),
 }
-MOST = 3
+MOST = 5
 """Pages of a kind that are read."""
 
 
@@ -74,7 +76,7 @@ def _attack(connection: Connection, *, cohorts: bool) -> None:
 
 @pytest.fixture(params=["names", "cohorts too"])
 def attacked(played: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, bool]]:
-    """Return a browser before a copy of the ledger with three games, its texts replaced, and whether cohorts are left."""
+    """Return a browser before a copy of the ledger with three games, its texts replaced, and if cohorts are left."""
     source = Path(played.removeprefix("sqlite:///"))
     target = tmp_path / "attacked.db"
     shutil.copy(source, target)
@@ -118,7 +120,9 @@ def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tupl
             assert len(answer.content) < 1_500_000, path
             ahead += page.found
         elif sort == "text/csv":
-            assert re.fullmatch(r'attachment; filename="predibot-[a-z0-9_]+\.csv"', answer.headers["content-disposition"])
+            assert re.fullmatch(
+                r'attachment; filename="predibot-[a-z0-9_]+\.csv"', answer.headers["content-disposition"]
+            )
             broken += [f"{path}: {cell[:60]!r}" for row in _rows(answer.text) for cell in row if _runs(cell)]
     assert not broken, "\n".join(broken)
     wanted = {"/bot", "/decision", "/event", "/account", "/cohorts", "/source", "/runs", "/decisions.csv", "/bot.csv"}

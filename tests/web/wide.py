@@ -131,6 +131,7 @@ def walked(browser: Browser, address: str, width: int, scheme: str, shots: Path,
             if found.violations_count:
                 broken.append(f"{path}: {found.generate_report()}")
             ahead += page.locator("a[href^='/']").evaluate_all("all => all.map(each => each.getAttribute('href'))")
-    assert (said, broken) == ([], [])
+    assert not said, said
+    assert not broken, "\n".join(broken)
     assert {"/", "/bot", "/decision", "/event", "/account", "/cohort", "/source", "/compare"} <= set(kinds)
     return len(seen)
