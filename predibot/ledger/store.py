@@ -506,7 +506,7 @@ def lay_down(file: Path) -> None:
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:
     file = sqlite_file(url)
-    held = {"execution_options": {HELD: {}}} if read_only else {}
+    held: dict[str, Any] = {"execution_options": {HELD: {}}} if read_only else {}
     try:
         engine = create_engine(url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None, **held)
     except ModuleNotFoundError:

@@ -13,7 +13,7 @@ from predibot.ledger.read.account_statement import names_of_accounts
 from predibot.ledger.read.standing import Cost, costs_of_runs
 from predibot.ledger.write.slots import StoredSlot, stored_schedules, stored_slots
 from predibot.reports.cohorts.statement import list_grid
-from predibot.reports.views.schedule import status_document
+from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.web.pages.page import Page, grids_page, paged, records
 from predibot.web.shelf import Shelf
 
@@ -63,10 +63,9 @@ def cohorts_page(shelf: Shelf) -> Page:
 
 def status_page(shelf: Shelf) -> Page:
     """Return how schedules stand."""
-    document = status_document(status_of(shelf.store, shelf.clock))
-    return Page(
-        "status", {"document": document}, {"schedules": lambda: (_flat(each) for each in document["schedules"])}
-    )
+    status = status_of(shelf.store, shelf.clock)
+    rows = [_flat(schedule_document(each)) for each in status.schedules]
+    return Page("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
 
 
 def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
