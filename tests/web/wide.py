@@ -26,6 +26,8 @@ RULES = {
     "portfolio_weights": ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights"),
     "weekly_cohort": ("all_cash", "random_trade"),
 }
+_FIRST = ("/", "/decisions?bot=script_sharp&sort=slot")
+"""Of the decisions that are looked at some are by one that reads pages."""
 LIMITS = "[limits.decision]\nusd = 0.5\ntokens = 5_000_000\nsearches = 40\n"
 
 
@@ -105,7 +107,7 @@ def walked(browser: Browser, address: str, width: int, scheme: str, shots: Path,
         shots: Gets a picture of each page.
         most: Pages of a kind.
     """
-    said, broken, kinds, seen, ahead = list[str](), list[str](), Counter[str](), set[str](), ["/"]
+    said, broken, kinds, seen, ahead = list[str](), list[str](), Counter[str](), set[str](), [*_FIRST]
     with browser.new_context(
         bypass_csp=True,
         viewport={"width": width, "height": 900},
@@ -133,5 +135,6 @@ def walked(browser: Browser, address: str, width: int, scheme: str, shots: Path,
             ahead += page.locator("a[href^='/']").evaluate_all("all => all.map(each => each.getAttribute('href'))")
     assert not said, said
     assert not broken, "\n".join(broken)
-    assert {"/", "/bot", "/decision", "/event", "/account", "/cohort", "/source", "/compare"} <= set(kinds)
+    missing = {"/", "/bot", "/decision", "/event", "/account", "/cohort", "/source", "/compare"} - set(kinds)
+    assert not missing, missing
     return len(seen)
