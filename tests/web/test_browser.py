@@ -27,7 +27,14 @@ from tests.web.conftest import NOW
 
 PAGES = (
     *("/", "/calibration", "/decisions", "/events", "/runs", "/accounts", "/cohorts", "/status", "/tables/pairs"),
-    *("/today", "/compare", "/compare?one=script_sharp&other=random_bet", "/methods", "/account?bot=equal_weights"),
+    *(
+        "/today",
+        "/curves",
+        "/compare",
+        "/compare?one=script_sharp&other=random_bet",
+        "/methods",
+        "/account?bot=equal_weights",
+    ),
     *("/bot?name=script_sharp", "/bot?name=equal_weights", "/bot?name=script_gullible"),
 )
 LISTED = (
