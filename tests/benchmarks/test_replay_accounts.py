@@ -1,4 +1,4 @@
-"""Replays of accounts: 27 recorded weeks measured; 120 days of portfolios and 20 weeks of cohorts killed and twice."""
+"""Replays of accounts: 27 recorded weeks measured; days of portfolios and weeks of cohorts killed and twice at once."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from tests.benchmarks.memory import used_by
-from tests.jobs.replay.killed_accounts import KilledReplay
+from tests.jobs.replay.killed_accounts import KilledReplay, KilledStocks
 from tests.jobs.tiny import canonical, canonical_at
 from tests.ledger.databases import Postgres, postgres
 
@@ -24,6 +24,7 @@ __all__ = ["postgres"]
 pytestmark = pytest.mark.benchmark
 
 DAYS, WEEKS, RACED_WEEKS, KILLS = 120, 20, 4, 10
+STOCK_DAYS = 252
 WEEKLY = """
 venue = "archive:{folder}"
 every = "7d"
@@ -72,6 +73,13 @@ def test_soak_120_days_of_accounts_are_killed_and_played_twice_on_both_databases
     tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _disturb(f"{DAYS} days of accounts", partial(KilledReplay, days=DAYS), tmp_path, postgres, capsys)
+
+
+@pytest.mark.soak
+def test_soak_a_year_of_stocks_is_killed_and_played_twice_on_both_databases(
+    tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _disturb(f"{STOCK_DAYS} trading days of stocks", partial(KilledStocks, days=STOCK_DAYS), tmp_path, postgres, capsys)
 
 
 @pytest.mark.soak
