@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
+from predibot.sandbox.stocks.folder import SIMULATED_FILE, simulated_seed
 from predibot.venues.stocks.recording import ACTION_COLUMNS, ACTIONS_FILE, CLOSED_HOUR, recorded_tickers
 
 Days = NDArray[np.datetime64]
@@ -46,6 +47,8 @@ class StockFolder:
     """By ticker, oldest first."""
     sectors: Mapping[str, str]
     remarks: tuple[Remark, ...]
+    seed: int | None = None
+    """Of the simulated world that the prices are of; None of any other."""
 
     def instant(self, place: int) -> datetime:
         """Return when the close of a day is known."""
@@ -79,6 +82,12 @@ def read_folder(path: Path) -> StockFolder:
     if not names:
         raise UsageError(f"{path} has no file such as AAPL.csv; write one with `predibot record --stocks`")
     remarks: list[Remark] = []
+    try:
+        seed = simulated_seed(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path / SIMULATED_FILE} cannot be read: {error}; fix it, or delete the file") from None
+    if seed is not None:
+        remarks.append(Remark(date.min, "these stocks are simulated, and so are their news, whatever their names"))
     stated = {name: _closes(path / f"{name}.csv", remarks) for name in names}
     actions = _actions(path / ACTIONS_FILE, remarks)
     days = _trading_days(stated, actions, remarks)
@@ -93,7 +102,7 @@ def read_folder(path: Path) -> StockFolder:
         remarks.extend(_unexplained(name, on, price, adjusted, actions.get(name, ())))
     sectors = {row["ticker"]: row["sector"] for _, row in _table(path / SECTORS_FILE, ("ticker", "sector"))}
     ordered = tuple(sorted(remarks, key=lambda each: (each.on, each.text)))
-    return StockFolder(path, names, days, close, first.astype(np.int64), actions, sectors, ordered)
+    return StockFolder(path, names, days, close, first.astype(np.int64), actions, sectors, ordered, seed)
 
 
 def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
