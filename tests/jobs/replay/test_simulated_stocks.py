@@ -62,7 +62,7 @@ def test_prompts_hold_the_first_dated_news_of_the_window_and_none_from_later(pre
 def test_no_decision_changes_where_the_future_is_another(predibot: Predibot, folder: Path) -> None:
     said = predibot("replay", "walk.toml", *LEDGER, "--to", "2025-01-14T21:05Z", "--check-lookahead", "--json")
     found = said.document["look_ahead"]
-    assert (found["compared"], found["differences"], found["skipped"]) == (20, [], {})
+    assert (found["checked"], found["differences"], found["skipped"]) == (20, [], {})
 
 
 def test_who_reads_the_news_beats_the_index_in_a_quarter_and_noise_does_not(tmp_path: Path) -> None:
