@@ -123,3 +123,12 @@ def test_nothing_is_recorded_among_simulated_stocks(predibot: Predibot, server: 
     assert (said.code, server.requests) == (1, 0)
     assert "stocks has simulated stocks, as its simulated.toml says; record into another folder" in said.err
     assert (tmp_path / "stocks/KO.csv").read_bytes() == before
+
+
+def test_an_address_of_a_provider_may_stand_in_the_file_of_settings(
+    predibot: Predibot, server: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PREDIBOT_TIINGO_URL")
+    (tmp_path / "predibot.toml").write_text(f'tiingo_url = "{server.stocks_url}"\n')
+    said = predibot("record", "stocks", "--stocks", "tiingo", *AT, "--tickers", "KO")
+    assert (said.code, server.requests) == (0, 1)

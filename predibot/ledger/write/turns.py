@@ -158,6 +158,19 @@ def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datet
     return found.scalar()
 
 
+def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
+    """Return the bot of each account that a run at a venue, as runs keep it, had a turn of, by the account's row."""
+    statement = (
+        select(accounts.c.id, accounts.c.bot)
+        .distinct()
+        .join(turns, turns.c.account_id == accounts.c.id)
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(_runs.c.venue == venue, _runs.c.voided_at.is_(None))
+        .order_by(accounts.c.id)
+    )
+    return {row.id: row.bot for row in connection.execute(statement)}
+
+
 def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id: int, *, at: datetime) -> None:
     """Write down that an account was brought to a slot, with all that its journal has now; instead of a void run's."""
     key = (turns.c.account_id == account_id, turns.c.slot_at == slot_at)

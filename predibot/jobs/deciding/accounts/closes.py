@@ -22,7 +22,9 @@ from predibot.ledger.write.accounts import (
     last_valued_at,
     stored_journal,
 )
-from predibot.ledger.write.turns import PendingOrder, add_turn, pending_orders, turn_at
+from predibot.ledger.write.turns import PendingOrder, accounts_played_at, add_turn, pending_orders, turn_at
+
+_NAMED_BOTS = 3
 
 
 def turn_at_close(
@@ -79,6 +81,38 @@ def go_through_closes(
         if _close(connection, account_id, venue, fills, state, since=valued_at, at=close_at):
             state = _State.read(connection, account_id, state.journal)
         valued_at = close_at
+
+
+def late_actions(connection: Connection, venue: SessionVenue, spec: str, *, until: datetime) -> tuple[str, ...]:
+    """Return a sentence on each action that accounts went past which held the stock, and that is not in their journal.
+
+    Args:
+        connection: To a ledger.
+        venue: What states the actions now.
+        spec: The venue as runs keep it, whose accounts are meant.
+        until: Nothing later is looked at.
+    """
+    late: dict[tuple[datetime, str, str], list[str]] = {}
+    for account_id, bot in accounts_played_at(connection, spec).items():
+        valued_at = last_valued_at(connection, account_id)
+        if valued_at is None:
+            continue
+        journal = stored_journal(connection, account_id)
+        booked = {(row.instrument, row.kind, row.at) for row in journal}
+        for instrument in dict.fromkeys(row.instrument for row in journal if row.instrument is not None):
+            for each in venue.actions(instrument, start=journal[0].at, until=min(valued_at, until)):
+                nothing = {"split": 1.0, "dividend": 0.0}.get(each.kind)
+                if each.value in (None, nothing) or (instrument, each.kind, each.effective_at) in booked:
+                    continue
+                before = account_of(row for row in journal if row.at < each.effective_at)
+                if before.held(instrument).shares:
+                    late.setdefault((each.effective_at, instrument.id, each.kind), []).append(bot)
+    return tuple(
+        f"the {kind} of {ticker} of {at:%Y-%m-%d} was stated after {', '.join(bots[:_NAMED_BOTS])}"
+        f"{f' and {len(bots) - _NAMED_BOTS} more' if len(bots) > _NAMED_BOTS else ''} went through its close; it is "
+        "not booked. Replay into another ledger to have it"
+        for (at, ticker, kind), bots in sorted(late.items())
+    )
 
 
 @dataclass(frozen=True, slots=True)
