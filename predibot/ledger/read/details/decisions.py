@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Text, case, cast, func, select
 
+from predibot.domain.price import EQUITY
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders, sources
 from predibot.ledger.write.events import instruments, markets
@@ -76,7 +77,11 @@ def decision_details(connection: Connection, run: str, bot: str, subject: str) -
     """Return the details of a decision of a run that counts; those of one that is not there are empty."""
     named = (runs.c.key == run, runs.c.voided_at.is_(None), bots.c.name == bot, subjects.c.subject_id == subject)
     found = connection.execute(with_decisions(decisions.c.id).where(*named)).scalar()
-    outcome = case((instruments.c.side.is_not(None), instruments.c.side), else_=cast(instruments.c.outcome + 1, Text))
+    outcome = case(
+        (instruments.c.kind == EQUITY, None),
+        (instruments.c.side.is_not(None), instruments.c.side),
+        else_=cast(instruments.c.outcome + 1, Text),
+    )
     about: tuple[ColumnElement[Any], ...] = (
         func.coalesce(markets.c.question, ""),
         instruments.c.instrument_id,
