@@ -119,8 +119,9 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
             if path.name in (SECTORS_FILE, SIMULATED_FILE):
                 (into / path.name).write_bytes(path.read_bytes())
                 continue
-            with path.open(encoding="utf-8", newline="") as file, (into / path.name).open("w", newline="") as copy:
-                rows = csv.DictReader(file)
+            with path.open(encoding="utf-8-sig", newline="") as file, (into / path.name).open("w", newline="") as copy:
+                head = [name.strip() for name in next(csv.reader([file.readline()]), [])]
+                rows = csv.DictReader(file, head)
                 kept = [name for name in rows.fieldnames or () if name != "adjusted_close"]
                 table = csv.DictWriter(copy, kept, extrasaction="ignore", lineterminator="\n")
                 table.writeheader()
