@@ -16,10 +16,9 @@ from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
 from predibot.sandbox.stocks.folder import SIMULATED_FILE, simulated_seed
 from predibot.venues.stocks.daily_prices import HIGHEST_PRICE_USD, LARGEST_SPLIT, LOWEST_PRICE_USD
+from predibot.venues.stocks.plain_table import Days, Floats, read_plain
 from predibot.venues.stocks.recording import ACTION_COLUMNS, ACTIONS_FILE, CLOSED_HOUR, recorded_tickers
 
-Days = NDArray[np.datetime64]
-Floats = NDArray[np.float64]
 SECTORS_FILE = "sectors.csv"
 _KINDS = ("split", "dividend", "delisting")
 _MOST_BYTES = 50_000_000
@@ -113,9 +112,17 @@ def read_folder(path: Path) -> StockFolder:
 
 def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
     """Return the dates of a file in order, with raw and adjusted closes; adjusted ones may be not a number."""
-    columns = _columns(path)
-    if not columns or "date" not in columns or "close" not in columns:
+    head, body = _head_and_body(path)
+    if "date" not in head or "close" not in head:
         raise VenueChanged(f"{path} has no columns date and close; its first line names those that it has")
+    wanted = [name for name in ("close", "adjusted_close") if name in head]
+    plain = read_plain(body, head, wanted)
+    if plain is not None:
+        days, numbers = plain
+        stated = numbers[1] if len(numbers) > 1 else np.full(days.size, np.nan)
+        return _checked(path.stem, days, numbers[0], stated, remarks)
+    rows = [{name.strip(): cell for name, cell in row.items()} for _, row in _table(path, ("date", "close"))]
+    columns = {name: [row[name] for row in rows] for name in head}
     name = path.stem
     dates, closes = columns["date"], columns["close"]
     try:
@@ -198,23 +205,17 @@ def _number(text: str) -> float:
         return np.nan
 
 
-def _columns(path: Path) -> Mapping[str, list[str]]:
-    """Return a table by its columns; the plain one of numbers without quotes in a tenth of the time."""
+def _head_and_body(path: Path) -> tuple[list[str], bytes]:
+    """Return the names of the columns of a table, and the lines below them."""
     try:
         text = _text(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
-    head, _, body = text.replace("\r\n", "\n").partition("\n")
+    head, _, body = text.partition("\n")
     names = [name.strip() for name in head.split(",")]
     if len(set(names)) < len(names):
         raise VenueChanged(f"{path} names a column twice; keep one")
-    body = body.strip("\n")
-    lines = body.count("\n") + 1 if body else 0
-    if '"' not in text and "\n\n" not in body and body.count(",") == lines * (len(names) - 1):
-        cells = body.replace("\n", ",").split(",") if body else []
-        return {name: cells[number :: len(names)] for number, name in enumerate(names)}
-    rows = [{name.strip(): cell for name, cell in row.items()} for _, row in _table(path, ("date", "close"))]
-    return {name: [row[name] for row in rows] for name in names}
+    return names, body.encode() if body.endswith("\n") or not body else f"{body}\n".encode()
 
 
 def _text(path: Path) -> str:
