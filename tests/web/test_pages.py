@@ -388,3 +388,16 @@ def test_today_tells_what_is_under_way_and_which_slots_come_next(tmp_path: Path)
     assert '<time datetime="2026-05-05T12:05:00+00:00">' in page and "which nobody runs at the moment" in page
     assert "failed: the venue was away" in page
     assert "No market that somebody forecast has settled yet." in page
+
+
+def test_shares_are_called_by_their_tickers_and_have_no_outcome(of_stocks: str) -> None:
+    with Store.open_to_read(of_stocks) as store:
+        browser = client_of(store)
+        page = browser.get("/account", params={"bot": "buy_and_hold"}).text
+        listed = browser.get("/decisions", params={"bot": "buy_and_hold"}).text
+        decisions = re.findall(r'href="(/decision\?[^"]*)"', listed)
+        first = browser.get(decisions[-1].replace("&amp;", "&")).text
+    parts = re.search(r'aria-label="shares of the account over time, of ([^"]*)"', page)
+    # Cash lies lowest, though nearly all of it was spent.
+    assert parts is not None and re.fullmatch(r"cash(, [A-Z]+){5}, others", parts.group(1))
+    assert '<td class="text">AAPL</td><td>–</td><td>buy</td>' in first

@@ -147,15 +147,17 @@ def choose(
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
     unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
+    # What a game names is played as it is: a stock has no end, and one that is halted no price.
+    listed = replace(page, events=()) if rules.only else page
     return Choice(
         _explained(selection, page.skipped),
         len(page.events),
         page.skipped,
         page.complete,
-        unreadable=tuple(_unreadable(page, unread, named=named)),
-        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in page.events))),
+        unreadable=tuple(_unreadable(listed, unread, named=named)),
+        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in listed.events))),
         markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
-        unreadable_markets=(*unread_markets, *_unplayable_markets(page.events)),
+        unreadable_markets=(*unread_markets, *_unplayable_markets(listed.events)),
         missing=() if named or rules.only else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
         remarks=page.notes,
     )

@@ -8,6 +8,7 @@ import pytest
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
+from tests.acceptance.conftest import Predibot, predibot
 from tests.jobs.replay.hand_made_stocks import (
     AAA,
     ACTIONS,
@@ -23,7 +24,21 @@ from tests.jobs.replay.hand_made_stocks import (
 from tests.jobs.tiny import canonical
 from tests.ledger.databases import address, postgres, store
 
-__all__ = ["address", "postgres", "store"]
+__all__ = ["address", "postgres", "predibot", "store"]
+
+WALK = """
+venue = "stocks:stocks"
+every = "1d"
+[game]
+name = "portfolio_weights"
+tickers = ["AAA", "BBB"]
+[[bots]]
+strategy = "all_cash"
+[[bots]]
+strategy = "buy_and_hold"
+[[bots]]
+strategy = "equal_weights"
+"""
 
 
 @pytest.fixture
@@ -186,3 +201,18 @@ def test_what_a_file_says_late_of_a_close_that_was_gone_through_changes_nothing(
     assert journal[: len(before[1])] == before[1]
     assert [row.kind for row in journal[len(before[1]) :]] == ["dividend"]
     assert_sound(ledger)
+
+
+def test_an_action_that_was_stated_too_late_is_told_of_with_who_lacks_it(predibot: Predibot, tmp_path: Path) -> None:
+    folder = write_stocks(tmp_path / "stocks")
+    (tmp_path / "walk.toml").write_text(WALK)
+    run = ("replay", "walk.toml", "--ledger", "sqlite:///walk.db", "--json")
+    assert not [note for note in predibot(*run).document["notes"] if "stated after" in note]
+    # Nobody held anything on the 5th, two of the three held BBB on the 8th; a split of one share is none.
+    late = ("2026-01-08,BBB,dividend,7", "2026-01-05,AAA,dividend,1", "2026-01-07,AAA,split,1")
+    write_stocks(folder, None, (*ACTIONS, *late))
+    (said,) = [note for note in predibot(*run).document["notes"] if "stated after" in note]
+    assert said == (
+        "the dividend of BBB of 2026-01-08 was stated after buy_and_hold, equal_weights went through its close; it is "
+        "not booked. Replay into another ledger to have it"
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Integer, Select, Text, bindparam, case, cast, func, select
 
+from predibot.domain.price import EQUITY
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders, sources
@@ -96,7 +97,11 @@ def details_of(connection: Connection, asked: Asked) -> Mapping[tuple[str, str, 
     return {key: DecisionDetails(tuple(given[id]), tuple(made[id]), tuple(read[id])) for id, key in keys.items()}
 
 
-_OUTCOME = case((instruments.c.side.is_not(None), instruments.c.side), else_=cast(instruments.c.outcome + 1, Text))
+_OUTCOME = case(
+    (instruments.c.kind == EQUITY, None),
+    (instruments.c.side.is_not(None), instruments.c.side),
+    else_=cast(instruments.c.outcome + 1, Text),
+)
 _IDS = bindparam("ids", expanding=True, literal_execute=True, type_=Integer())
 _ORDERS: Select[Any] = (
     select(
