@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
-from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
 
 MAX_DOUBTFUL_SHARE = 0.2
@@ -138,11 +139,16 @@ def choose(
     """Return which events of a venue a run plays as of an instant.
 
     Raises:
-        UsageError: If the event that was named does not exist.
+        UsageError: If the event that was named does not exist, or nothing that the game names is there.
         VenueError: If the list could not be read whole.
     """
     page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
     seen_at = _seen_at(venue, page.events, as_of)
+    if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
+        raise UsageError(
+            f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
+            "recipe plays. Name a venue that has them with --venue, or a later instant"
+        )
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]

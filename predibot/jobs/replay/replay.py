@@ -272,9 +272,8 @@ def look_back(
     """
     with past.open_at(as_of) as opened:
         tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
-        remarks = opened.venue.events(as_of).notes if isinstance(past, SessionPast) else ()
     evaluation = evaluate(store=store, venue_name=past.venue_name, as_of=as_of, recipe=recipe, question=question)
-    return replace(evaluation, remarks=(*tracked.notes, *remarks))
+    return replace(evaluation, remarks=tracked.notes)
 
 
 def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]) -> int:

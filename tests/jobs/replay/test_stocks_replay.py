@@ -203,6 +203,22 @@ def test_what_a_file_says_late_of_a_close_that_was_gone_through_changes_nothing(
     assert_sound(ledger)
 
 
+def test_a_stock_without_a_file_is_told_of_and_a_folder_with_none_of_them_is_refused(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    write_stocks(tmp_path / "stocks", {"AAA": (*AAA[:9], None), "CCC": BBB}, ())
+    (tmp_path / "walk.toml").write_text(WALK)
+    said = predibot("replay", "walk.toml", "--ledger", "sqlite:///walk.db")
+    assert said.code == 0
+    assert "note: BBB is not listed by the venue, and is not played" in said.out
+    assert "note: AAA has no close of 2026-01-16: a halt, or a late file; it is not traded" in said.out
+    (tmp_path / "walk.toml").write_text(WALK.replace('"AAA", "BBB"', '"YYY", "ZZZ"'))
+    for venue in ("stocks:stocks", "sandbox"):
+        refused = predibot("replay", "walk.toml", "--venue", venue, "--ledger", "sqlite:///none.db")
+        assert refused.code == 1
+        assert " has none of YYY, ZZZ by 2026-01-" in refused.err
+
+
 def test_an_action_that_was_stated_too_late_is_told_of_with_who_lacks_it(predibot: Predibot, tmp_path: Path) -> None:
     folder = write_stocks(tmp_path / "stocks")
     (tmp_path / "walk.toml").write_text(WALK)
