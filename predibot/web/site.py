@@ -181,9 +181,10 @@ class _Site:
     """A site while it is written."""
 
     def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
-        self._shelf = _Held(store, clock, traces=options.with_traces)
+        at = clock()
+        self._shelf = _Held(store, lambda: at, traces=options.with_traces)
         self._folder, self._options = folder, options
-        self._today = f"{clock():%Y-%m-%d}"
+        self._today = f"{at:%Y-%m-%d}"
         if not self._shelf.runs():
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
         newest = max(run.slot_at for run in self._shelf.runs())

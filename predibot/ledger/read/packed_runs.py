@@ -29,7 +29,7 @@ UNKNOWN = -1.0
 """Stands for NULL on the way out of the cursor; nothing that is read here can be negative otherwise."""
 RUNS_AT_ONCE = 50
 """Whose rows are in memory together, and packed in one transaction."""
-_MOST_HELD_BYTES = 500_000_000
+MOST_HELD_BYTES = 500_000_000
 """Of larger ledgers nothing is held: that is for a machine that evaluates, and packs them."""
 
 _HEAD = struct.Struct("<BIII")
@@ -59,19 +59,16 @@ def decided_in(connection: Connection, run_ids: Sequence[int]) -> Iterator[Decid
 
     A ledger that is open to be read stores no packs, so its connections hold what was read for the next time.
     """
-    held: dict[int, tuple[int, Decided]] | None = connection.get_execution_options().get(HELD)
+    held = connection.get_execution_options().get(HELD)
+    packs: dict[int, tuple[int, Decided]] = {} if held is None else held.setdefault("packs", {})
     numbers = {} if held is None else {row.scope: row.number for row in connection.execute(select(changes))}
-    found = {
-        row: decided
-        for row, (change, decided) in ({} if held is None else dict(held)).items()
-        if numbers.get(row) == change
-    }
+    found = {row: decided for row, (change, decided) in packs.copy().items() if numbers.get(row) == change}
     found |= _packed_before(connection, [row for row in run_ids if row not in found])
     missing = [row for row in run_ids if row not in found]
     for start in range(0, len(missing), RUNS_AT_ONCE):
         found |= _of_rows(connection, missing[start : start + RUNS_AT_ONCE])
-    if held is not None and sum(each.decisions.nbytes + each.bets.nbytes for each in found.values()) < _MOST_HELD_BYTES:
-        held |= {row: (numbers[row], decided) for row, decided in found.items() if row in numbers}
+    if held is not None and sum(each.decisions.nbytes + each.bets.nbytes for each in found.values()) < MOST_HELD_BYTES:
+        packs |= {row: (numbers[row], decided) for row, decided in found.items() if row in numbers}
     return (found[row] for row in run_ids)
 
 
