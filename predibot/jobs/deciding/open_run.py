@@ -117,7 +117,9 @@ def without_session(request: RunRequest, opened: OpenVenue) -> str:
     if not isinstance(venue, SessionVenue) or request.recipe.every != _DAY:
         return ""
     midnight = floor_to(at, _DAY)
-    last = max(venue.closes(start=EPOCH, until=opened.now), default=None)
+    # Of twenty years the last ones say enough, as long as there are any.
+    closes = venue.closes(start=midnight - _WEEK, until=opened.now) or venue.closes(start=EPOCH, until=opened.now)
+    last = max(closes, default=None)
     if last is None or last > midnight or at - midnight < last - floor_to(last, _DAY):
         return ""
     return (
