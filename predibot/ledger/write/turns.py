@@ -253,17 +253,15 @@ def revisions_of(connection: Connection, market_rows: Sequence[int]) -> Mapping[
     return found
 
 
-def past_allocations(connection: Connection, account_id: int, *, before: datetime) -> tuple[PastAllocation, ...]:
+def past_allocations(
+    connection: Connection, account_id: int, *, before: datetime, paid_in_usd: float
+) -> tuple[PastAllocation, ...]:
     """Return the last allocations of an account from slots before another one, oldest first.
 
     A decision that was not made allocates nothing. Weights are those that were applied, what is left is cash.
     """
     made = connection.execute(_ALLOCATIONS, {"account_id": account_id, "before": before}).all()[::-1]
     weights = _weights(connection, [row.id for row in made])
-    paid_in = select(func.sum(journal.c.cash_usd)).where(
-        journal.c.account_id == account_id, journal.c.kind == "deposit"
-    )
-    paid_in_usd = float(connection.execute(paid_in).scalar() or 0.0)
     worth = _values(connection, account_id, since=made[0].at) if made else {}
     found = []
     for row in made:

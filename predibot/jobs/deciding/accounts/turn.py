@@ -101,11 +101,11 @@ def take_turn(
     def recalled(connection: Connection) -> AccountTurn:
         journal = stored_account(connection, account_id, read)
         account = journal.account
-        kept = _holding(others, markets_of(connection, account.positions.keys()))
+        kept = _holding(others, markets_of(connection, account.positions.keys())) if others else ()
         unpriced = [each for each in account.positions if each not in known.prices]
         last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
-            allocations=past_allocations(connection, account_id, before=run.slot_at),
+            allocations=past_allocations(connection, account_id, before=run.slot_at, paid_in_usd=account.paid_in_usd),
             last_prices={each: last[each] for each in unpriced if each in last},
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
