@@ -28,7 +28,7 @@ def test_an_account_shows_what_it_holds_what_waits_what_settled_and_why(played: 
     shown = played("account", "bot_2", *LEDGER).out
     titles = (
         "Positions",
-        "Pending orders, for the next slot",
+        "Pending orders",
         "What settled, and how",
         "Allocations, 10 of 35",
         "Journal",

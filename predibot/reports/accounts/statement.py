@@ -158,14 +158,11 @@ def _pending(statement: Statement) -> Grid:
         for order in each.pending
     )
     columns = (Column("asset", "key"), Column("question", "text"), Column("asked for"), Column("decided", "key"))
-    legend = (
-        (
-            "asked for",
-            "the share of the account; traded at the next slot's prices, before bots are asked, so that none trades "
-            "at the price it saw; 0% sells all",
-        ),
-    )
-    return Grid("Pending orders, for the next slot", columns, rows, dropped_first=("question",), legend=legend)
+    is_stocks = all(asset == question for asset, question, *_ in rows)
+    when = "the first close after the decision" if is_stocks else "the prices of the next slot, before bots are asked"
+    asked_for = f"the share of the account; traded at {when}, so that none trades at the price it saw; 0% sells all"
+    legend = (("asked for", asked_for),)
+    return Grid("Pending orders", columns, rows, dropped_first=("question",), legend=legend)
 
 
 def _settled(statement: Statement, *, full: bool) -> Grid:

@@ -94,7 +94,10 @@ def read_folder(path: Path) -> StockFolder:
     if seed is not None:
         remarks.append(Remark(date.min, "these stocks are simulated, and so are their news, whatever their names"))
     stated = {name: _closes(path / f"{name}.csv", remarks) for name in names}
-    actions = _actions(path / ACTIONS_FILE, remarks)
+    actions = _actions(path / ACTIONS_FILE)
+    for name in sorted(actions.keys() - stated.keys()):
+        since = actions[name][0].effective_at.date()
+        remarks.append(Remark(since, f"{ACTIONS_FILE} has actions of {name[:20]!r}, of which there is no file"))
     days = _trading_days(stated, actions, remarks)
     close = np.full((days.size, len(names)), np.nan)
     for column, (on, price, _) in enumerate(stated.values()):
@@ -121,8 +124,8 @@ def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
         days, numbers = plain
         stated = numbers[1] if len(numbers) > 1 else np.full(days.size, np.nan)
         return _checked(path.stem, days, numbers[0], stated, remarks)
-    rows = [{name.strip(): cell for name, cell in row.items()} for _, row in _table(path, ("date", "close"))]
-    columns = {name: [row[name] for row in rows] for name in head}
+    rows = _table(path, ("date", "close"))
+    columns = {name: [row[name] for _, row in rows] for name in head}
     name = path.stem
     dates, closes = columns["date"], columns["close"]
     try:
@@ -130,8 +133,11 @@ def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
         on = np.array(dates if _DATES.fullmatch("\n".join((*dates, ""))) else ["none"], dtype="datetime64[D]")
     except ValueError:
         kept = [place for place, text in enumerate(dates) if _is_date(text)]
-        if lost := [text for text in dates if not _is_date(text)]:
-            remarks.append(Remark(date.min, f"{name}: {lost[0][:20]!r} is no date ({len(lost)} rows); it has no price"))
+        if lost := [place for place, text in enumerate(dates) if not _is_date(text)]:
+            # The row above the first of them has a date; nobody can tell that of what stands below it.
+            since = date.fromisoformat(dates[lost[0] - 1]) if lost[0] else date.min
+            text = f"{name}: {dates[lost[0]][:20]!r} is no date ({len(lost)} rows); it has no price"
+            remarks.append(Remark(since, text))
         return _sorted(name, [dates[each] for each in kept], [closes[each] for each in kept], columns, kept, remarks)
     price, adjusted = _numbers(closes), _numbers(columns.get("adjusted_close", ["nan"] * len(dates)))
     return _checked(name, on, price, adjusted, remarks)
@@ -238,18 +244,21 @@ def _table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]
     try:
         table = csv.DictReader(io.StringIO(_text(path), newline=""), strict=True)
         rows = [(table.line_num, row) for row in table]
+        names = [name.strip() for name in table.fieldnames or ()]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, csv.Error) as error:
         raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
-    if set(columns) - {name.strip() for name in table.fieldnames or ()}:
+    if len(set(names)) < len(names):
+        raise VenueChanged(f"{path} names a column twice; keep one")
+    if set(columns) - set(names):
         raise VenueChanged(f"{path} is no table with the columns {', '.join(columns)}")
     if uneven := [line for line, row in rows if None in row or None in row.values()]:
         raise VenueChanged(f"{path}, line {uneven[0]}, has not as many cells as its first line; fix it")
-    return rows
+    return [(line, dict(zip(names, map(str.strip, row.values()), strict=True))) for line, row in rows]
 
 
-def _actions(path: Path, remarks: list[Remark]) -> dict[str, tuple[CorporateAction, ...]]:
+def _actions(path: Path) -> dict[str, tuple[CorporateAction, ...]]:
     found: dict[str, dict[tuple[date, str], CorporateAction]] = {}
     for line, row in _table(path, ACTION_COLUMNS):
         try:

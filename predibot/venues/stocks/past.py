@@ -125,7 +125,7 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
                 kept = [name for name in rows.fieldnames or () if name != "adjusted_close"]
                 table = csv.DictWriter(copy, kept, extrasaction="ignore", lineterminator="\n")
                 table.writeheader()
-                table.writerows(row for row in rows if _is_known(row.get("date") or "", instant))
+                table.writerows(row for row in rows if _is_known((row.get("date") or "").strip(), instant))
         if not (into / ACTIONS_FILE).exists():
             (into / ACTIONS_FILE).write_text("date,ticker,action,value\n")
     except (OSError, csv.Error) as error:

@@ -69,7 +69,7 @@ def test_what_no_share_costs_is_no_price_and_is_told(close: str, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "day",
-    ["01/07/2026", "20260107", "2026-1-7", "2026-01", "2026", "NaT", "today", "", "2026-01-07T00:00", "   2026-01"],
+    ["01/07/2026", "20260107", "2026-1-7", "2026-01", "2026", "NaT", "today", "", "2026-01-07T00:00"],
 )
 def test_what_is_no_date_to_the_day_is_no_price_and_is_told(day: str, tmp_path: Path) -> None:
     folder = read_folder(folder_of(tmp_path / "stocks", GOOD.replace(row(DAYS[2], 12), row(day, 12))))
@@ -126,6 +126,38 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
 def test_an_action_that_nobody_does_is_refused_with_its_line(action: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"actions.csv, line 2, cannot be read: {said}"):
         read_folder(folder_of(tmp_path / "stocks", GOOD, f"{ACTIONS}\n{action}\n"))
+
+
+def test_spaces_around_names_and_cells_mean_nothing_in_any_table(tmp_path: Path) -> None:
+    actions = "date , ticker, action ,value\n 2026-01-06, AAA , split, 2 \n2026-01-08, AAA, split, 3\n"
+    folder = folder_of(tmp_path / "stocks", GOOD.replace(",", " , "), actions)
+    (folder / "sectors.csv").write_text("ticker, sector\nAAA , Energy \n")
+    whole = read_folder(folder)
+    assert closes(whole) == [10.0, 11.0, 12.0, 13.0]
+    assert [each.value for each in whole.actions["AAA"]] == [2.0, 3.0]
+    assert whole.sectors == {"AAA": "Energy"}
+    assert whole.remarks == ()
+    (tmp_path / "cut").mkdir()
+    write_cut(folder, tmp_path / "cut", datetime(2026, 1, 7, 21, tzinfo=UTC))
+    assert [each.value for each in read_folder(tmp_path / "cut").actions["AAA"]] == [2.0]
+
+
+def test_a_column_of_actions_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(VenueChanged, match=r"actions.csv names a column twice"):
+        read_folder(folder_of(tmp_path / "stocks", GOOD, f"{ACTIONS}, value\n2026-01-06,AAA,split,2,3\n"))
+
+
+def test_an_action_of_a_stock_without_a_file_is_told_from_its_date_on(tmp_path: Path) -> None:
+    written = f"{ACTIONS}\n2026-01-07,aaa,dividend,1\n2026-01-06,aaa,split,4\n"
+    folder = read_folder(folder_of(tmp_path / "stocks", GOOD, written))
+    (remark,) = folder.remarks
+    assert remark.text == "actions.csv has actions of 'aaa', of which there is no file"
+    assert str(remark.on) == "2026-01-06"
+
+
+def test_a_row_without_a_date_is_told_once_the_row_above_it_is_known(tmp_path: Path) -> None:
+    folder = read_folder(folder_of(tmp_path / "stocks", GOOD.replace(row(DAYS[2], 12), row("soon", 12))))
+    assert [str(each.on) for each in folder.remarks] == ["2026-01-06"]
 
 
 def test_a_cut_of_a_table_with_a_mark_has_all_its_rows_until_then(tmp_path: Path) -> None:
