@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Literal
 
 from predibot.text_tasks.positions import Side
@@ -42,7 +43,7 @@ class PricePath:
             return None
         last = bisect_left(self.instants, end)
         turns = [start, *self.instants[first + 1 : last], end]
-        spans = [(b - a).total_seconds() for a, b in zip(turns, turns[1:], strict=False)]
+        spans = [(b - a).total_seconds() for a, b in pairwise(turns)]
         weighted = (price * span for price, span in zip(self.yes[first:last], spans, strict=True))
         return math.fsum(weighted) / (end - start).total_seconds()
 
