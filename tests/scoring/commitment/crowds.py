@@ -2,7 +2,7 @@
 
 The planted effect, the same for every bot: before a first position the words
 point to the outcome with a chance of .68; after it they point to the writer's
-side with a chance of .50 for the smallest stakes up to .76 for the largest.
+side with a chance of .50 for the smallest stakes up to .80 for the largest.
 Without it they point anywhere.
 """
 
@@ -22,15 +22,15 @@ class AuditPValues:
 
 
 def audited(seed: int, *, planted: bool, flips: int = 400) -> AuditPValues:
-    """Return the p-values of the three audits on a crowd of 1,200 comments by 300 users on 40 markets."""
+    """Return the p-values of the three audits on a crowd of 2,000 comments by 500 users on 40 markets."""
     rng = np.random.default_rng(seed)
-    user = np.repeat(np.arange(300), 4)
-    market, after = rng.integers(0, 40, 300)[user], np.tile([0, 0, 1, 1], 300) == 1
+    user = np.repeat(np.arange(500), 4)
+    market, after = rng.integers(0, 40, 500)[user], np.tile([0, 0, 1, 1], 500) == 1
     resolved = rng.choice([-1, 1], 40)[market]
-    side = rng.choice([-1, 1], 300)[user]
-    stake = rng.lognormal(4.0, 2.0, 300)[user]
+    side = rng.choice([-1, 1], 500)[user]
+    stake = rng.lognormal(4.0, 2.0, 500)[user]
     rank: Floats = np.argsort(np.argsort(stake)) / stake.size
-    points = np.where(after, 0.50 + 0.26 * rank, 0.68) if planted else np.full(stake.size, 0.5)
+    points = np.where(after, 0.50 + 0.30 * rank, 0.68) if planted else np.full(stake.size, 0.5)
     towards: Ints = np.where(after, side, resolved)
     language = np.where(rng.random(stake.size) < points, towards, -towards)
     said = np.where(rng.random(stake.size) < 0.9, language, -language)
