@@ -216,11 +216,11 @@ class ManifoldComments:
 
     def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
         """Yield the resolved binary markets; beyond what an offset reaches, by the instant they were made."""
+        url = f"{self._url}/v0/search-markets"
         before, seen = "", set[str]()
         while True:
             query = [("filter", "resolved"), ("contractType", "BINARY"), ("sort", "newest")]
             query += [("limit", str(MANIFOLD_PAGE)), *([("beforeTime", before)] if before else [])]
-            url = f"{self._url}/v0/search-markets"
             page = self._store.answer("markets", f"before {before}", lambda query=tuple(query): self._get(url, query))  # type: ignore[misc]
             rows = [row for row in _list(page, "markets") if row.get("id") not in seen]
             for row in rows:

@@ -184,11 +184,12 @@ def _manifold_comment(said: Said) -> dict[str, Any]:
 
 def _bets_of(market: CrowdMarket) -> list[dict[str, Any]]:
     """Return the bets of a market: a limit order is one, made before its fills."""
-    found, orders = [], {}
+    found: list[dict[str, Any]] = []
+    orders: dict[tuple[str, int], dict[str, Any]] = {}
     for user, deeds in market.deeds.items():
         for number, deed in enumerate(deeds):
             side, shares = ("YES", deed.yes) if deed.yes else ("NO", deed.no)
-            bet = {
+            bet: dict[str, Any] = {
                 "id": f"{user}-{number}",
                 "userId": user,
                 "contractId": f"c{market.number}",
