@@ -136,7 +136,7 @@ def joined_markets(source: Source, words: Words, funnel: Counter[str]) -> Iterat
         funnel["threads truncated"] += thread.truncated
         valid = []
         for comment in thread.comments:
-            why = rejection(comment.text, words)
+            why: str | None = rejection(comment.text, words)
             # What was written after the end tells no position.
             why = why or ("after the end" if comment.at >= market.closed_at else None)
             if why is None:
