@@ -93,15 +93,22 @@ A cohort starts every week with $10,000 a bot. To see more of it:
 
 
 _STOCKS = _Played(
-    recipes=("stocks",),
+    recipes=("sandbox_stocks",),
     file=Path("runs/out/demo_stocks.db"),
     # A quarter: its dividends, and now and then a split, a halt or a delisting.
     days=63,
     following="""
 The stocks are simulated, whatever their names; their files lie in {folder}.
-  predibot account buy_and_hold --ledger {url}
+{bots_are}
+  predibot account script_sharp --ledger {url}
   predibot report --full --ledger {url}
+With all its scripts, for minutes: predibot replay sandbox_stocks
 On prices of your own: predibot replay stocks --venue stocks:FOLDER""",
+    # Of the scripts only one, as each takes as long as all others together.
+    bots=(
+        *("all_cash", "equal_weights", "buy_and_hold", "random_weights"),
+        *("index_qqq", "index_spy", "script_sharp"),
+    ),
     stocks=Path("runs/out/demo_stocks"),
 )
 

@@ -22,7 +22,7 @@ from predibot.errors import LedgerError, LedgerUnusable, UsageError
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.cohorts import PlayedCohort, played_cohorts, started_cohort
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
-from predibot.jobs.deciding.open_run import RunRequest, open_run
+from predibot.jobs.deciding.open_run import RunRequest, open_run, without_session
 from predibot.jobs.deciding.worker_setup import Processes, agent_setup, load_loops, make_worker
 from predibot.jobs.logs.about import About, logged_about
 from predibot.jobs.receipts import make_receipt
@@ -86,6 +86,8 @@ class DecideReport:
     """Decisions without a row: another process took them over from this one, and is at it."""
     receipt: Receipt | None = None
     """Of the whole run as it is now; None where nothing is decided yet, or another process is at it."""
+    has_session: bool = True
+    """Whether there was trading on the day of the run, as far as one knows."""
 
     @property
     def statuses(self) -> Mapping[Status, int]:
@@ -131,7 +133,8 @@ def decide(
     agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     if isinstance(run, RunPlan):
-        return DecideReport(run, (), (), run.notes, time.monotonic() - began)
+        has_session = not without_session(request, opened)
+        return DecideReport(run, (), (), run.notes, time.monotonic() - began, has_session=has_session)
     game, live = request.recipe.make_game(), opened.venue.live
     cohorts: tuple[PlayedCohort, ...] = ()
     if isinstance(game, CohortGame):

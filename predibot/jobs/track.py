@@ -9,12 +9,13 @@ from functools import partial
 from sqlalchemy import Connection
 
 from predibot.config import Settings
-from predibot.contracts import OpenVenue, ProgressListener, Venue
+from predibot.contracts import OpenVenue, ProgressListener, SessionVenue, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
 from predibot.errors import VenueError
+from predibot.jobs.deciding.accounts.closes import late_actions
 from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, Reading, read_histories, shortened
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
@@ -111,6 +112,9 @@ def track(
         quoted, quote_failures = _track_quotes(store, venue, known, refs, ended)
         points, failures = points + quoted, [*failures, *quote_failures]
     _log.info("%d markets as of %s: %d new prices", len(refs), format_instant(as_of), points)
+    late: tuple[str, ...] = ()
+    if isinstance(venue, SessionVenue):
+        late = store.run_read(partial(late_actions, venue=venue, spec=opened.spec, until=as_of))
     for failure in failures:
         _log.info("not read: %s", failure)
     return TrackReport(
@@ -118,7 +122,7 @@ def track(
         markets=len(refs),
         observations=points,
         resolutions=settled,
-        notes=(*resolution_notes, *shortened(failures)),
+        notes=(*resolution_notes, *late, *shortened(failures)),
         incomplete=bool(failures),
     )
 

@@ -36,6 +36,7 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/events": events.events_page,
     "/event": events.event_page,
     "/bot": bots.bot_page,
+    "/curves": leaderboard.curves_page,
     "/compare": compare.compare_page,
     "/runs": records.runs_page,
     "/accounts": records.accounts_page,

@@ -83,13 +83,15 @@ class Reliability:
     """What a bot said beside how often it happened, in a box of 200 by 200; a perfect one lies on its diagonal."""
 
     bot: str
+    title: str
+    """Its name, and which of its forecasts these are where they are told apart."""
     n: int
     """How many forecasts it is of."""
     bins: tuple[tuple[float, float, float, float, str], ...]
     """Of each bin: across, and the heights of what happened and of its interval's ends, and the same in words."""
 
 
-def reliability_of(bot: str, bins: CalibrationBins) -> Reliability:
+def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliability:
     """Return the diagram of a bot's calibration; empty bins are left out."""
 
     def height(value: float) -> float:
@@ -103,4 +105,4 @@ def reliability_of(bot: str, bins: CalibrationBins) -> Reliability:
         low, high = float(bins.outcome_low[row]), float(bins.outcome_high[row])
         words = f"said {said:.2f}, happened {happened:.2f} ({low:.2f} to {high:.2f}), {int(bins.count[row])} forecasts"
         shown.append((round(200.0 * said, 1), height(happened), height(high), height(low), words))
-    return Reliability(bot, int(bins.count.sum()), tuple(shown))
+    return Reliability(bot, title or bot, int(bins.count.sum()), tuple(shown))

@@ -135,12 +135,15 @@ def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str
     return Bars(title, zero, tuple(bars), note)
 
 
-def shares_of(moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], rest: str) -> Shares | None:
+def shares_of(
+    moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], rest: str, first: str = ""
+) -> Shares | None:
     """Return how something was divided over time; None where nothing was.
 
     Args:
         moments: By time, the parts of each, as shares of the whole in [0, 1].
         rest: What to call what no part has, where there is such.
+        first: The part that lies lowest, and is never among the others, however small it is.
     """
     if not moments:
         return None
@@ -148,7 +151,7 @@ def shares_of(moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], r
     for _, parts in moments:
         for name, share in parts:
             sizes[name] = sizes.get(name, 0.0) + share
-    own = sorted(sizes, key=lambda name: -sizes[name])[:_MOST_SHARES]
+    own = sorted(sizes, key=lambda name: (name != first, -sizes[name]))[:_MOST_SHARES]
     others = "others" if len(sizes) > len(own) else ""
     is_left = any(1.0 - sum(share for _, share in parts) > _NOTHING for _, parts in moments)
     names = (*own, *([others] if others else []), *([rest] if is_left else []))

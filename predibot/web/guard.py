@@ -52,7 +52,7 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
             return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
         if not token or request.url.path in _OPEN or _has(request, token):
             return None
-        if request.url.path.startswith("/api/"):
+        if request.url.path.startswith("/api/") or request.url.path == "/metrics":
             return PlainTextResponse("Send the token as `Authorization: Bearer TOKEN`.\n", 401)
         return RedirectResponse("/login", 303)
 

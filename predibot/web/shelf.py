@@ -12,9 +12,11 @@ from sqlalchemy import Connection, func, select
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
+from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.event_facts import NO_CATEGORY, played_events
 from predibot.ledger.read.rows_for_python import (
     Asked,
@@ -110,6 +112,10 @@ class Shelf:
         """Return forecasts by slot, bot, event and market: of an event, a run or a decision."""
         return self._read(("forecasts", _key(asked)), lambda connection: told_forecasts(connection, asked))
 
+    def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
+        """Return the orders, fills and sources of a decision, as `decision_details`."""
+        return self.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
+
     def trace_lines(self, digest: str) -> TraceLines:
         """Return where the lines of a trace are, for as long as nobody changes its file.
 
@@ -140,19 +146,20 @@ class Shelf:
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
         return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
 
-    def categories(self) -> tuple[str, ...]:
-        """Return the categories of the events that runs played, in order."""
+    def categories(self, venue: str) -> tuple[str, ...]:
+        """Return the categories of the events that runs at a venue decided on, in order."""
+        name = next((run.venue_name for run in self.runs() if run.venue == venue), "")
 
         def work(connection: Connection) -> tuple[str, ...]:
-            last = select(runs.c.venue_name, func.max(runs.c.as_of)).group_by(runs.c.venue_name)
-            found = {
-                event.category or NO_CATEGORY
-                for venue, at in connection.execute(last).all()
-                for event in played_events(connection, venue, at).values()
-            }
-            return tuple(sorted(found))
+            of_venue = (runs.c.venue_name == name, runs.c.voided_at.is_(None))
+            last = connection.execute(select(func.max(runs.c.as_of)).where(*of_venue)).scalar()
+            if last is None:
+                return ()
+            rows = set(connection.execute(with_decisions(subjects.c.event_row).where(*of_venue).distinct()).scalars())
+            played = played_events(connection, name, last)
+            return tuple(sorted({each.category or NO_CATEGORY for row, each in played.items() if row in rows}))
 
-        return self._read(("categories",), work)
+        return self._read(("categories", name), work)
 
     def evaluation(
         self,
@@ -203,6 +210,20 @@ class Shelf:
             return bot_history(self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock)
 
         return self._once(("bot", name, asked, recipe, self._now()), work)
+
+    def ledger(self, venue: str = "", recipe: str = "") -> LedgerHistory:
+        """Return how all bots stood over time.
+
+        Raises:
+            UsageError: If the ledger has no run that counts.
+        """
+        asked = self._venue(recipe, venue)
+
+        def work() -> LedgerHistory:
+            only = recipe or None
+            return ledger_history(self.store, venue=asked, recipe=only, bots=(), as_of=None, clock=self.clock)
+
+        return self._once(("ledger", asked, recipe, self._now()), work)
 
     def pair(self, one: str, other: str, venue: str = "", recipe: str = "") -> tuple[AskedBoth, ...]:
         """Return what two bots said of the questions both answered, where they differ most first."""

@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from email.utils import format_datetime
 from functools import partial
@@ -24,7 +24,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.evaluate import code_digest
 from predibot.ledger.read.account_statement import names_of_accounts
-from predibot.ledger.read.details.decisions import decision_details
+from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.rows_for_python import (
     Asked,
@@ -36,13 +36,15 @@ from predibot.ledger.read.rows_for_python import (
 )
 from predibot.ledger.store import Store
 from predibot.reports import figures
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 from predibot.version import __version__
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page
 from predibot.web.pages.details import source_page
 from predibot.web.pages.events import event_page, events_page, related
-from predibot.web.pages.leaderboard import calibration_page, leaderboard_page, table_page
+from predibot.web.pages.leaderboard import TABLES_ASK, calibration_page, curves_page, leaderboard_page, table_page
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
 from predibot.web.pages.records import accounts_page, cohorts_page, runs_page
@@ -108,17 +110,24 @@ def write_site(
 
 @dataclass
 class _Held(Shelf):
-    """A shelf that has some events at hand, read all at once."""
+    """A shelf that has some events at hand, read all at once, of the ledger as it was at first."""
 
+    seen: str = ""
+    """The version of the ledger that a site is written of."""
     own: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
     said: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
     moved: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
+    behind: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
+
+    def version(self) -> str:
+        self.seen = self.seen or super().version()
+        return self.seen
 
     def hold(self, ids: Sequence[str]) -> None:
         asked = Asked(events=ids)
         with self.store.read() as connection, self.store.rows_blamed():
             own, said = told_decisions(connection, asked), told_forecasts(connection, asked)
-            self.moved = told_prices(connection, ids)
+            self.moved, self.behind = told_prices(connection, ids), details_of(connection, asked)
         self.own = {**{id: [] for id in ids}, **_by_subject(own)}
         self.said = _by_subject(said)
 
@@ -129,6 +138,21 @@ class _Held(Shelf):
     def forecasts(self, asked: Asked) -> tuple[LedgerForecast, ...]:
         id = asked.event or asked.subject or ""
         return tuple(_chosen(self.said.get(id, ()), asked)) if id in self.own else super().forecasts(asked)
+
+    def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
+        held = self.behind.get((run, bot, subject))
+        return super().details(run, bot, subject) if held is None else held
+
+    def evaluation(
+        self,
+        recipe: str,
+        question: Question,
+        venue: str = "",
+        only: Narrowing = EVERYTHING,
+        bots: tuple[str, ...] = (),
+    ) -> Evaluation:
+        # Every page is written, so all that any of them asks is worked out at once.
+        return super().evaluation(recipe, replace(question, wanted=TABLES_ASK), venue, only, bots)
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         return self.moved.get(event_id, {}) if event_id in self.own else super().prices(event_id)
@@ -157,9 +181,10 @@ class _Site:
     """A site while it is written."""
 
     def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
-        self._shelf = _Held(store, clock, traces=options.with_traces)
+        at = clock()
+        self._shelf = _Held(store, lambda: at, traces=options.with_traces)
         self._folder, self._options = folder, options
-        self._today = f"{clock():%Y-%m-%d}"
+        self._today = f"{at:%Y-%m-%d}"
         if not self._shelf.runs():
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
         newest = max(run.slot_at for run in self._shelf.runs())
@@ -229,6 +254,7 @@ class _Site:
         general = [
             _Made("/", {}, partial(_same, board)),
             _Made("/calibration", {}, partial(calibration_page, shelf, **scores)),
+            _Made("/curves", {}, partial(curves_page, shelf, **scores)),
             _Made("/accounts", {}, partial(accounts_page, shelf)),
             _Made("/cohorts", {}, partial(cohorts_page, shelf)),
             _Made("/methods", {}, partial(methods_page, shelf)),
@@ -286,7 +312,7 @@ class _Site:
         if kept.get("page_") == "1":
             del kept["page_"]
         found = self._pages.get((path, frozenset(kept.items())))
-        return "" if found is None else posixpath.relpath(found, posixpath.dirname(self._here) or ".")
+        return "" if found is None else "../" * self._here.count("/") + found
 
     def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], Page]) -> None:
         self._here = self._pages[path, frozenset(asked.items())]
@@ -311,8 +337,7 @@ class _Site:
             steps = 0
         for step in range(shelf.steps_a_page, steps, shelf.steps_a_page):
             found.append(_Made("/decision", {**asked, "step": str(step)}, partial(make, step=step)))
-        details = shelf.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
-        for each in details.sources:
+        for each in shelf.details(run, bot, subject).sources:
             of_source = {**asked, "number": str(each.number)}
             found.append(_Made("/source", of_source, partial(source_page, shelf, run, bot, subject, each.number)))
         return found

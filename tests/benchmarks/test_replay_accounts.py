@@ -1,4 +1,4 @@
-"""Replays of accounts: 27 recorded weeks measured; 120 days of portfolios and 20 weeks of cohorts killed and twice."""
+"""Replays of accounts: 27 recorded weeks measured; days of portfolios and weeks of cohorts killed and twice at once."""
 
 import json
 import os
@@ -15,7 +15,8 @@ from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from tests.benchmarks.memory import used_by
-from tests.jobs.replay.killed_accounts import KilledReplay
+from tests.jobs.replay.killed_accounts import KilledReplay, KilledStocks
+from tests.jobs.replay.simulated_stocks import beside_the_index
 from tests.jobs.tiny import canonical, canonical_at
 from tests.ledger.databases import Postgres, postgres
 
@@ -24,6 +25,7 @@ __all__ = ["postgres"]
 pytestmark = pytest.mark.benchmark
 
 DAYS, WEEKS, RACED_WEEKS, KILLS = 120, 20, 4, 10
+STOCK_DAYS = 252
 WEEKLY = """
 venue = "archive:{folder}"
 every = "7d"
@@ -72,6 +74,26 @@ def test_soak_120_days_of_accounts_are_killed_and_played_twice_on_both_databases
     tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _disturb(f"{DAYS} days of accounts", partial(KilledReplay, days=DAYS), tmp_path, postgres, capsys)
+
+
+@pytest.mark.soak
+def test_soak_a_year_of_stocks_is_killed_and_played_twice_on_both_databases(
+    tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _disturb(f"{STOCK_DAYS} trading days of stocks", partial(KilledStocks, days=STOCK_DAYS), tmp_path, postgres, capsys)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [1, 7])
+def test_soak_a_year_in_which_who_reads_the_news_beats_the_index_and_noise_does_not(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = beside_the_index(tmp_path / "year", seed=seed, days=STOCK_DAYS)
+    with capsys.disabled():
+        print(f"\n{STOCK_DAYS} trading days of simulated stocks, seed {seed}, beside SPY: {found}")
+    assert found["script_sharp"].low > 0.0
+    for noise in ("random_weights", "script_noisy"):
+        assert found[noise].low < 0.0 < found[noise].high
 
 
 @pytest.mark.soak

@@ -21,6 +21,7 @@ import uvicorn
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
+from predibot.web.site import Options, write_site
 from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, Size, fill
 from tests.jobs.program import wait_until
 
@@ -116,6 +117,18 @@ def test_pages_of_100_000_decisions(tmp_path: Path) -> None:
         lists = [page for page in pages if page.startswith(("/decision", "/event", "/runs", "/api"))]
         for page in lists:
             print(f"  {page} after a change: {milliseconds(browser, page)[0]:.0f} ms")
+
+
+def test_a_site_of_100_000_decisions(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/big.db"
+    with Store.open(address) as store:
+        fill(store, HUNDRED_THOUSAND_DECISIONS, np.random.default_rng(1))
+    print("\n100,000 decisions as files")
+    for which, aim in (("whole", "60 s"), ("nothing changed", "2 s")):
+        began = time.process_time()
+        with Store.open_to_read(address) as store:
+            written = write_site(store, tmp_path / "site", Options(), lambda: NOW, lambda _: None)
+        said_of(f"{which}: {time.process_time() - began:.1f} s of CPU, {written.written:,} files written", aim)
 
 
 def test_a_trace_of_127_megabytes(tmp_path: Path) -> None:

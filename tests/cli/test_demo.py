@@ -98,7 +98,10 @@ def test_the_demo_of_stocks_plays_trading_days_of_a_folder_that_it_wrote(
     ledger = ("--ledger", "sqlite:///runs/out/demo_stocks.db")
     runs = predibot("runs", *ledger, "--json").document["runs"]
     # The sixth trading day is the Monday after.
-    assert sorted(each["key"] for each in runs)[-2:] == ["stocks@2025-01-10T00:00Z", "stocks@2025-01-13T00:00Z"]
+    assert sorted(each["key"] for each in runs)[-2:] == [
+        "sandbox_stocks@2025-01-10T00:00Z",
+        "sandbox_stocks@2025-01-13T00:00Z",
+    ]
     assert predibot("ledger", "verify", *ledger).code == 0
 
 

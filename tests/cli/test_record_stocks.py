@@ -9,6 +9,7 @@ import pytest
 
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.sandbox.world.world import World
 from tests.acceptance.conftest import Predibot
 
@@ -113,3 +114,21 @@ def test_no_output_and_no_log_has_the_key(
     assert said.code == 0, said.err
     for text in (failed.out, failed.err, said.out, said.err, (tmp_path / "said.log").read_text()):
         assert KEY not in text
+
+
+def test_nothing_is_recorded_among_simulated_stocks(predibot: Predibot, server: SandboxServer, tmp_path: Path) -> None:
+    write_stock_folder(tmp_path / "stocks", seed=1, days=5, tickers=["KO"], start=NOW.date())
+    before = (tmp_path / "stocks/KO.csv").read_bytes()
+    said = predibot("record", "stocks", "--stocks", "tiingo", *AT)
+    assert (said.code, server.requests) == (1, 0)
+    assert "stocks has simulated stocks, as its simulated.toml says; record into another folder" in said.err
+    assert (tmp_path / "stocks/KO.csv").read_bytes() == before
+
+
+def test_an_address_of_a_provider_may_stand_in_the_file_of_settings(
+    predibot: Predibot, server: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PREDIBOT_TIINGO_URL")
+    (tmp_path / "predibot.toml").write_text(f'tiingo_url = "{server.stocks_url}"\n')
+    said = predibot("record", "stocks", "--stocks", "tiingo", *AT, "--tickers", "KO")
+    assert (said.code, server.requests) == (0, 1)

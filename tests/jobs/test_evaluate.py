@@ -78,6 +78,25 @@ def test_a_run_is_packed_when_it_ends_and_read_row_by_row_once_it_is_altered(sto
         assert connection.execute(text("SELECT content FROM run_packs")).scalar_one() != packed
 
 
+def test_who_only_reads_holds_what_was_read_of_a_run_until_it_is_altered(tmp_path: Path, archive: Path) -> None:
+    address = f"sqlite:///{tmp_path}/held.db"
+    with Store.open(address) as store, Store.open_to_read(address) as reader:
+        decide_on(store, archive)
+        track_on(store, archive)
+        first = evaluation_of(reader)
+        assert evaluation_of(reader) == first == evaluation_of(store)
+        alterations = ("UPDATE orders SET amount = amount / 2", "DELETE FROM forecasts WHERE decision_id = 1")
+        for alteration in alterations:
+            with store.write() as connection:
+                connection.execute(text(alteration))
+            found = evaluation_of(reader)
+            with Store.open_to_read(address) as fresh:
+                assert found == evaluation_of(fresh) != first
+            first = found
+        decide_on(store, archive, as_of=NOW + DAY)
+        assert card_of(reader).decisions == 6
+
+
 def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     decide_on(store, archive, as_of=NOW + DAY)

@@ -1,7 +1,7 @@
 """A ledger of the simulated world, and one whose texts are hostile, behind the app."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,8 @@ pytest.importorskip("fastapi", reason="needs predibot[web]")
 from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
+from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES
+from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.web.app import create_app
 from tests.acceptance.conftest import said_here
 
@@ -38,6 +40,20 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> str:
         span = ("--from", first, "--to", last, "--every", every, "--bots", bots)
         said = said_here("replay", recipe, *span, "--ledger", address, "--venue", "sandbox:events=40,named=1")
         assert said.code == 0, said.err
+    return address
+
+
+@pytest.fixture(scope="session")
+def of_stocks(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the address of a ledger with a week of portfolios of stocks."""
+    folder = tmp_path_factory.mktemp("stocks")
+    tickers, bots = (*DEFAULT_TICKERS, *INDICES), "buy_and_hold,index_spy,script_noisy"
+    write_stock_folder(folder / "stocks", seed=7, days=5, tickers=tickers, start=date(2026, 1, 5))
+    address = f"sqlite:///{folder}/stocks.db"
+    said = said_here(
+        *("replay", "sandbox_stocks", "--bots", bots, "--ledger", address, "--venue", f"stocks:{folder}/stocks")
+    )
+    assert said.code == 0, said.err
     return address
 
 

@@ -7,7 +7,8 @@ Screenshots lie in the folder of the test.
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,19 @@ from tests.web.conftest import NOW
 
 PAGES = (
     *("/", "/calibration", "/decisions", "/events", "/runs", "/accounts", "/cohorts", "/status", "/tables/pairs"),
-    *("/today", "/compare", "/compare?one=script_sharp&other=random_bet", "/methods", "/account?bot=equal_weights"),
+    *(
+        "/today",
+        "/curves",
+        "/compare",
+        "/compare?one=script_sharp&other=random_bet",
+        "/methods",
+        "/account?bot=equal_weights",
+    ),
     *("/bot?name=script_sharp", "/bot?name=equal_weights", "/bot?name=script_gullible"),
 )
+STOCK_LISTED = ("/decisions?bot=script_noisy", "/decision?")
+STOCK_PAGES = ("/", "/today", "/accounts", "/account?bot=script_noisy", "/bot?name=script_noisy", "/bot?name=index_spy")
+"""Of a ledger of portfolios of stocks, where every bot has decided on one portfolio."""
 LISTED = (
     ("/decisions?bot=script_sharp", "/decision?"),
     ("/events", "/event?"),
@@ -59,7 +70,14 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def address(played: str) -> Iterator[str]:
     """Serve the ledger, and return where."""
-    with Store.open_to_read(played) as store:
+    with served(played) as address:
+        yield address
+
+
+@contextmanager
+def served(ledger: str) -> Iterator[str]:
+    """Serve a ledger, and yield where."""
+    with Store.open_to_read(ledger) as store:
         server = uvicorn.Server(
             uvicorn.Config(
                 create_app(store, lambda: NOW), port=0, log_level="warning", access_log=False, lifespan="off"
@@ -76,8 +94,23 @@ def address(played: str) -> Iterator[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
 def test_every_page_can_be_read_by_everybody(
-    chromium: Browser, address: str, tmp_path: Path, width: int, scheme: str
+    chromium: Browser, address: str, of_stocks: str, tmp_path: Path, width: int, scheme: str
 ) -> None:
+    with served(of_stocks) as stocks:
+        for where, paths, listed in ((address, PAGES, LISTED), (stocks, STOCK_PAGES, (STOCK_LISTED,))):
+            _walk(chromium, where, paths, listed, tmp_path, width, scheme)
+
+
+def _walk(
+    chromium: Browser,
+    address: str,
+    paths: Sequence[str],
+    listed: Sequence[tuple[str, str]],
+    shots: Path,
+    width: int,
+    scheme: str,
+) -> None:
+    """Look at pages, at those they lead to, and at the sources of the first of these."""
     said = list[str]()
     with chromium.new_context(
         bypass_csp=True,
@@ -87,11 +120,12 @@ def test_every_page_can_be_read_by_everybody(
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.on("request", lambda request: said.append(request.url) if not request.url.startswith(address) else None)
-        found = [_first(page, address, *each) for each in LISTED]
-        for number, path in enumerate([*PAGES, *found, _first(page, address, found[0], "/source?")]):
+        found = [_first(page, address, *each) for each in listed]
+        found += [_first(page, address, found[0], "/source?")] if paths is PAGES else []
+        for number, path in enumerate([*paths, *found]):
             answer = page.goto(address + path)
             assert answer is not None and answer.status == 200, path
-            page.screenshot(path=tmp_path / f"{number}.png", full_page=True)
+            page.screenshot(path=shots / f"{len(paths)}-{number}.png", full_page=True)
             # A table that is wider than the page is moved by itself.
             assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), (
                 path

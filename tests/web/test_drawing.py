@@ -61,3 +61,9 @@ def test_many_assets_are_told_as_others_and_a_debt_leaves_no_column() -> None:
     assert found.parts[-1][5].endswith("others 40%")
     owing = shares_of([(DAY, [("cash", -0.5), ("a", 1.5)])], "without a price")
     assert owing is not None and [(each[5], each[4]) for each in owing.parts] == [("2026-03-01 00:00 a 150%", 152.0)]
+
+
+def test_the_part_that_is_to_lie_lowest_does_and_is_never_among_the_others() -> None:
+    parts = [(f"a{each}", 0.1) for each in range(9)]
+    found = shares_of([(DAY, [*parts, ("cash", 0.1)]), (DAY, [*parts, ("cash", 0.0)])], "without a price", "cash")
+    assert found is not None and found.names[0] == "cash" and found.names[6] == "others"

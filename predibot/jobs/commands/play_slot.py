@@ -95,7 +95,7 @@ def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ..
 
 def _played(report: DecideReport) -> Played:
     if not isinstance(report.run, StoredRun):
-        return Played("failed", "; ".join(report.notes))
+        return Played("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
     failed, key = report.statuses.get("failed", 0), report.run.key
     if report.undecided:
         return Played("partly", f"{report.undecided} decisions are under way in another process", key)

@@ -14,6 +14,7 @@ from predibot.jobs.commands.caller import Caller
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.price_histories import shortened
 from predibot.net.api_keys import ApiKeys, key_names
+from predibot.sandbox.stocks.folder import SIMULATED_FILE
 from predibot.venues.stocks.alpha_vantage import AlphaVantage
 from predibot.venues.stocks.daily_prices import TickerUnknown
 from predibot.venues.stocks.recording import checked_ticker, missing_days, record_stock, recorded_tickers
@@ -59,6 +60,8 @@ def record_stocks_as_asked(
     names = tuple(dict.fromkeys(map(checked_ticker, tickers))) or recorded_tickers(folder)
     if not names:
         raise UsageError(f"{folder} has no stocks yet; name some with --tickers AAPL,MSFT,SPY")
+    if (folder / SIMULATED_FILE).exists():
+        raise UsageError(f"{folder} has simulated stocks, as its {SIMULATED_FILE} says; record into another folder")
     opened = _opened(provider, settings, caller.clock)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from predibot.contracts import OpenVenue, ProgressListener
+from predibot.contracts import OpenVenue, ProgressListener, SessionVenue
 from predibot.domain.clock import EPOCH, floor_to, format_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict
@@ -18,7 +18,7 @@ from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_ev
 from predibot.recipe.recipe import Recipe
 from predibot.version import __version__
 
-_WEEK = timedelta(weeks=1)
+_DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ def open_run(
     """Return the run of the request's slot: the one in the ledger, or one chosen now.
 
     Where no event of a live venue keeps the rules, what would have been stored is returned, and is not: a venue in
-    trouble can look like that, and a run without events would stand for the whole slot.
+    trouble can look like that, and a run without events would stand for the whole slot. Neither is a daily run on a
+    day without trading.
 
     Raises:
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
@@ -96,6 +97,8 @@ def open_run(
         clock=clock,
         listener=listener,
     )
+    if why := without_session(request, opened):
+        return replace(plan, events=(), notes=(*plan.notes, why))
     if opened.venue.live and not plan.events:
         return replace(plan, notes=(*plan.notes, _nothing_to_play(plan)))
     stored = store.run_write(lambda connection: freeze_run(connection, plan))
@@ -103,6 +106,26 @@ def open_run(
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
     return OpenRun(stored, _events(store, stored), resumed=False, notes=stored.notes)
+
+
+def without_session(request: RunRequest, opened: OpenVenue) -> str:
+    """Return a sentence where a daily run is of a date without trading, as far as is known; empty where it is not.
+
+    Before the hour at which closes become known nobody can tell.
+    """
+    venue, at = opened.venue, request.slot_at or opened.now
+    if not isinstance(venue, SessionVenue) or request.recipe.every != _DAY:
+        return ""
+    midnight = floor_to(at, _DAY)
+    # Of twenty years the last ones say enough, as long as there are any.
+    closes = venue.closes(start=midnight - _WEEK, until=opened.now) or venue.closes(start=EPOCH, until=opened.now)
+    last = max(closes, default=None)
+    if last is None or last > midnight or at - midnight < last - floor_to(last, _DAY):
+        return ""
+    return (
+        f"{at:%Y-%m-%d} is no trading day, or its files are late: the last close is of {last:%Y-%m-%d}. A daily recipe "
+        "decides on trading days only, so nothing is decided"
+    )
 
 
 def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
-from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
 
 MAX_DOUBTFUL_SHARE = 0.2
@@ -138,24 +139,31 @@ def choose(
     """Return which events of a venue a run plays as of an instant.
 
     Raises:
-        UsageError: If the event that was named does not exist.
+        UsageError: If the event that was named does not exist, or nothing that the game names is there.
         VenueError: If the list could not be read whole.
     """
     page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
     seen_at = _seen_at(venue, page.events, as_of)
+    if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
+        raise UsageError(
+            f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
+            "recipe plays. Name a venue that has them with --venue, or a later instant"
+        )
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
     unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
+    # What a game names is played as it is: a stock has no end, and one that is halted no price.
+    listed = replace(page, events=()) if rules.only else page
     return Choice(
         _explained(selection, page.skipped),
         len(page.events),
         page.skipped,
         page.complete,
-        unreadable=tuple(_unreadable(page, unread, named=named)),
-        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in page.events))),
+        unreadable=tuple(_unreadable(listed, unread, named=named)),
+        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in listed.events))),
         markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
-        unreadable_markets=(*unread_markets, *_unplayable_markets(page.events)),
+        unreadable_markets=(*unread_markets, *_unplayable_markets(listed.events)),
         missing=() if named or rules.only else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
         remarks=page.notes,
     )

@@ -15,9 +15,9 @@ from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
-from predibot.ledger.read.details.bots import evidence_of_bot
+from predibot.ledger.read.details.bots import MadeDecision, evidence_of_bot, made_decisions
 from predibot.ledger.read.reasons import AskedMarket, named_markets
-from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, told_decisions
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
@@ -168,7 +168,7 @@ def bot_history(
             connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,), archived=archived
         )
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
-        decisions = told_decisions(connection, asked)
+        decisions = made_decisions(connection, asked)
         listed = named_markets(connection, found.venue_name)
         gathered = evidence_of_bot(connection, bot)
         best = with_reasons(connection, found.venue_name, largest_gains(record, most))
@@ -283,7 +283,7 @@ def _dates_needed(score: AccountScore) -> EventsNeeded | None:
     return events_needed(growth, (high - low) / (2.0 * _NORMAL_95), score.dates)
 
 
-def _unanswered(decisions: Sequence[LedgerDecision]) -> tuple[Unanswered, ...]:
+def _unanswered(decisions: Sequence[MadeDecision]) -> tuple[Unanswered, ...]:
     counted = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return tuple(Unanswered(status, message, n) for (status, message), n in ordered)

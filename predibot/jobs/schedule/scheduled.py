@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -111,6 +111,8 @@ def close_slot(recipe: Scheduled, slot_at: datetime, played: Played, *, store: S
     """Store what came of a slot, and whether and when it is tried again; return its row."""
     again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
     is_young = again_at - slot_at <= recipe.schedule.catch_up
+    if played.may_be_idle and not is_young:
+        played = replace(played, status="done")
     next_try_at = again_at if played.status != "done" and is_young else None
     ended = store.run_write(
         partial(end_slot, recipe=recipe.name, slot_at=slot_at, played=played, next_try_at=next_try_at, now=now)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Case, Connection, case, select
+from sqlalchemy import Case, Connection, and_, case, or_, select
 
 from predibot.domain.clock import parse_instant
 from predibot.ledger.write.decisions import bots
@@ -42,7 +42,9 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
     present, index = np.unique(made.bot_row, return_inverse=True)
     # Of all models of a bot: the start of its UTC day.
     statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
-    cutoffs = {row: parse_instant(day).timestamp() for row, day in connection.execute(statement)}
+    days = {row: day for row, day in connection.execute(statement)}
+    starts = {day: parse_instant(day).timestamp() for day in set(days.values())}
+    cutoffs = {row: starts[day] for row, day in days.items()}
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     own = knowledge_of(
         made.opened_model,
@@ -56,17 +58,19 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
 
 def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:
     """Return the rows of the bots that each bot pools, by its own row; of those that pool others."""
-    rows: dict[tuple[int, str], int] = {}
-    named: list[tuple[int, int, Any]] = []
-    for row, run_id, name, members, arguments in connection.execute(
-        select(bots.c.id, bots.c.run_id, bots.c.name, bots.c.members_json, bots.c.arguments_json)
-    ):
-        rows[run_id, name] = row
-        if members is None and '"members"' in arguments:
-            # Of a bot that was stored before its members were, the argument of the ensemble has to tell.
-            named.append((row, run_id, json.loads(arguments).get("members")))
-        elif members:
-            named.append((row, run_id, json.loads(members)))
+    # Of a bot that was stored before its members were, the argument of the ensemble has to tell.
+    untold = and_(bots.c.members_json.is_(None), bots.c.arguments_json.contains('"members"'))
+    pools = or_(bots.c.members_json.not_in(("", "[]", "null")), untold)
+    columns = (bots.c.id, bots.c.run_id, bots.c.members_json, bots.c.arguments_json)
+    named: list[tuple[int, int, Any]] = [
+        (row, run_id, json.loads(arguments).get("members") if members is None else json.loads(members))
+        for row, run_id, members, arguments in connection.execute(select(*columns).where(pools))
+    ]
+    if not named:
+        return {}
+    beside = bots.c.run_id.in_(select(bots.c.run_id).where(pools))
+    found = connection.execute(select(bots.c.run_id, bots.c.name, bots.c.id).where(beside))
+    rows = {(run_id, name): row for run_id, name, row in found}
     return {
         row: tuple(rows[run_id, member] for member in members if (run_id, member) in rows)
         for row, run_id, members in named

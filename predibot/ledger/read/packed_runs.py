@@ -16,6 +16,7 @@ from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.ledger.schema.tables import ChangeRow, RunPackRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.seal import HEAD_BYTES, seal_of
+from predibot.ledger.store import HELD
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
 from predibot.ledger.write.runs import runs
@@ -28,6 +29,8 @@ UNKNOWN = -1.0
 """Stands for NULL on the way out of the cursor; nothing that is read here can be negative otherwise."""
 RUNS_AT_ONCE = 50
 """Whose rows are in memory together, and packed in one transaction."""
+MOST_HELD_BYTES = 500_000_000
+"""Of larger ledgers nothing is held: that is for a machine that evaluates, and packs them."""
 
 _HEAD = struct.Struct("<BIII")
 """Version, number of decisions, number of bets, and the checksum of what follows."""
@@ -52,11 +55,20 @@ class Decided:
 
 
 def decided_in(connection: Connection, run_ids: Sequence[int]) -> Iterator[Decided]:
-    """Yield what was decided in each of some runs: of their packs, or of the rows where there is none or an old one."""
-    found = dict(_packed_before(connection, run_ids))
+    """Yield what was decided in each of some runs: of their packs, or of the rows where there is none or an old one.
+
+    A ledger that is open to be read stores no packs, so its connections hold what was read for the next time.
+    """
+    held = connection.get_execution_options().get(HELD)
+    packs: dict[int, tuple[int, Decided]] = {} if held is None else held.setdefault("packs", {})
+    numbers = {} if held is None else {row.scope: row.number for row in connection.execute(select(changes))}
+    found = {row: decided for row, (change, decided) in packs.copy().items() if numbers.get(row) == change}
+    found |= _packed_before(connection, [row for row in run_ids if row not in found])
     missing = [row for row in run_ids if row not in found]
     for start in range(0, len(missing), RUNS_AT_ONCE):
         found |= _of_rows(connection, missing[start : start + RUNS_AT_ONCE])
+    if held is not None and sum(each.decisions.nbytes + each.bets.nbytes for each in found.values()) < MOST_HELD_BYTES:
+        packs |= {row: (numbers[row], decided) for row, decided in found.items() if row in numbers}
     return (found[row] for row in run_ids)
 
 

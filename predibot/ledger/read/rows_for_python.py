@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, sele
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
-from predibot.ledger.schema.column_types import from_microseconds
+from predibot.ledger.schema.column_types import from_microseconds, listed
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, forecasts, orders
@@ -242,7 +242,7 @@ def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision
 
 
 def _numbered_decisions(connection: Connection, asked: Asked) -> Mapping[int, LedgerDecision]:
-    knowledge = _knowledge(connection, asked, _payouts(connection, asked.as_of))
+    knowledge = _knowledge(connection, asked)
     statement = (
         _decided(
             *(decisions.c[name] for name in _OF_DECISION),
@@ -372,8 +372,9 @@ def listed_events(connection: Connection) -> tuple[ListedEvent, ...]:
 
 def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
-    payouts = _payouts(connection, asked.as_of)
-    knowledge = _knowledge(connection, asked, payouts)
+    knowledge = _knowledge(connection, asked)
+    about = with_decisions(subjects.c.event_row).where(*asked.conditions())
+    payouts = _payouts(connection, asked.as_of, about)
     # Else the bets of the whole ledger would be gathered for one event.
     chosen = with_decisions(decisions.c.id).where(*asked.conditions())
     bets = cast(Select[Any], EVERY_BET.element).where(orders.c.decision_id.in_(chosen)).subquery("bets")
@@ -420,10 +421,13 @@ def _decided(*columns: Any) -> Select[Any]:
     return statement.order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
 
 
-def _payouts(connection: Connection, as_of: datetime | None) -> Mapping[int, tuple[float, datetime]]:
-    """Return what each settled market paid and when, by its row, as it was known at the instant."""
-    statement = select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at).order_by(
-        resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision
+def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapping[int, tuple[float, datetime]]:
+    """Return what each settled market of some events paid and when, by its row, as it was known at the instant."""
+    statement = (
+        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .where(markets.c.event_row.in_(about))
+        .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
     )
     if as_of is not None:
         statement = statement.where(resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
@@ -432,9 +436,7 @@ def _payouts(connection: Connection, as_of: datetime | None) -> Mapping[int, tup
     return {market: (payout, settled_at) for market, (payout, settled_at) in last.items() if payout is not None}
 
 
-def _knowledge(
-    connection: Connection, asked: Asked, payouts: Mapping[int, tuple[float, datetime]]
-) -> Mapping[int, Knowledge]:
+def _knowledge(connection: Connection, asked: Asked) -> Mapping[int, Knowledge]:
     """Return what the models behind each decision can have known, by its row."""
     # Also of bots that nobody asked for, and without an answer: another may pool them, in its run and on its subject.
     whole = replace(asked, bots=(), status=None, rows=None)
@@ -457,7 +459,10 @@ def _knowledge(
     rows, bot, event, decided_at, opened, live = zip(*found, strict=True)
     # When the last market of each event settled, infinite where one has not.
     ended: dict[int, float] = {}
-    for market, of_event in connection.execute(select(markets.c.id, markets.c.event_row)):
+    about = listed([row for row in set(event) if row > 0])
+    payouts = _payouts(connection, asked.as_of, about)
+    of_events = select(markets.c.id, markets.c.event_row).where(markets.c.event_row.in_(about))
+    for market, of_event in connection.execute(of_events):
         at = payouts[market][1].timestamp() if market in payouts else np.inf
         ended[of_event] = max(ended.get(of_event, at), at)
     made = Deciders(

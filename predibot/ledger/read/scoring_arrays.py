@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,10 @@ from predibot.errors import UsageError
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
-from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
+from predibot.ledger.read.packed_runs import MOST_HELD_BYTES, UNKNOWN, changes, collation_of, decided_in, numbers_of
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
+from predibot.ledger.store import HELD
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
@@ -61,19 +63,9 @@ def track_record(
         ValueError, TypeError, LookupError, ArithmeticError: If something else is not: a ledger may be anybody's file.
     """
     at = to_microseconds(as_of)
-    listed = _markets(connection, venue)
-    market_rows = listed[:, 0]
-    payout, settled_at = _settled(connection, venue, market_rows, as_of)
-    # Also of bots that nobody asked for: another may pool them.
-    head, bet = _decided(connection, venue, as_of, recipe, only)
-    _check_numbers(head, bet, market_rows, payout, settled_at)
-    knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
-    played = played_events(connection, venue, as_of, only)
-    if only.category is not None:
-        in_it = _of_category(head[:, 5], played, only.category)
-        head, bet = _only(in_it, head, bet)
-        knowledge = knowledge[in_it]
-    event_rows = _event_rows(connection, venue, head[:, 5])
+    read = _read(connection, venue, as_of, recipe, only)
+    market_rows, event_rows, played, asked_of = read.market_rows, read.event_rows, read.played, read.asked_of
+    head, bet, knowledge = read.head, read.bet, read.knowledge
     if bot_names:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
         asked = np.isin(head[:, 1], list(rows))
@@ -81,9 +73,7 @@ def track_record(
         knowledge = knowledge[asked]
     names, bot_index = _bots(connection, head[:, 1])
     event = head[:, 5].astype(np.int64)
-    observed_market, observed_at, observed_price = _observations(connection, venue, market_rows, as_of)
     categories, category = _categories(event, played)
-    asked_of = asked_markets(connection, venue, only)
     fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(head, market_rows, asked_of)
     return TrackRecord(
@@ -102,11 +92,11 @@ def track_record(
         bet_usd=bet[:, 2].copy(),
         bet_price_yes=bet[:, 3].copy(),
         bet_probability=_known(bet[:, 4]),
-        payout_yes=payout,
-        settled_at=settled_at,
-        observation_market=observed_market,
-        observation_at=observed_at,
-        observation_price_yes=observed_price,
+        payout_yes=read.payout,
+        settled_at=read.settled_at,
+        observation_market=read.observed[0],
+        observation_at=read.observed[1],
+        observation_price_yes=read.observed[2],
         decision_knowledge=knowledge,
         decision_slot=head[:, 4] / _MICROSECONDS,
         decision_category=category,
@@ -121,6 +111,54 @@ def track_record(
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
     )
+
+
+class _Read(NamedTuple):
+    """What a record is made of, whichever bots are asked for."""
+
+    market_rows: Ints
+    payout: Floats
+    settled_at: Floats
+    head: Floats
+    bet: Floats
+    knowledge: NDArray[np.int8]
+    played: Mapping[int, PlayedEvent]
+    event_rows: Ints
+    asked_of: AskedMarkets
+    observed: tuple[Ints, Floats, Floats]
+
+
+def _read(connection: Connection, venue: str, as_of: datetime, recipe: str | None, only: Narrowing) -> _Read:
+    """Return it; from a ledger that is only read the last one is held, as each bot's page asks for the same."""
+    held: dict[str, Any] | None = connection.get_execution_options().get(HELD)
+    asked = None
+    if held is not None:
+        counts = {scope: number for scope, number in connection.execute(select(changes.c.scope, changes.c.number))}
+        asked = (venue, as_of, recipe, only, counts)
+        if held.get("read", (None,))[0] == asked:
+            return cast(_Read, held["read"][1])
+    listed = _markets(connection, venue)
+    market_rows = listed[:, 0]
+    payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    # Also of bots that nobody asked for: another may pool them.
+    head, bet = _decided(connection, venue, as_of, recipe, only)
+    _check_numbers(head, bet, market_rows, payout, settled_at)
+    knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
+    played = played_events(connection, venue, as_of, only)
+    if only.category is not None:
+        in_it = _of_category(head[:, 5], played, only.category)
+        head, bet = _only(in_it, head, bet)
+        knowledge = knowledge[in_it]
+    event_rows = _event_rows(connection, venue, head[:, 5])
+    observed = _observations(connection, venue, market_rows, as_of)
+    asked_of = asked_markets(connection, venue, only)
+    found = _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
+    if held is not None and head.nbytes + bet.nbytes < MOST_HELD_BYTES:
+        for each in (payout, settled_at, head, bet, knowledge, *observed):
+            # Records share them.
+            each.flags.writeable = False
+        held["read"] = asked, found
+    return found
 
 
 def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats, settled_at: Floats) -> None:

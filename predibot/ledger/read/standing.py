@@ -1,6 +1,6 @@
 """How a ledger stands, for who watches it: counted by the database, so that a year of runs costs no more than a day."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -102,6 +102,18 @@ def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: st
         .where(runs.c.recipe == recipe, which)
     )
     return Cost(*connection.execute(statement).one())
+
+
+def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], Cost]:
+    """Return what the decisions of some runs cost, by key and when the run was taken out of all scores, if it was."""
+    unknown = func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0))
+    statement = (
+        select(runs.c.key, runs.c.voided_at, func.sum(decisions.c.cost_known_usd), unknown)
+        .join(decisions, decisions.c.run_id == runs.c.id)
+        .where(runs.c.key.in_(keys))
+        .group_by(runs.c.id, runs.c.key, runs.c.voided_at)
+    )
+    return {(key, voided_at): Cost(*of_run) for key, voided_at, *of_run in connection.execute(statement)}
 
 
 def open_retries(connection: Connection) -> Retries:

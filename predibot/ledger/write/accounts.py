@@ -27,7 +27,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, subjects, tasks
-from predibot.ledger.write.events import instrument_row, instrument_rows, instruments
+from predibot.ledger.write.events import instrument_rows, instruments
 from predibot.ledger.write.runs import StoredRun
 
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
@@ -197,6 +197,7 @@ def add_to_journal(
     *,
     decision_id: int | None = None,
     resolution: tuple[int, int] | None = None,
+    known: Sequence[JournalRow] = (),
 ) -> None:
     """Write further rows behind those of an account.
 
@@ -206,15 +207,17 @@ def add_to_journal(
         rows: In their order.
         decision_id: The decision that they follow from.
         resolution: Or the market row and the revision of the resolution.
+        known: Rows of the journal that were read before.
 
     Raises:
         ValueError: If the account cannot do that, such as sell what it does not hold.
     """
     if not rows:
         return
-    written = stored_journal(connection, account_id)
+    written = stored_journal(connection, account_id, known=known)
     account_of((*written, *rows))
     market_row, revision = resolution or (None, None)
+    row_of = instrument_rows(connection, dict.fromkeys(row.instrument for row in rows if row.instrument is not None))
     connection.execute(
         insert(journal),
         [
@@ -223,7 +226,7 @@ def add_to_journal(
                 "number": number,
                 "kind": row.kind,
                 "at": row.at,
-                "instrument_row": None if row.instrument is None else instrument_row(connection, row.instrument),
+                "instrument_row": None if row.instrument is None else row_of[row.instrument],
                 "shares": row.shares,
                 "cash_usd": row.cash_usd,
                 "decision_id": decision_id,
@@ -235,19 +238,24 @@ def add_to_journal(
     )
 
 
-def stored_journal(connection: Connection, account_id: int) -> tuple[JournalRow, ...]:
-    """Return the journal of an account in its order."""
+def stored_journal(
+    connection: Connection, account_id: int, *, known: Sequence[JournalRow] = ()
+) -> tuple[JournalRow, ...]:
+    """Return the journal of an account in its order, of which some first rows may be known: no row ever changes."""
+    held = (journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares, journal.c.instrument_row)
+    causes = (journal.c.decision_id, journal.c.market_row, journal.c.revision)
     columns = (instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
     found = connection.execute(
-        select(journal, *columns)
+        select(*held, *causes, *columns)
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
-        .where(journal.c.account_id == account_id)
+        .where(journal.c.account_id == account_id, journal.c.number > len(known))
         .order_by(journal.c.number)
     )
-    return tuple(
+    further = (
         JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _follows_from(row), row.revision)
         for row in found
     )
+    return (*known, *further)
 
 
 def markets_of(connection: Connection, wanted: Collection[Instrument]) -> Mapping[str, str]:

@@ -72,6 +72,8 @@ class Played:
     run_key: str | None = None
     was_tried: bool = True
     """Whether it came to its end; False where it was stopped, and goes on with the next start."""
+    may_be_idle: bool = False
+    """Whether there may be nothing to do: it is tried again as what failed is, and done where it stays so."""
 
 
 @dataclass(frozen=True, slots=True)

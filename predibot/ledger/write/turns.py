@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, Text, bindparam, delete, func, insert, select, update
 
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
@@ -45,7 +45,6 @@ class PendingOrder:
     decision_id: int
     number: int
     order: Order
-    has_note: bool = False
     decided_at: datetime = EPOCH
 
 
@@ -84,7 +83,6 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
         _orders.c.amount,
         _orders.c.unit,
         _orders.c.side,
-        _orders.c.note,
         _decisions.c.decided_at,
     )
     statement = (
@@ -99,7 +97,6 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
             row.decision_id,
             row.number,
             Order(Instrument(row.venue, row.kind, row.instrument_id), row.amount, row.unit, row.side),
-            has_note=row.note is not None,
             decided_at=row.decided_at,
         )
         for row in connection.execute(statement)
@@ -108,8 +105,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
 
 def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, BookedOrder]], *, at: datetime) -> None:
     """Write down what became of pending orders at an instant, with their fills behind those of their decision."""
-    for pending, booked in ended:
-        end_order(connection, pending, booked.status, booked.note, at=at)
+    _end(connection, [(pending, booked.status, booked.note) for pending, booked in ended], at=at)
     by_decision: dict[int, list[tuple[int, Fill]]] = {}
     for pending, booked in ended:
         by_decision.setdefault(pending.decision_id, []).extend((pending.number, fill) for fill in booked.fills)
@@ -131,20 +127,25 @@ def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, Booke
         )
 
 
-def end_order(connection: Connection, pending: PendingOrder, status: OrderStatus, note: str, *, at: datetime) -> None:
-    """Write down that an order is pending no more; a note that it has already stands."""
-    values: dict[str, Any] = {"status": status, "ended_at": at}
-    if note and not pending.has_note:
-        values["note"] = note
-    same = (_orders.c.decision_id == pending.decision_id, _orders.c.number == pending.number)
-    connection.execute(update(_orders).where(*same, _orders.c.status == "pending").values(**values))
+def _end(connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus, str]], *, at: datetime) -> None:
+    """Write down that orders are pending no more; a note that one has already stands."""
+    if not ended:
+        return
+    same = (_orders.c.decision_id == bindparam("decision"), _orders.c.number == bindparam("order"))
+    became = {"status": bindparam("became"), "note": func.coalesce(_orders.c.note, bindparam("why", type_=Text()))}
+    connection.execute(
+        update(_orders).where(*same, _orders.c.status == "pending").values(ended_at=at, **became),
+        [
+            {"decision": each.decision_id, "order": each.number, "became": status, "why": note or None}
+            for each, status, note in ended
+        ],
+    )
 
 
 def replace_pending(connection: Connection, account_id: int, *, but: int, at: datetime) -> None:
     """End what is still pending of an account besides what one decision orders: a new answer replaces it."""
-    for pending in pending_orders(connection, account_id):
-        if pending.decision_id != but:
-            end_order(connection, pending, "replaced", "a later decision replaced it", at=at)
+    replaced = [each for each in pending_orders(connection, account_id) if each.decision_id != but]
+    _end(connection, [(each, "replaced", "a later decision replaced it") for each in replaced], at=at)
 
 
 def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datetime | None:
@@ -155,6 +156,19 @@ def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datet
         .where(turns.c.account_id == account_id, turns.c.slot_at == slot_at, _runs.c.voided_at.is_(None))
     )
     return found.scalar()
+
+
+def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
+    """Return the bot of each account that a run at a venue, as runs keep it, had a turn of, by the account's row."""
+    statement = (
+        select(accounts.c.id, accounts.c.bot)
+        .distinct()
+        .join(turns, turns.c.account_id == accounts.c.id)
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(_runs.c.venue == venue, _runs.c.voided_at.is_(None))
+        .order_by(accounts.c.id)
+    )
+    return {row.id: row.bot for row in connection.execute(statement)}
 
 
 def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id: int, *, at: datetime) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from rich.console import Console
 
+from predibot.contracts import SessionPast
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import STATUSES, Status
 from predibot.domain.schedule import Timetable
@@ -30,6 +31,8 @@ class ReplayView:
     played: tuple[Played, ...]
     other_runs: int
     """Runs of the recipe that the ledger holds besides those of the replay."""
+    remarks: tuple[str, ...] = ()
+    """What the last instant found wrong with files of prices, or with what the recipe names of them."""
 
     @property
     def statuses(self) -> Counter[Status]:
@@ -51,7 +54,9 @@ class ReplayView:
         if self.other_runs:
             runs = "1 other run" if self.other_runs == 1 else f"{figures.count(self.other_runs)} other runs"
             notes.append(f"the ledger has {runs} of {self.recipe}, scored with these; another ledger keeps them apart")
-        return tuple(notes)
+        more = len(self.remarks) - _SHOWN
+        said = [*self.remarks[:_SHOWN], *([f"{figures.count(more)} more; --json has them"] if more > 0 else [])]
+        return (*notes, *said)
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -70,7 +75,8 @@ class ReplayView:
 def replay_view(done: Replayed) -> ReplayView:
     """Return what `predibot replay` shows besides the evaluation."""
     plan = done.plan
-    return ReplayView(plan.request.recipe.name, plan.past.spec, plan.instants, done.played, done.other_runs)
+    remarks = done.played[-1].notes if done.played and isinstance(plan.past, SessionPast) else ()
+    return ReplayView(plan.request.recipe.name, plan.past.spec, plan.instants, done.played, done.other_runs, remarks)
 
 
 def print_replay(console: Console, view: ReplayView) -> None:

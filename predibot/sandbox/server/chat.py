@@ -3,12 +3,15 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
+from predibot.sandbox.stocks.forecasters import AskedStock, read_stocks, stock_weights
 from predibot.sandbox.world.cohort_forecasters import Informed, wrong_cohort_answers
-from predibot.sandbox.world.conversation import Conversation, read_conversation, remembered
+from predibot.sandbox.world.conversation import AskedMarket, Conversation, read_conversation, remembered
 from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
 CHARACTERS_A_TOKEN = 4
@@ -53,6 +56,10 @@ def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: In
 def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> Reply:
     """Return a forecaster's reply to a conversation."""
     conversation = read_conversation(asked)
+    stocks = read_stocks(conversation.seed)
+    if stocks:
+        shares = (AskedMarket(each.ticker, each.ticker, None, assets=(each.ticker,)) for each in stocks)
+        conversation = replace(conversation, markets=tuple(shares))
     digest = hashlib.sha256(json.dumps([name, asked["messages"]], sort_keys=True).encode()).hexdigest()
     if not conversation.markets and conversation.cohort is None:
         message, reason = _without_markets(asked, conversation, digest)
@@ -67,10 +74,30 @@ def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_
         message, reason = _broken(kind, conversation, digest)
     elif "final_answer" in conversation.tools:
         call = next_call(name, conversation, informed)
+        if stocks:
+            call = Call("final_answer", _stock_answer(name, stocks, conversation), "Answer: handed in")
         message, reason = _calling(call, digest, said=remembered(conversation, call.action))
     else:
-        message, reason = {"role": "assistant", "content": json.dumps(answer_of(name, conversation, informed))}, "stop"
+        answer = _stock_answer(name, stocks, conversation) if stocks else answer_of(name, conversation, informed)
+        message, reason = {"role": "assistant", "content": json.dumps(answer)}, "stop"
     return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
+
+
+def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: Conversation) -> dict[str, object]:
+    """Return a forecaster's weights of stocks; those of a report where the prompt quotes one."""
+    said = f"A {WORD} ({name})."
+    if conversation.reported is not None:
+        return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
+    weights = {
+        ticker: weight
+        for ticker, weight in stock_weights(name, stocks, partial(draw, conversation.seed)).items()
+        if weight
+    }
+    news = sum(map(bool, (each.news for each in stocks)))
+    return {
+        "reasoning": f"{said} There are news of {news} of {len(stocks)} stocks; what they say decides, not the price.",
+        "allocations": {**weights, "CASH": round(max(0.0, 1.0 - sum(weights.values())), 4)},
+    }
 
 
 def _wrapped(

@@ -1,7 +1,12 @@
-"""A folder of simulated stocks, in the layout that the venue `stocks` reads."""
+"""A folder of simulated stocks, in the layout that the venue `stocks` reads.
+
+It says of itself that it is simulated: whoever plays it can then be shown the
+news of its world, and nobody takes its prices for real ones.
+"""
 
 import csv
 import io
+import tomllib
 from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
@@ -10,11 +15,13 @@ from predibot.sandbox.stocks.companies import INDICES, checked_ticker, sector_of
 from predibot.sandbox.stocks.market import DECIMALS, StockHistory, StockMarket
 from predibot.whole_file import whole_file
 
+SIMULATED_FILE = "simulated.toml"
 _COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 
 
 def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[str], start: date) -> None:
-    """Write simulated stocks: `TICKER.csv` each, `actions.csv` and `sectors.csv`; what is there is replaced.
+    """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; what is there is
+    replaced.
 
     Args:
         folder: Made where it does not exist.
@@ -31,6 +38,10 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
     market = StockMarket.from_seed(seed, start=start, days=days)
     folder.mkdir(parents=True, exist_ok=True)
     histories = [market.history(ticker) for ticker in names]
+    with whole_file(folder / SIMULATED_FILE) as file:
+        file.write(
+            f"# These stocks are invented, whatever their names, and so are their news.\nseed = {seed}\n".encode()
+        )
     for history in histories:
         _write(folder / f"{history.ticker}.csv", _COLUMNS, price_rows(history))
     actions = sorted((action for history in histories for action in history.actions), key=lambda each: each.on)
@@ -44,6 +55,23 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
     )
     sectors = ((ticker, sector_of(ticker)) for ticker in names if ticker not in INDICES)
     _write(folder / "sectors.csv", ("ticker", "sector"), sectors)
+
+
+def simulated_seed(folder: Path) -> int | None:
+    """Return the seed of a folder of simulated stocks; None where it does not say that it is one.
+
+    Raises:
+        ValueError: If what it says cannot be read.
+        OSError: If the file cannot be.
+    """
+    try:
+        text = (folder / SIMULATED_FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    seed = tomllib.loads(text).get("seed")
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise ValueError("it has no seed, which is a whole number from 0 on")
+    return seed
 
 
 def price_rows(history: StockHistory) -> list[tuple[str, ...]]:

@@ -150,7 +150,11 @@ def _pairs(
     ranked: Sequence[AccountScore], record: AccountsRecord, uncertainty: Uncertainty, drawn: Mapping[str, Column]
 ) -> list[AccountPair]:
     by_bot = {each.bot: each for each in record.accounts}
-    baselines = [each.bot for each in ranked if each.baseline]
+    # Of two baselines the index is what the other stands beside, else the one of the lower rank.
+    placed = sorted(
+        (each for each in ranked if each.baseline), key=lambda each: by_bot[each.bot].strategy == INDEX_FUND
+    )
+    baselines = [each.bot for each in placed]
     found = []
     for score in ranked:
         for other in baselines:

@@ -48,4 +48,6 @@ VENUE = VenuePlugin(
     check=lambda argument: str(_folder(argument)),
     past=_past,
     payloads=PayloadReader(_event, _id),
+    # Of the providers that folders are recorded from.
+    urls=("tiingo_url", "alpha_vantage_url"),
 )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from predibot.errors import VenueError
 from predibot.venues import fields
 
-HIGHEST_PRICE_USD = 1e7
+LOWEST_PRICE_USD, HIGHEST_PRICE_USD = 1e-4, 1e7
 LARGEST_SPLIT = 1_000.0
 _SHOWN = 3
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -12,12 +14,16 @@ from numpy.typing import NDArray
 
 from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
+from predibot.sandbox.stocks.folder import SIMULATED_FILE, simulated_seed
+from predibot.venues.stocks.daily_prices import HIGHEST_PRICE_USD, LARGEST_SPLIT, LOWEST_PRICE_USD
+from predibot.venues.stocks.plain_table import Days, Floats, read_plain
 from predibot.venues.stocks.recording import ACTION_COLUMNS, ACTIONS_FILE, CLOSED_HOUR, recorded_tickers
 
-Days = NDArray[np.datetime64]
-Floats = NDArray[np.float64]
 SECTORS_FILE = "sectors.csv"
 _KINDS = ("split", "dividend", "delisting")
+_MOST_BYTES = 50_000_000
+"""Of a table; a stock of a hundred years is 2 MB."""
+_DATES = re.compile(r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}\n)*")
 _JUMP = 0.01
 """By so much of its size a step of adjusted closes may differ from that of the raw ones and the actions."""
 
@@ -46,6 +52,8 @@ class StockFolder:
     """By ticker, oldest first."""
     sectors: Mapping[str, str]
     remarks: tuple[Remark, ...]
+    seed: int | None = None
+    """Of the simulated world that the prices are of; None of any other."""
 
     def instant(self, place: int) -> datetime:
         """Return when the close of a day is known."""
@@ -79,6 +87,12 @@ def read_folder(path: Path) -> StockFolder:
     if not names:
         raise UsageError(f"{path} has no file such as AAPL.csv; write one with `predibot record --stocks`")
     remarks: list[Remark] = []
+    try:
+        seed = simulated_seed(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path / SIMULATED_FILE} cannot be read: {error}; fix it, or delete the file") from None
+    if seed is not None:
+        remarks.append(Remark(date.min, "these stocks are simulated, and so are their news, whatever their names"))
     stated = {name: _closes(path / f"{name}.csv", remarks) for name in names}
     actions = _actions(path / ACTIONS_FILE, remarks)
     days = _trading_days(stated, actions, remarks)
@@ -93,18 +107,27 @@ def read_folder(path: Path) -> StockFolder:
         remarks.extend(_unexplained(name, on, price, adjusted, actions.get(name, ())))
     sectors = {row["ticker"]: row["sector"] for _, row in _table(path / SECTORS_FILE, ("ticker", "sector"))}
     ordered = tuple(sorted(remarks, key=lambda each: (each.on, each.text)))
-    return StockFolder(path, names, days, close, first.astype(np.int64), actions, sectors, ordered)
+    return StockFolder(path, names, days, close, first.astype(np.int64), actions, sectors, ordered, seed)
 
 
 def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
     """Return the dates of a file in order, with raw and adjusted closes; adjusted ones may be not a number."""
-    columns = _columns(path)
-    if not columns or "date" not in columns or "close" not in columns:
+    head, body = _head_and_body(path)
+    if "date" not in head or "close" not in head:
         raise VenueChanged(f"{path} has no columns date and close; its first line names those that it has")
+    wanted = [name for name in ("close", "adjusted_close") if name in head]
+    plain = read_plain(body, head, wanted)
+    if plain is not None:
+        days, numbers = plain
+        stated = numbers[1] if len(numbers) > 1 else np.full(days.size, np.nan)
+        return _checked(path.stem, days, numbers[0], stated, remarks)
+    rows = [{name.strip(): cell for name, cell in row.items()} for _, row in _table(path, ("date", "close"))]
+    columns = {name: [row[name] for row in rows] for name in head}
     name = path.stem
     dates, closes = columns["date"], columns["close"]
     try:
-        on = np.array(dates, dtype="datetime64[D]")
+        # What else numpy takes for a date, such as a year, or today, is none here.
+        on = np.array(dates if _DATES.fullmatch("\n".join((*dates, ""))) else ["none"], dtype="datetime64[D]")
     except ValueError:
         kept = [place for place, text in enumerate(dates) if _is_date(text)]
         if lost := [text for text in dates if not _is_date(text)]:
@@ -149,9 +172,10 @@ def _checked(
             remarks.append(Remark(each, f"{name}: {each} stands there twice with one close; it counts once"))
         keep = np.concatenate([[True], ~same]) & ~np.isin(on, differs)
         on, price, adjusted = on[keep], price[keep], adjusted[keep]
-    is_price = np.isfinite(price) & (price > 0.0)
+    is_price = np.isfinite(price) & (price >= LOWEST_PRICE_USD) & (price <= HIGHEST_PRICE_USD)
     for each in on[~is_price].tolist():
-        remarks.append(Remark(each, f"{name}: the close of {each} is no number above 0; it has no price then"))
+        text = f"{name}: the close of {each} is no number from {LOWEST_PRICE_USD:g} to {HIGHEST_PRICE_USD:,.0f}"
+        remarks.append(Remark(each, f"{text}; it has no price then"))
     return on[is_price], price[is_price], adjusted[is_price]
 
 
@@ -160,51 +184,68 @@ def _is_date(text: str) -> bool:
         date.fromisoformat(text)
     except ValueError:
         return False
-    return True
+    return _DATES.fullmatch(f"{text}\n") is not None
 
 
 def _numbers(texts: Sequence[str]) -> Floats:
+    joined = "".join(texts)
     try:
-        return np.array(list(map(float, texts)))
+        # Python takes 1_0 and digits of other scripts for numbers too.
+        if joined.isascii() and "_" not in joined:
+            return np.array(list(map(float, texts)))
     except ValueError:
-        return np.array([_number(text) for text in texts])
+        pass
+    return np.array([_number(text) for text in texts])
 
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return float(text) if text.isascii() and "_" not in text else np.nan
     except ValueError:
         return np.nan
 
 
-def _columns(path: Path) -> Mapping[str, list[str]]:
-    """Return a table by its columns; the plain one of numbers without quotes in a tenth of the time."""
+def _head_and_body(path: Path) -> tuple[list[str], bytes]:
+    """Return the names of the columns of a table, and the lines below them."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
-    head, _, body = text.replace("\r\n", "\n").partition("\n")
+    head, _, body = text.partition("\n")
     names = [name.strip() for name in head.split(",")]
-    body = body.strip("\n")
-    lines = body.count("\n") + 1 if body else 0
-    if '"' not in text and "\n\n" not in body and body.count(",") == lines * (len(names) - 1):
-        cells = body.replace("\n", ",").split(",") if body else []
-        return {name: cells[number :: len(names)] for number, name in enumerate(names)}
-    rows = [row for _, row in _table(path, ("date", "close"))]
-    return {name: [row[name] for row in rows] for name in names}
+    if len(set(names)) < len(names):
+        raise VenueChanged(f"{path} names a column twice; keep one")
+    return names, body.encode() if body.endswith("\n") or not body else f"{body}\n".encode()
+
+
+def _text(path: Path) -> str:
+    """Return a whole file, without the mark that other programs begin UTF-8 with.
+
+    Raises:
+        OSError: If it cannot be read.
+        ValueError: If it is no file of text, or is too large to be one of prices.
+    """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError("it is no file")
+    if found.st_size > _MOST_BYTES:
+        raise ValueError(f"it has {found.st_size:,} bytes, and prices of a stock have less than {_MOST_BYTES:,}")
+    return path.read_text(encoding="utf-8-sig")
 
 
 def _table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a small table with their lines; none where there is no file."""
     try:
-        table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True)
+        table = csv.DictReader(io.StringIO(_text(path), newline=""), strict=True)
         rows = [(table.line_num, row) for row in table]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, csv.Error) as error:
         raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
-    if set(columns) - set(table.fieldnames or ()) or any(None in row or None in row.values() for _, row in rows):
+    if set(columns) - {name.strip() for name in table.fieldnames or ()}:
         raise VenueChanged(f"{path} is no table with the columns {', '.join(columns)}")
+    if uneven := [line for line, row in rows if None in row or None in row.values()]:
+        raise VenueChanged(f"{path}, line {uneven[0]}, has not as many cells as its first line; fix it")
     return rows
 
 
@@ -212,10 +253,15 @@ def _actions(path: Path, remarks: list[Remark]) -> dict[str, tuple[CorporateActi
     found: dict[str, dict[tuple[date, str], CorporateAction]] = {}
     for line, row in _table(path, ACTION_COLUMNS):
         try:
+            if not _is_date(row["date"]):
+                raise ValueError(f"{row['date'][:20]!r} is no date, such as 2026-01-05")
             on, kind = date.fromisoformat(row["date"]), row["action"]
             if kind not in _KINDS:
                 raise ValueError(f"{kind[:40]!r} is no action; it is {', '.join(_KINDS)}")
             action = CorporateAction(kind, closed_at(on), float(row["value"]) if row["value"].strip() else None)  # type: ignore[arg-type]
+            least, most = (1.0 / LARGEST_SPLIT, LARGEST_SPLIT) if kind == "split" else (0.0, HIGHEST_PRICE_USD)
+            if action.value is not None and not least <= action.value <= most:
+                raise ValueError(f"a {kind} of {action.value:g}; it is from {least:g} to {most:,.0f}")
         except ValueError as error:
             raise UsageError(f"{path}, line {line}, cannot be read: {error}; fix it") from None
         own = found.setdefault(row["ticker"], {})

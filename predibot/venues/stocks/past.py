@@ -3,19 +3,23 @@
 import csv
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from predibot.contracts import OpenVenue
+from predibot.contracts import Loopback, OpenVenue
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
+from predibot.sandbox.stocks.folder import SIMULATED_FILE
 from predibot.venues.stocks.folder import SECTORS_FILE, StockFolder, closed_at, read_folder
 from predibot.venues.stocks.reader import NAME, StockVenue
 from predibot.venues.stocks.recording import ACTIONS_FILE
+
+if TYPE_CHECKING:
+    from predibot.sandbox.world.world import World
 
 DECIDED_AFTER = timedelta(minutes=5)
 """Behind the close, where nobody names an instant."""
@@ -27,8 +31,14 @@ class StockPast:
 
     spec: str
     prices: StockFolder
-    scripted_models: ClassVar = ""
     venue_name: ClassVar = NAME
+    _worlds: "list[World]" = field(default_factory=list, repr=False, compare=False)
+    """The simulated one that the prices are of, once somebody asked for it."""
+
+    @property
+    def scripted_models(self) -> str:
+        """Return how the names of models begin that are scripts of a simulated world; none has other prices."""
+        return "" if self.prices.seed is None else "sandbox/"
 
     @property
     def folder(self) -> Path:
@@ -64,14 +74,36 @@ class StockPast:
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the stocks as of an instant."""
-        return OpenVenue(self.spec, StockVenue(self.prices), instant)
+        if self.prices.seed is not None and not self._worlds:
+            self._worlds.append(_world(self.prices.seed, None))
+        closing = ExitStack()
+        loopback = _news_and_forecasters(self._worlds[0], instant, closing) if self._worlds else None
+        return OpenVenue(self.spec, StockVenue(self.prices), instant, closing, loopback)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
         """Return a copy of the folder in a temporary one, without anything later."""
         with ExitStack() as closing:
             folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="predibot-cut-"))).resolve()
             write_cut(self.folder, folder, instant)
-            return OpenVenue(f"{NAME}:{folder}", StockVenue(read_folder(folder)), instant, closing.pop_all())
+            seed = self.prices.seed
+            loopback = None if seed is None else _news_and_forecasters(_world(seed, instant), instant, closing)
+            venue = StockVenue(read_folder(folder))
+            return OpenVenue(f"{NAME}:{folder}", venue, instant, closing.pop_all(), loopback)
+
+
+def _world(seed: int, altered_after: datetime | None) -> "World":
+    """Return the world of simulated stocks, which goes on in another way after an instant where one is named."""
+    from predibot.sandbox.world.world import World
+
+    return World.from_seed(seed, events=1, altered_after=altered_after)
+
+
+def _news_and_forecasters(world: "World", instant: datetime, closing: ExitStack) -> Loopback:
+    """Return where the news of simulated stocks are found, and their scripted forecasters, as of an instant."""
+    from predibot.sandbox.server.server import SandboxServer
+
+    server = closing.enter_context(SandboxServer(world, now=instant))
+    return Loopback(server.search_url, server.chat_url, server.address)
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
@@ -83,12 +115,13 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
         UsageError: If it cannot be written.
     """
     try:
-        for path in sorted(folder.glob("*.csv")):
-            if path.name == SECTORS_FILE:
+        for path in sorted((*folder.glob("*.csv"), *folder.glob(SIMULATED_FILE))):
+            if path.name in (SECTORS_FILE, SIMULATED_FILE):
                 (into / path.name).write_bytes(path.read_bytes())
                 continue
-            with path.open(encoding="utf-8", newline="") as file, (into / path.name).open("w", newline="") as copy:
-                rows = csv.DictReader(file)
+            with path.open(encoding="utf-8-sig", newline="") as file, (into / path.name).open("w", newline="") as copy:
+                head = [name.strip() for name in next(csv.reader([file.readline()]), [])]
+                rows = csv.DictReader(file, head)
                 kept = [name for name in rows.fieldnames or () if name != "adjusted_close"]
                 table = csv.DictWriter(copy, kept, extrasaction="ignore", lineterminator="\n")
                 table.writeheader()

@@ -28,13 +28,21 @@ class StockVenue:
         """Answer from a folder that was read."""
         self.folder = folder
         self._column = {ticker: number for number, ticker in enumerate(folder.tickers)}
+        self._delisted_at = {
+            ticker: each.effective_at
+            for ticker, own in folder.actions.items()
+            for each in reversed(own)
+            if each.kind == "delisting"
+        }
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return every stock that was listed by an instant, in alphabetical order."""
         known = self.folder.places(as_of)
+        if known == 0:
+            return EventPage(())
         listed = [self.folder.tickers[number] for number in np.flatnonzero(self.folder.first_row < known).tolist()]
-        prices = self.last_closes([_instrument(name) for name in listed], as_of)
-        events = tuple(self._event(name, prices.get(_instrument(name)), as_of) for name in listed)
+        closed_at, closes = self._last_row(as_of)
+        events = tuple(self._event(name, closed_at, closes[self._column[name]], as_of) for name in listed)
         return EventPage(events, notes=self._remarks(as_of))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
@@ -42,8 +50,8 @@ class StockVenue:
         column = self._column.get(event_id)
         if column is None or self.folder.first_row[column] >= self.folder.places(as_of):
             raise UsageError(f"{self.folder.path} has no price of {event_id[:40]!r} by then; its files name the stocks")
-        instrument = _instrument(event_id)
-        return self._event(event_id, self.last_closes([instrument], as_of).get(instrument), as_of)
+        closed_at, closes = self._last_row(as_of)
+        return self._event(event_id, closed_at, closes[column], as_of)
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the raw closes with start < at <= until."""
@@ -75,16 +83,20 @@ class StockVenue:
 
     def last_closes(self, wanted: Collection[Instrument], at: datetime) -> Mapping[Instrument, Price]:
         """Return the closes of the last trading day by an instant; of a halted or delisted stock there is none."""
-        place = self.folder.places(at) - 1
-        if place < 0:
+        if self.folder.places(at) == 0:
             return {}
-        instant, row = self.folder.instant(place), self.folder.close[place].tolist()
+        instant, row = self._last_row(at)
         found = {}
         for each in wanted:
             column = self._column.get(each.id) if each.kind == EQUITY else None
             if column is not None and not math.isnan(row[column]) and not self._is_delisted(each.id, at):
                 found[each] = Price(instant, row[column], source="last")
         return found
+
+    def _last_row(self, at: datetime) -> tuple[datetime, list[float]]:
+        """Return when the last close by an instant was, and that of each stock then; there is one."""
+        place = self.folder.places(at) - 1
+        return self.folder.instant(place), self.folder.close[place].tolist()
 
     def _remarks(self, as_of: datetime) -> tuple[str, ...]:
         """Return what is wrong with the folder, as far as it could be known by an instant."""
@@ -99,24 +111,21 @@ class StockVenue:
         return (*(each.text for each in self.folder.remarks if each.on <= last), *late)
 
     def _is_delisted(self, ticker: str, at: datetime) -> bool:
-        own = self.folder.actions.get(ticker, ())
-        return any(each.kind == "delisting" and each.effective_at <= at for each in own)
+        delisted_at = self._delisted_at.get(ticker)
+        return delisted_at is not None and delisted_at <= at
 
-    def _event(self, ticker: str, price: Price | None, as_of: datetime) -> Event:
+    def _event(self, ticker: str, closed_at: datetime, close: float, as_of: datetime) -> Event:
         ref = MarketRef(ticker, kind=EQUITY)
-        quote = None if price is None else Quote(price.at, last=price.mid, kind=EQUITY)
         closed = self._is_delisted(ticker, as_of)
+        is_priced = not closed and not math.isnan(close)
+        quote = Quote(closed_at, last=close, kind=EQUITY) if is_priced else None
         sector = self.folder.sectors.get(ticker, "")
         tags = (Tag(sector, sector.lower().replace(" ", "-")),) if sector else ()
         market = Market(ref, ticker, (ticker,), closed=closed, quote=quote)
         row = {"ticker": ticker, "sector": sector, "delisted": closed}
-        if price is not None:
-            row |= {"closed_at": price.at.astimezone(UTC).isoformat(), "close": price.mid}
+        if is_priced:
+            row |= {"closed_at": closed_at.astimezone(UTC).isoformat(), "close": close}
         return Event(ticker, ticker, (market,), tags=tags, closed=closed, payload=json.dumps(row))
-
-
-def _instrument(ticker: str) -> Instrument:
-    return Instrument(NAME, EQUITY, ticker)
 
 
 def read_payload(payload: object, _read_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:

@@ -219,7 +219,7 @@ def _text(number: float) -> str:
 def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
     """Return the rows of a table with their lines; none where there is no file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:

@@ -73,4 +73,5 @@ def _held(held: tuple[Holdings, ...]) -> Shares | None:
             if each.value_usd > 0.0
         ],
         "without a price",
+        "cash",
     )

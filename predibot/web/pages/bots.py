@@ -81,7 +81,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [
-                reliability_of(panel.name, panel.bins)
+                reliability_of(name, panel.bins, panel.name)
                 for picture in pictures
                 if isinstance(picture, Calibrations)
                 for panel in picture.panels

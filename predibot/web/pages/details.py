@@ -5,7 +5,6 @@ from typing import Any
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
-from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.rows_for_python import LedgerDecision
 from predibot.web.pages.page import Page
 from predibot.web.shelf import Shelf
@@ -24,12 +23,12 @@ def shown_details(shelf: Shelf, decision: LedgerDecision) -> dict[str, Any]:
             lambda: gains_of_bot(shelf.store, bot, venue=venue, clock=shelf.clock),
         )
         gains = of_bot.get((decision.subject_id, decision.decided_at), ())
-    return {"details": _details(shelf, decision.run, bot, decision.subject_id), "gains": gains}
+    return {"details": shelf.details(decision.run, bot, decision.subject_id), "gains": gains}
 
 
 def source_page(shelf: Shelf, run: str, bot: str, subject: str, number: int) -> Page:
     """Return a source of a decision, with the text that was kept of it."""
-    found = _details(shelf, run, bot, subject)
+    found = shelf.details(run, bot, subject)
     source = next((each for each in found.sources if each.number == number), None)
     if source is None:
         raise UsageError(f"no source {number} of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
@@ -42,7 +41,3 @@ def source_page(shelf: Shelf, run: str, bot: str, subject: str, number: int) -> 
             missing = str(error)
     shown = {"source": source, "run": run, "bot": bot, "subject": subject, "text": text, "missing": missing}
     return Page("source", shown)
-
-
-def _details(shelf: Shelf, run: str, bot: str, subject: str) -> DecisionDetails:
-    return shelf.store.run_read(lambda connection: decision_details(connection, run, bot, subject))

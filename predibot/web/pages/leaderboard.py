@@ -6,6 +6,7 @@ from datetime import timedelta
 from predibot.domain.account import MODES
 from predibot.errors import UsageError
 from predibot.reports import figures
+from predibot.reports.pictures.series import ledger_pictures
 from predibot.reports.terminal.boards.accounts import board_grid
 from predibot.reports.terminal.boards.cohorts import cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
@@ -17,6 +18,7 @@ from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, lead
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import Narrowing
 from predibot.web.curve import Curve, curve_of, reliability_of
+from predibot.web.drawing import Banded, Bars, curves_of
 from predibot.web.pages.page import Page, day_of, grid_tables, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -82,10 +84,11 @@ def leaderboard_page(
         return Page("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
     part = Part(recipe, venue, since, until, category, mode, bots)
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
+    shown_venue = venue or shelf.venues(recipe)[0]
     choices = {
         "recipe": sorted({run.recipe for run in runs}),
         "venue": shelf.venues(),
-        "category": shelf.categories(),
+        "category": shelf.categories(shown_venue),
         "mode": MODES,
     }
     boards = [
@@ -97,7 +100,8 @@ def leaderboard_page(
         {
             "part": part,
             "given": part.given(),
-            "venue": venue or shelf.venues(recipe)[0],
+            "of_runs": Part(recipe, venue).given(),
+            "venue": shown_venue,
             # Not names that cannot be shown as they are.
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
             "as_of": found.as_of,
@@ -126,6 +130,19 @@ def lines_of(ranking: Evaluation) -> list[Line]:
         )
         for row in leaderboard(ranking)
     ]
+
+
+def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
+    """Return how edges, gains, accounts and cohorts of all bots went over time, with their bands."""
+    drawn = [each for _, picture in ledger_pictures(shelf.ledger(venue, recipe)) for each in curves_of(picture)]
+    return Page(
+        "curves",
+        {
+            "of_runs": Part(recipe, venue).given(),
+            "curves": [each for each in drawn if isinstance(each, Banded)],
+            "bars": [each for each in drawn if isinstance(each, Bars)],
+        },
+    )
 
 
 def table_page(

@@ -1,18 +1,48 @@
 """Runs, accounts, cohorts and schedules: what the commands of their names print."""
 
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection
+
 from predibot.errors import UsageError
 from predibot.jobs.accounts.cohorts import every_cohort
-from predibot.jobs.status import status_of
+from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.account_statement import names_of_accounts
+from predibot.ledger.read.standing import Cost, costs_of_runs
+from predibot.ledger.write.slots import StoredSlot, stored_schedules, stored_slots
 from predibot.reports.cohorts.statement import list_grid
-from predibot.reports.views.schedule import status_document
+from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.web.pages.page import Page, grids_page, paged, records
 from predibot.web.shelf import Shelf
 
+_SLOTS = 20
+_LATE = timedelta(minutes=5)
+"""A slot that began later is told of."""
+
 
 def runs_page(shelf: Shelf, page_: int = 1) -> Page:
-    """Return a part of the list of runs, newest first."""
-    return Page("runs", paged(shelf.runs(), page_, "/runs"), {"runs": records(shelf.runs())})
+    """Return a part of the list of runs, newest first, and which slots of schedules went wrong lately."""
+    shown = paged(shelf.runs(), page_, "/runs")
+    keys = tuple(each.run for each in shown["rows"])
+    since = shelf.clock() - COUNTED
+
+    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], Cost], list[StoredSlot]]:
+        found = [
+            each
+            for schedule in stored_schedules(connection)
+            for each in stored_slots(connection, schedule.recipe, since)
+            if each.status not in ("done", "running") or (each.late is not None and each.late > _LATE)
+        ]
+        return costs_of_runs(connection, keys), sorted(found, key=lambda each: each.slot_at, reverse=True)
+
+    costs, slots = shelf.once("costs", keys, lambda: shelf.store.run_read(read))
+    return Page(
+        "runs",
+        {**shown, "costs": costs, "slots": slots[:_SLOTS], "all_slots": len(slots), "days": COUNTED.days},
+        {"slots": records(slots), "runs": records(shelf.runs())},
+    )
 
 
 def accounts_page(shelf: Shelf) -> Page:
@@ -33,4 +63,15 @@ def cohorts_page(shelf: Shelf) -> Page:
 
 def status_page(shelf: Shelf) -> Page:
     """Return how schedules stand."""
-    return Page("status", {"document": status_document(status_of(shelf.store, shelf.clock))})
+    status = status_of(shelf.store, shelf.clock)
+    rows = [_flat(schedule_document(each)) for each in status.schedules]
+    return Page("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
+
+
+def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document without others in it, theirs under both names."""
+    found = dict[str, Any]()
+    for name, value in document.items():
+        inner = _flat(value) if isinstance(value, dict) else None
+        found |= {name: value} if inner is None else {f"{name}_{key}": each for key, each in inner.items()}
+    return found

@@ -8,7 +8,7 @@ from predibot.jobs.status import status_of
 from predibot.ledger.read.details.lately import SaidOfSettled, said_of_settled, under_way
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.reports.views.leaderboard import BASELINES
-from predibot.web.pages.page import Page
+from predibot.web.pages.page import Page, records
 from predibot.web.shelf import Shelf
 
 _DECISIONS = 12
@@ -31,6 +31,8 @@ class Settled:
     """How many had a forecast."""
     worst: SaidOfSettled | None
     """Whose forecast was farthest off; None where only baselines spoke, of whom nobody expects anything."""
+    has_page: bool
+    """Whether somebody decided on its event, which has a page then."""
     dearest: float | None
     """The price farthest off at which somebody was booked; None where none has one."""
 
@@ -54,6 +56,7 @@ def today_page(shelf: Shelf) -> Page:
     )
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]
+    surprises = sorted(surprising, key=lambda each: -max(each.off, each.price_off))[:_SURPRISES]
     return Page(
         "today",
         {
@@ -62,8 +65,13 @@ def today_page(shelf: Shelf) -> Page:
             "under_way": shelf.store.run_read(lambda connection: under_way(connection, now, _UNDER_WAY)),
             "settled": settled[:_SETTLED],
             "looked_at": len(settled),
-            "surprises": sorted(surprising, key=lambda each: -max(each.off, each.price_off))[:_SURPRISES],
+            "surprises": surprises,
             "status": status_of(shelf.store, shelf.clock),
+        },
+        {
+            "surprises": records([each.worst or each.last for each in surprises]),
+            "settled": records([each.last for each in settled[:_SETTLED]]),
+            "decisions": records(newest),
         },
     )
 
@@ -85,6 +93,7 @@ def settled_markets(said: Sequence[SaidOfSettled]) -> list[Settled]:
                 last=own[-1],
                 bots=len({each.bot for each in own}),
                 worst=max(thought, key=lambda each: abs(each.probability - paid), default=None),
+                has_page=any(each.subject_kind == "event" for each in own),
                 dearest=max(prices, key=lambda price: abs(price - paid), default=None),
             )
         )

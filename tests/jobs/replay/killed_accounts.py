@@ -5,12 +5,13 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
+from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from tests.jobs.program import Program, document_of, wait_until
 from tests.jobs.soak import ended
@@ -47,6 +48,23 @@ name = "another"
 SCRIPTED = 'strategy = "one_shot"\nmodel = "sandbox/sharp"\n'
 NAMED = "sandbox:events=14,named=1"
 """A world whose markets have two outcomes, or more of them with names."""
+STOCKS = """
+every = "1d"
+venue = "stocks:stocks"
+[game]
+name = "portfolio_weights"
+tickers = ["AAPL", "KO", "XOM"]
+benchmarks = ["SPY"]
+fee_bps = 3
+[[bots]]
+strategy = "equal_weights"
+[[bots]]
+strategy = "random_weights"
+[[bots]]
+strategy = "index_fund"
+"""
+FIRST_STOCK_DAY = date(2025, 1, 27)
+"""Dividends come in February; within the year two splits, a halt and a delisting."""
 FIRST_SUNDAY = datetime(2026, 1, 11, 0, 5, tzinfo=UTC)
 
 
@@ -134,3 +152,21 @@ class KilledReplay:
                 return tuple(connection.execute(text(statement)).scalars())
         except Exception:  # noqa: BLE001 - there is no ledger yet, or it is being made
             return ()
+
+
+@dataclass
+class KilledStocks(KilledReplay):
+    """A replay of portfolios of stocks through some trading days, in a folder of its own."""
+
+    def __post_init__(self) -> None:
+        """Write the recipe and the stocks."""
+        self.folder.mkdir()
+        self.program = Program(self.folder, {"PREDIBOT_WORKERS": "2"})
+        self.ledger = self.ledger or self.program.ledger
+        (self.folder / "walk.toml").write_text(STOCKS, encoding="utf-8")
+        tickers = ("AAPL", "KO", "XOM", "SPY")
+        write_stock_folder(self.folder / "stocks", seed=7, days=self.days, tickers=tickers, start=FIRST_STOCK_DAY)
+
+    def start(self) -> "subprocess.Popen[str]":
+        """Start the replay, or go on with it."""
+        return self.program.start("replay", "walk.toml", "--ledger", self.ledger, "--json")

@@ -8,6 +8,7 @@ import pytest
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
+from tests.acceptance.conftest import Predibot, predibot
 from tests.jobs.replay.hand_made_stocks import (
     AAA,
     ACTIONS,
@@ -23,7 +24,21 @@ from tests.jobs.replay.hand_made_stocks import (
 from tests.jobs.tiny import canonical
 from tests.ledger.databases import address, postgres, store
 
-__all__ = ["address", "postgres", "store"]
+__all__ = ["address", "postgres", "predibot", "store"]
+
+WALK = """
+venue = "stocks:stocks"
+every = "1d"
+[game]
+name = "portfolio_weights"
+tickers = ["AAA", "BBB"]
+[[bots]]
+strategy = "all_cash"
+[[bots]]
+strategy = "buy_and_hold"
+[[bots]]
+strategy = "equal_weights"
+"""
 
 
 @pytest.fixture
@@ -186,3 +201,34 @@ def test_what_a_file_says_late_of_a_close_that_was_gone_through_changes_nothing(
     assert journal[: len(before[1])] == before[1]
     assert [row.kind for row in journal[len(before[1]) :]] == ["dividend"]
     assert_sound(ledger)
+
+
+def test_a_stock_without_a_file_is_told_of_and_a_folder_with_none_of_them_is_refused(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    write_stocks(tmp_path / "stocks", {"AAA": (*AAA[:9], None), "CCC": BBB}, ())
+    (tmp_path / "walk.toml").write_text(WALK)
+    said = predibot("replay", "walk.toml", "--ledger", "sqlite:///walk.db")
+    assert said.code == 0
+    assert "note: BBB is not listed by the venue, and is not played" in said.out
+    assert "note: AAA has no close of 2026-01-16: a halt, or a late file; it is not traded" in said.out
+    (tmp_path / "walk.toml").write_text(WALK.replace('"AAA", "BBB"', '"YYY", "ZZZ"'))
+    for venue in ("stocks:stocks", "sandbox"):
+        refused = predibot("replay", "walk.toml", "--venue", venue, "--ledger", "sqlite:///none.db")
+        assert refused.code == 1
+        assert " has none of YYY, ZZZ by 2026-01-" in refused.err
+
+
+def test_an_action_that_was_stated_too_late_is_told_of_with_who_lacks_it(predibot: Predibot, tmp_path: Path) -> None:
+    folder = write_stocks(tmp_path / "stocks")
+    (tmp_path / "walk.toml").write_text(WALK)
+    run = ("replay", "walk.toml", "--ledger", "sqlite:///walk.db", "--json")
+    assert not [note for note in predibot(*run).document["notes"] if "stated after" in note]
+    # Nobody held anything on the 5th, two of the three held BBB on the 8th; a split of one share is none.
+    late = ("2026-01-08,BBB,dividend,7", "2026-01-05,AAA,dividend,1", "2026-01-07,AAA,split,1")
+    write_stocks(folder, None, (*ACTIONS, *late))
+    (said,) = [note for note in predibot(*run).document["notes"] if "stated after" in note]
+    assert said == (
+        "the dividend of BBB of 2026-01-08 was stated after buy_and_hold, equal_weights went through its close; it is "
+        "not booked. Replay into another ledger to have it"
+    )

@@ -18,6 +18,7 @@ from predibot.research.search.http_providers import SearxngSearch
 from predibot.sandbox.server import chat
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.stocks import forecasters as stock_forecasters
 from predibot.sandbox.world import cohort_forecasters, conversation, forecasters
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
@@ -119,7 +120,7 @@ def overstaked(answer: Call) -> str | None:
 
 
 def test_a_forecaster_cannot_see_the_world() -> None:
-    for module in (chat, cohort_forecasters, conversation, forecasters):
+    for module in (chat, cohort_forecasters, conversation, forecasters, stock_forecasters):
         imports = {
             node.module
             for node in ast.walk(ast.parse(inspect.getsource(module)))
@@ -129,6 +130,9 @@ def test_a_forecaster_cannot_see_the_world() -> None:
             f"predibot.sandbox.{name}"
             for name in (
                 "server.reply",
+                # How a forecast is read off a text.
+                "stocks.news",
+                "stocks.forecasters",
                 "world",
                 "world.cohort_forecasters",
                 "world.conversation",

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from predibot.domain.account import Account, JournalRow, MarkState
+from predibot.domain.account import JournalRow, MarkState
 from predibot.domain.decision import BookedOrder
 from predibot.domain.price import CorporateAction, Instrument, Price, split_factor
 from predibot.domain.resolution import Resolution, unseen_revisions
@@ -182,11 +182,25 @@ def marks_of(
 
 
 def fill_pending(
-    connection: Connection, account_id: int, pending: Sequence[PendingOrder], known: Known, fills: FillModel
+    connection: Connection,
+    account_id: int,
+    pending: Sequence[PendingOrder],
+    known: Known,
+    fills: FillModel,
+    *,
+    read: Sequence[JournalRow] = (),
 ) -> None:
-    """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it."""
-    journal = stored_journal(connection, account_id)
-    account = account_of(journal)
+    """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it.
+
+    Args:
+        connection: A writing transaction that has the account for itself.
+        account_id: The account.
+        pending: What was ordered.
+        known: At the instant of the fills.
+        fills: Sets the prices of what is traded.
+        read: Rows of its journal that were read before.
+    """
+    journal = stored_journal(connection, account_id, known=read)
     weights = [each for each in pending if each.order.unit == "weight"]
     amounts = [each for each in pending if each.order.unit != "weight"]
     if weights:
@@ -197,21 +211,22 @@ def fill_pending(
             [(each, BookedOrder(each.order, status="replaced", note="a later decision replaced it")) for each in late],
             at=known.at,
         )
-        account = _rebalance(
-            connection, account_id, account, [each for each in weights if each.decision_id == last_id], known, fills
-        )
+        last = [each for each in weights if each.decision_id == last_id]
+        _rebalance(connection, account_id, journal, last, known, fills)
     for each in amounts:
-        account = _trade(connection, account_id, account, each, known, fills)
+        journal = stored_journal(connection, account_id, known=journal)
+        _trade(connection, account_id, journal, each, known, fills)
 
 
 def _rebalance(
     connection: Connection,
     account_id: int,
-    account: Account,
+    journal: Sequence[JournalRow],
     pending: Sequence[PendingOrder],
     known: Known,
     fills: FillModel,
-) -> Account:
+) -> None:
+    account = account_of(journal)
     unpriced = [held for held in account.positions if held not in known.prices]
     last = known.last(last_prices(connection, account_id)) if unpriced else {}
     frozen = {held: last[held].mid for held in unpriced if held in last}
@@ -229,20 +244,19 @@ def _rebalance(
             came_to = replace(came_to, status="expired", note="its market is closed")
         ended.append((each, came_to))
     end_orders(connection, ended, at=known.at)
-    add_to_journal(connection, account_id, booking.journal, decision_id=decision_id)
-    return account_of(stored_journal(connection, account_id))
+    add_to_journal(connection, account_id, booking.journal, decision_id=decision_id, known=journal)
 
 
 def _trade(
     connection: Connection,
     account_id: int,
-    account: Account,
+    journal: Sequence[JournalRow],
     pending: PendingOrder,
     known: Known,
     fills: FillModel,
-) -> Account:
+) -> None:
     """Fill an order of dollars or shares as far as the account goes, or let it expire."""
-    order = pending.order
+    order, account = pending.order, account_of(journal)
     most = account.cash_usd if order.side == "buy" else account.held(order.instrument).shares
     price = known.prices.get(order.instrument)
     fill = None if price is None or most <= 0.0 else fills.fill(order, price)
@@ -258,10 +272,9 @@ def _trade(
     if fill is None:
         booked = BookedOrder(order, status="expired", note=why)
         end_orders(connection, [(pending, booked)], at=known.at)
-        return account
+        return
     end_orders(connection, [(pending, BookedOrder(order, (fill,)))], at=known.at)
     rows = [JournalRow("fill", known.at, fill.cash_usd, order.instrument, fill.shares)]
     if fill.fee_usd:
         rows.append(JournalRow("fee", known.at, -fill.fee_usd))
-    add_to_journal(connection, account_id, rows, decision_id=pending.decision_id)
-    return account_of(stored_journal(connection, account_id))
+    add_to_journal(connection, account_id, rows, decision_id=pending.decision_id, known=journal)

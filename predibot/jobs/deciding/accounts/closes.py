@@ -1,6 +1,6 @@
 """Accounts of shares: brought from close to close, in the order of trading days, whenever somebody comes by."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -8,7 +8,7 @@ from typing import Self
 from sqlalchemy import Connection
 
 from predibot.contracts import SessionVenue
-from predibot.domain.account import Account
+from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
 from predibot.domain.price import CorporateAction, Instrument
 from predibot.games.accounts import account_of
@@ -22,7 +22,9 @@ from predibot.ledger.write.accounts import (
     last_valued_at,
     stored_journal,
 )
-from predibot.ledger.write.turns import PendingOrder, add_turn, pending_orders, turn_at
+from predibot.ledger.write.turns import PendingOrder, accounts_played_at, add_turn, pending_orders, turn_at
+
+_NAMED_BOTS = 3
 
 
 def turn_at_close(
@@ -34,6 +36,7 @@ def turn_at_close(
     slot_at: datetime,
     run_id: int,
     at: datetime,
+    read: Sequence[JournalRow] = (),
 ) -> None:
     """Bring an account to a slot, once: through every close that became known since; the first values its deposit.
 
@@ -45,17 +48,24 @@ def turn_at_close(
         slot_at: The slot.
         run_id: The run that plays it.
         at: The slot's instant.
+        read: Rows of its journal that were read before.
     """
     if turn_at(connection, account_id, slot_at) is not None:
         return
-    go_through_closes(connection, account_id, venue, fills, until=at)
+    go_through_closes(connection, account_id, venue, fills, until=at, read=read)
     if last_valued_at(connection, account_id) is None:
         add_valuation(connection, account_id, {}, at=at, interval=VALUED_EVERY)
     add_turn(connection, account_id, slot_at, run_id, at=at)
 
 
 def go_through_closes(
-    connection: Connection, account_id: int, venue: SessionVenue, fills: FillModel, *, until: datetime
+    connection: Connection,
+    account_id: int,
+    venue: SessionVenue,
+    fills: FillModel,
+    *,
+    until: datetime,
+    read: Sequence[JournalRow] = (),
 ) -> None:
     """Do what each close does to an account, each once: issuers' actions, a valuation, and what was ordered before it.
 
@@ -66,27 +76,58 @@ def go_through_closes(
     closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
     if valued_at is None or not closes:
         return
-    state = _State.read(connection, account_id)
+    state = _State.read(connection, account_id, read)
     for close_at in closes:
         if _close(connection, account_id, venue, fills, state, since=valued_at, at=close_at):
-            state = _State.read(connection, account_id)
+            state = _State.read(connection, account_id, state.journal)
         valued_at = close_at
+
+
+def late_actions(connection: Connection, venue: SessionVenue, spec: str, *, until: datetime) -> tuple[str, ...]:
+    """Return a sentence on each action that accounts went past which held the stock, and that is not in their journal.
+
+    Args:
+        connection: To a ledger.
+        venue: What states the actions now.
+        spec: The venue as runs keep it, whose accounts are meant.
+        until: Nothing later is looked at.
+    """
+    late: dict[tuple[datetime, str, str], list[str]] = {}
+    for account_id, bot in accounts_played_at(connection, spec).items():
+        valued_at = last_valued_at(connection, account_id)
+        if valued_at is None:
+            continue
+        journal = stored_journal(connection, account_id)
+        booked = {(row.instrument, row.kind, row.at) for row in journal}
+        for instrument in dict.fromkeys(row.instrument for row in journal if row.instrument is not None):
+            for each in venue.actions(instrument, start=journal[0].at, until=min(valued_at, until)):
+                nothing = {"split": 1.0, "dividend": 0.0}.get(each.kind)
+                if each.value in (None, nothing) or (instrument, each.kind, each.effective_at) in booked:
+                    continue
+                before = account_of(row for row in journal if row.at < each.effective_at)
+                if before.held(instrument).shares:
+                    late.setdefault((each.effective_at, instrument.id, each.kind), []).append(bot)
+    return tuple(
+        f"the {kind} of {ticker} of {at:%Y-%m-%d} was stated after {', '.join(bots[:_NAMED_BOTS])}"
+        f"{f' and {len(bots) - _NAMED_BOTS} more' if len(bots) > _NAMED_BOTS else ''} went through its close; it is "
+        "not booked. Replay into another ledger to have it"
+        for (at, ticker, kind), bots in sorted(late.items())
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
     """An account as it is stored, until something is written."""
 
-    rows: int
-    """Of its journal."""
+    journal: tuple[JournalRow, ...]
     account: Account
     pending: tuple[PendingOrder, ...]
 
     @classmethod
-    def read(cls, connection: Connection, account_id: int) -> Self:
-        """Return what is stored."""
-        rows = stored_journal(connection, account_id)
-        return cls(len(rows), account_of(rows), pending_orders(connection, account_id))
+    def read(cls, connection: Connection, account_id: int, known: Sequence[JournalRow]) -> Self:
+        """Return what is stored, with rows of the journal that were read before."""
+        rows = stored_journal(connection, account_id, known=known)
+        return cls(rows, account_of(rows), pending_orders(connection, account_id))
 
 
 def actions_of(
@@ -116,14 +157,14 @@ def _close(
     known = Known(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
     if rows := corporate_rows(state.account, new):
-        add_to_journal(connection, account_id, rows)
-        state = _State.read(connection, account_id)
+        add_to_journal(connection, account_id, rows, known=state.journal)
+        state = _State.read(connection, account_id, state.journal)
     held = state.account.positions
     marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
     if held.keys() <= marks.keys():
         marks = {each: price for each, price in marks.items() if each in held or each in known.prices}
-        folded = (state.rows, state.account)
+        folded = (len(state.journal), state.account)
         add_valuation(connection, account_id, marks, at=at, interval=VALUED_EVERY, states=states, folded=folded)
     if pending:
-        fill_pending(connection, account_id, pending, known, fills)
+        fill_pending(connection, account_id, pending, known, fills, read=state.journal)
     return bool(rows or pending)

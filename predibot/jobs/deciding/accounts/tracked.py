@@ -45,7 +45,7 @@ def track_accounts(
         if store.run_read(partial(is_past, account_id=account_id, at=now)):
             continue
         try:
-            _, known = look_at(account_id, (), store=store, venue=venue, board=board, now=now)
+            _, known, _ = look_at(account_id, (), store=store, venue=venue, board=board, now=now)
         except VenueError as error:
             failures.append(f"the account of {bot} was not valued: {error}")
             continue

@@ -83,19 +83,19 @@ def take_turn(
         VenueError: If the venue did not answer.
         ClaimLost: If somebody else has the account now.
     """
-    others, known = look_at(account_id, events, store=store, venue=venue, board=board, now=now)
+    others, known, read = look_at(account_id, events, store=store, venue=venue, board=board, now=now)
 
     def moved(connection: Connection) -> None:
         require_account(connection, account_id, held)
         if isinstance(venue, SessionVenue):
-            turn_at_close(connection, account_id, venue, fills, slot_at=run.slot_at, run_id=run.id, at=now)
+            turn_at_close(connection, account_id, venue, fills, slot_at=run.slot_at, run_id=run.id, at=now, read=read)
             return
         advance(connection, account_id, known, slot_at=run.slot_at, run_id=run.id, fills=fills)
 
     store.run_write(moved)
 
     def recalled(connection: Connection) -> AccountTurn:
-        journal = stored_journal(connection, account_id)
+        journal = stored_journal(connection, account_id, known=read)
         account = account_of(journal)
         kept = _holding(others, markets_of(connection, account.positions.keys()))
         unpriced = [each for each in account.positions if each not in known.prices]
@@ -119,22 +119,25 @@ def take_turn(
 
 def look_at(
     account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: MarketBoard, now: datetime
-) -> tuple[tuple[Event, ...], Known]:
-    """Return the events beside these of which an account has or ordered something, and what is known of all of it.
+) -> tuple[tuple[Event, ...], Known, tuple[JournalRow, ...]]:
+    """Return the events beside these of which an account has or ordered something, what is known of all of it, and its
+    journal.
 
     Raises:
         VenueError: If the venue did not answer.
     """
 
-    def asked(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...]]:
+    def asked(
+        connection: Connection,
+    ) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], tuple[JournalRow, ...]]:
         journal = stored_journal(connection, account_id)
         ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
         # What was settled may be settled anew.
         had = dict.fromkeys([*(row.instrument for row in journal if row.instrument is not None), *ordered])
         current = dict.fromkeys([*account_of(journal).positions, *ordered])
-        return markets_behind(connection, had.keys()), markets_behind(connection, current.keys())
+        return markets_behind(connection, had.keys()), markets_behind(connection, current.keys()), journal
 
-    ever, current = store.run_read(asked)
+    ever, current, journal = store.run_read(asked)
     playing = {market.id for event in events for market in event.markets}
     others = board.unlisted([each for each in current if each.ref.id not in playing], now)
     whole = (*board.quoted(events, now), *others)
@@ -154,7 +157,7 @@ def look_at(
         if isinstance(venue, SessionVenue)
         else {},
     )
-    return others, known
+    return others, known, journal
 
 
 def _holding(events: Sequence[Event], held: Mapping[str, str]) -> tuple[Event, ...]:

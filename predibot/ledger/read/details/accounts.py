@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Text, case, cast, func, select
+from sqlalchemy import Connection, Text, case, cast, func, or_, select
 
+from predibot.domain.price import EQUITY
 from predibot.ledger.write.accounts import journal, marks, valuations
 from predibot.ledger.write.events import instruments, markets
 
@@ -66,9 +67,10 @@ def holdings_over_time(connection: Connection, account: int, most: int) -> tuple
 
 
 def _names(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
-    """Return what instruments are called: the question and the outcome of a market, else their own id."""
+    """Return what instruments are called: the question and the outcome of a market, else their own id, as of shares."""
     outcome = func.coalesce(instruments.c.side, cast(instruments.c.outcome + 1, Text), "")
-    name = case((markets.c.id.is_(None), instruments.c.instrument_id), else_=outcome + ": " + markets.c.question)
+    is_alone = or_(markets.c.id.is_(None), instruments.c.kind == EQUITY)
+    name = case((is_alone, instruments.c.instrument_id), else_=outcome + ": " + markets.c.question)
     statement = (
         select(instruments.c.id, name)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)

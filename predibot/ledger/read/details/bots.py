@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import runs, with_decisions
@@ -49,6 +50,30 @@ def bot_setup(connection: Connection, name: str) -> BotSetup | None:
         return None
     different = select(*what).join(runs, runs.c.id == bots.c.run_id).where(*own).distinct().subquery()
     return BotSetup(*found, setups=connection.execute(select(func.count()).select_from(different)).scalar_one())
+
+
+@dataclass(frozen=True, slots=True)
+class MadeDecision:
+    """What came of a decision, and what it cost."""
+
+    model: str | None
+    strategy: str
+    decided_at: datetime
+    status: str
+    message: str
+    """Text of others."""
+    cost_usd: float | None
+    """None where a part of it is not known."""
+    cost_known_usd: float
+
+
+def made_decisions(connection: Connection, asked: Asked) -> tuple[MadeDecision, ...]:
+    """Return all decisions that are asked for, by slot, without what their events and markets know."""
+    of_bot = (bots.c.model, bots.c.strategy)
+    names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")
+    chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*asked.conditions())
+    rows = connection.execute(chosen.order_by(runs.c.slot_at, runs.c.id, decisions.c.id))
+    return tuple(MadeDecision(*row) for row in rows)
 
 
 def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, datetime], int | None]:

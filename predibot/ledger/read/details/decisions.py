@@ -1,11 +1,15 @@
 """One decision: the orders it gave, what they were filled at, and the sources it rests on."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Text, case, cast, func, select
+from sqlalchemy import Connection, Integer, Select, Text, bindparam, case, cast, func, select
 
+from predibot.domain.price import EQUITY
+from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders, sources
 from predibot.ledger.write.events import instruments, markets
@@ -49,7 +53,7 @@ class MadeFill:
 
 @dataclass(frozen=True, slots=True)
 class UsedSource:
-    """A search that was made or a page that was read; its texts are strangers'."""
+    """A search that was made or a page that was read; its texts are others'."""
 
     number: int
     kind: str
@@ -74,31 +78,52 @@ class DecisionDetails:
 
 def decision_details(connection: Connection, run: str, bot: str, subject: str) -> DecisionDetails:
     """Return the details of a decision of a run that counts; those of one that is not there are empty."""
-    named = (runs.c.key == run, runs.c.voided_at.is_(None), bots.c.name == bot, subjects.c.subject_id == subject)
-    found = connection.execute(with_decisions(decisions.c.id).where(*named)).scalar()
-    outcome = case((instruments.c.side.is_not(None), instruments.c.side), else_=cast(instruments.c.outcome + 1, Text))
-    about: tuple[ColumnElement[Any], ...] = (
+    found = details_of(connection, Asked(run=run, bots=(bot,), subject=subject))
+    return found.get((run, bot, subject), DecisionDetails((), (), ()))
+
+
+def details_of(connection: Connection, asked: Asked) -> Mapping[tuple[str, str, str], DecisionDetails]:
+    """Return the details of all decisions that are asked for, by run, bot and subject."""
+    named = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id).where(*asked.conditions())
+    keys = {id: (run, bot, subject) for id, run, bot, subject in connection.execute(named)}
+    given, made, read = (defaultdict[int, list[Any]](list) for _ in range(3))
+    for found, kind, statement in (
+        (given, GivenOrder, _ORDERS),
+        (made, MadeFill, _FILLS),
+        (read, UsedSource, _SOURCES),
+    ):
+        for id, *row in connection.execute(statement, {"ids": list(keys)}) if keys else ():
+            found[id].append(kind(*row))
+    return {key: DecisionDetails(tuple(given[id]), tuple(made[id]), tuple(read[id])) for id, key in keys.items()}
+
+
+_OUTCOME = case(
+    (instruments.c.kind == EQUITY, None),
+    (instruments.c.side.is_not(None), instruments.c.side),
+    else_=cast(instruments.c.outcome + 1, Text),
+)
+_IDS = bindparam("ids", expanding=True, literal_execute=True, type_=Integer())
+_ORDERS: Select[Any] = (
+    select(
+        orders.c.decision_id,
+        orders.c.number,
         func.coalesce(markets.c.question, ""),
         instruments.c.instrument_id,
-        func.coalesce(outcome, ""),
+        func.coalesce(_OUTCOME, ""),
+        *(orders.c[name] for name in GivenOrder.__slots__[4:]),
     )
-    names = ("side", "unit", "asked", "amount", "status", "price", "price_source", "note", "ended_at")
-    given = (
-        select(orders.c.number, *about, *(orders.c[name] for name in names))
-        .join(instruments, instruments.c.id == orders.c.instrument_row)
-        .outerjoin(markets, markets.c.id == instruments.c.market_row)
-        .where(orders.c.decision_id == found)
-        .order_by(orders.c.number)
-    )
-    columns = (fills.c.order_number, fills.c.shares, fills.c.price, fills.c.fee_usd, fills.c.cash_usd, fills.c.model)
-    made = select(*columns).where(fills.c.decision_id == found).order_by(fills.c.number)
-    read = (
-        select(*(sources.c[name] for name in UsedSource.__slots__))
-        .where(sources.c.decision_id == found)
-        .order_by(sources.c.number)
-    )
-    return DecisionDetails(
-        tuple(GivenOrder(*row) for row in connection.execute(given)),
-        tuple(MadeFill(*row) for row in connection.execute(made)),
-        tuple(UsedSource(*row) for row in connection.execute(read)),
-    )
+    .join(instruments, instruments.c.id == orders.c.instrument_row)
+    .outerjoin(markets, markets.c.id == instruments.c.market_row)
+    .where(orders.c.decision_id.in_(_IDS))
+    .order_by(orders.c.decision_id, orders.c.number)
+)
+_FILLS: Select[Any] = (
+    select(fills.c.decision_id, fills.c.order_number, *(fills.c[name] for name in MadeFill.__slots__[1:]))
+    .where(fills.c.decision_id.in_(_IDS))
+    .order_by(fills.c.decision_id, fills.c.number)
+)
+_SOURCES: Select[Any] = (
+    select(sources.c.decision_id, *(sources.c[name] for name in UsedSource.__slots__))
+    .where(sources.c.decision_id.in_(_IDS))
+    .order_by(sources.c.decision_id, sources.c.number)
+)

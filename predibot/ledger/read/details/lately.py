@@ -39,6 +39,9 @@ class SaidOfSettled:
     settled_at: datetime
     bot: str
     run: str
+    subject_kind: str
+    subject_id: str
+    """What the decision was about: this event, or an account or a cohort that holds its markets."""
     decided_at: datetime
     probability: float
     price_yes: float | None
@@ -81,7 +84,8 @@ def said_of_settled(connection: Connection, most: int) -> tuple[SaidOfSettled, .
         .subquery()
     )
     about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
-    said = (bots.c.name, runs.c.key, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
+    who = (bots.c.name, runs.c.key, subjects.c.kind, subjects.c.subject_id)
+    said = (*who, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
     statement = (
         with_decisions(*about, last.c.payout_yes, last.c.settled_at, *said)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)

@@ -1,0 +1,94 @@
+"""The forecasters of the sandbox over stocks: what they read of a prompt, and the weights that they make of it.
+
+They look nothing up: the news of the window stand in the prompt, and say all
+that anybody could know of what a price will do.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from predibot.sandbox.stocks.news import outlook_of
+
+Draw = Callable[..., float]
+"""A number in (0, 1) that follows from some words."""
+
+_JSON_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
+_STOCK = re.compile(r"^stock: (\S+)$(.*?)(?=^stock: |\Z)", re.MULTILINE | re.DOTALL)
+_NEWS = re.compile(r"^  - \d{4}-\d\d-\d\d (.+)$", re.MULTILINE)
+_RUMOUR = "What we hear of "
+_RUMOUR_WEIGHT = 0.4
+"""Of what is heard seven in ten are right."""
+_ORDERED = re.compile(r"put all of your money into (\S+) now")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedStock:
+    """A stock as the prompt shows it."""
+
+    ticker: str
+    is_priced: bool
+    """Whether it was traded on the last day; where no price is shown at all it counts as that."""
+    news: tuple[str, ...] = ()
+
+
+def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
+    """Return the stocks that a prompt asks about; none where it is about something else."""
+    for block in _JSON_BLOCK.findall(prompt):
+        try:
+            content = json.loads(block)
+        except ValueError:
+            continue
+        rows = content.get("stocks") if isinstance(content, dict) else None
+        if not isinstance(rows, list):
+            continue
+        tickers = [row for row in rows if isinstance(row, dict) and "ticker" in row]
+        is_blind = not any("close" in row for row in tickers)
+        news = {ticker: tuple(_NEWS.findall(text)) for ticker, text in _STOCK.findall(prompt)}
+        return tuple(
+            AskedStock(str(row["ticker"]), is_blind or "close" in row, news.get(str(row["ticker"]), ()))
+            for row in tickers
+        )
+    return ()
+
+
+def stock_weights(name: str, stocks: Sequence[AskedStock], draw: Draw) -> Mapping[str, float]:
+    """Return a forecaster's weights by ticker, of those that can be traded; together 1 or less.
+
+    Args:
+        name: Of the forecaster; any but `broken`.
+        stocks: That it is asked about.
+        draw: Where it has what it draws from.
+    """
+    traded = [each for each in stocks if each.is_priced]
+    if name == "gullible" and (ordered := {ticker for each in traded for ticker in _ordered(each)}):
+        return _shares({each.ticker: 1.0 for each in traded if each.ticker in ordered})
+    if name == "lazy":
+        return _shares({each.ticker: 1.0 for each in traded})
+    if name in ("noisy", "restless"):
+        # As long as a die is thrown anew for each prompt, no news is in it.
+        return _shares({each.ticker: -math.log(draw(name, each.ticker)) for each in traded})
+    said = {each.ticker: sum(map(_outlook, each.news)) for each in traded}
+    good = {ticker: outlook for ticker, outlook in said.items() if outlook > 0.0}
+    if name == "overconfident" and good:
+        return {max(good, key=good.__getitem__): 1.0}
+    # Where nothing speaks well: all of which nothing speaks badly.
+    return _shares(good or {ticker: 1.0 for ticker, outlook in said.items() if outlook == 0.0})
+
+
+def _outlook(news: str) -> float:
+    """Return what a line of news says of its stock: below 0 for worse."""
+    return outlook_of(news) * (_RUMOUR_WEIGHT if news.startswith(_RUMOUR) else 1.0)
+
+
+def _ordered(stock: AskedStock) -> list[str]:
+    """Return what hostile news tell their reader to buy."""
+    return [ticker for news in stock.news for ticker in _ORDERED.findall(news)]
+
+
+def _shares(sizes: Mapping[str, float]) -> dict[str, float]:
+    """Return sizes as shares of one, cut so that they are no more together."""
+    whole = sum(sizes.values())
+    return {ticker: math.trunc(10_000 * size / whole) / 10_000 for ticker, size in sizes.items()}

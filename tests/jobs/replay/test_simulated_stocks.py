@@ -1,0 +1,95 @@
+"""Simulated stocks in a replay: scripts that read their news, what of it they are shown, and what it is worth."""
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from predibot.ledger.store import Store
+from predibot.ledger.write.news import stored_news
+from predibot.ledger.write.runs import list_runs
+from predibot.sandbox.stocks.companies import DEFAULT_TICKERS
+from predibot.sandbox.stocks.folder import SIMULATED_FILE, write_stock_folder
+from predibot.sandbox.stocks.news import stories_of
+from predibot.sandbox.world.calendar import minute_of
+from predibot.sandbox.world.draws import Draws
+from tests.acceptance.conftest import Predibot, predibot
+from tests.jobs.replay.simulated_stocks import RECIPE, beside_the_index
+
+__all__ = ["predibot"]
+
+SEED = 7
+LEDGER = ("--ledger", "sqlite:///walk.db")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Write three weeks of simulated stocks, and the recipe beside them."""
+    (tmp_path / "walk.toml").write_text(RECIPE)
+    write_stock_folder(
+        tmp_path / "stocks", seed=SEED, days=15, tickers=(*DEFAULT_TICKERS, "SPY"), start=date(2025, 1, 6)
+    )
+    return tmp_path / "stocks"
+
+
+def test_prompts_hold_the_first_dated_news_of_the_window_and_none_from_later(predibot: Predibot, folder: Path) -> None:
+    assert predibot("replay", "walk.toml", *LEDGER, "--to", "2025-01-15T21:05Z").code == 0
+    shown = 0
+    with Store.open_to_read("sqlite:///walk.db") as store, store.read() as connection:
+        for run in (each.run for each in list_runs(connection)):
+            first, last = run.as_of - timedelta(days=3), run.as_of - timedelta(days=1)
+            found = stored_news(connection, run.id)
+            key = f"{run.key}/script_sharp/weights"
+            prompt = json.dumps(predibot("trace", key, "--full", "--json", *LEDGER).document, ensure_ascii=False)
+            for ticker in DEFAULT_TICKERS:
+                stories = [
+                    each
+                    for each in stories_of(Draws(SEED), ticker, first.date(), last.date())
+                    if minute_of(first) <= each.minute <= minute_of(last)
+                ][::-1][:3]
+                assert [(each.title, each.snippet) for each in found[ticker] or ()] == [
+                    (each.headline, each.summary) for each in stories
+                ]
+                assert all(each.headline in prompt for each in stories)
+                shown += len(stories)
+            # Nothing else of any later day stands in it either.
+            later = [run.as_of.date() + timedelta(days=day) for day in range(1, 10)]
+            assert not [day for day in later if str(day) in prompt]
+    assert shown > 20
+
+
+def test_no_decision_changes_where_the_future_is_another(predibot: Predibot, folder: Path) -> None:
+    said = predibot("replay", "walk.toml", *LEDGER, "--to", "2025-01-14T21:05Z", "--check-lookahead", "--json")
+    found = said.document["look_ahead"]
+    assert (found["checked"], found["differences"], found["skipped"]) == (20, [], {})
+
+
+def test_who_reads_the_news_beats_the_index_in_a_quarter_and_noise_does_not(tmp_path: Path) -> None:
+    found = beside_the_index(tmp_path / "quarter", seed=SEED, days=63)
+    assert found["script_sharp"].low > 0.0
+    for noise in ("random_weights", "script_noisy"):
+        assert found[noise].low < 0.0 < found[noise].high
+
+
+def test_a_folder_says_in_every_run_that_it_is_simulated(predibot: Predibot, folder: Path) -> None:
+    said = predibot("replay", "walk.toml", *LEDGER, "--to", "2025-01-06T21:05Z", "--json").document
+    assert (
+        "these stocks are simulated, and so are their news, whatever their names"
+        in said["replay"]["instants"][0]["notes"]
+    )
+
+
+def test_where_the_folder_does_not_say_so_no_script_plays(predibot: Predibot, folder: Path) -> None:
+    (folder / SIMULATED_FILE).unlink()
+    said = predibot("replay", "walk.toml", *LEDGER)
+    assert said.code == 1
+    assert "is a script of the sandbox" in said.err
+
+
+@pytest.mark.parametrize("text", ["", "seed = 1.5", "seed = -1", "seed = true", "seed =", "\xff"])
+def test_a_folder_that_says_so_in_no_readable_way_is_refused(predibot: Predibot, folder: Path, text: str) -> None:
+    (folder / SIMULATED_FILE).write_bytes(text.encode("latin-1"))
+    said = predibot("replay", "walk.toml", *LEDGER)
+    assert said.code == 1
+    assert f"{SIMULATED_FILE} cannot be read" in said.err and "Traceback" not in said.err

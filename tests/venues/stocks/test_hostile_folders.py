@@ -1,0 +1,139 @@
+"""Folders of stocks as people and programs leave them: what is a price, what is none, what is refused with its line."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues.stocks.folder import StockFolder, read_folder
+from predibot.venues.stocks.past import write_cut
+
+DAYS = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")
+HEAD = "date,open,high,low,close,volume"
+ACTIONS = "date,ticker,action,value"
+
+
+def row(day: str, close: object) -> str:
+    return f"{day},1,1,1,{close},100"
+
+
+GOOD = "\n".join([HEAD, *(row(day, 10 + place) for place, day in enumerate(DAYS)), ""])
+
+
+def folder_of(path: Path, aaa: str | bytes, actions: str | bytes = f"{ACTIONS}\n") -> Path:
+    path.mkdir()
+    (path / "AAA.csv").write_bytes(aaa.encode() if isinstance(aaa, str) else aaa)
+    (path / "BBB.csv").write_text(GOOD)
+    (path / "actions.csv").write_bytes(actions.encode() if isinstance(actions, str) else actions)
+    return path
+
+
+def closes(folder: StockFolder) -> list[float | None]:
+    return [None if np.isnan(each) else each for each in folder.close[:, 0].tolist()]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"\xef\xbb\xbf" + GOOD.encode(),
+        GOOD.replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode(),
+        GOOD.replace("\n", "\r").encode(),
+        GOOD.replace("\n", "\n\n").encode(),
+        GOOD.replace(",", ", ").encode(),
+        GOOD.rstrip("\n").encode(),
+        GOOD.replace(",10,", ',"10",').encode(),
+    ],
+    ids=["mark", "crlf", "mark and crlf", "cr", "blank lines", "spaces", "no last end", "quotes"],
+)
+def test_one_table_is_read_however_a_program_writes_it(written: bytes, tmp_path: Path) -> None:
+    folder = read_folder(folder_of(tmp_path / "stocks", written))
+    assert closes(folder) == [10.0, 11.0, 12.0, 13.0]
+    assert folder.remarks == ()
+
+
+@pytest.mark.parametrize(
+    "close",
+    ["0", "-5", "nan", "inf", "1e400", "1e308", "10000001", "0.00001", "1e-320", "1_0", "\u0661\u0662", "ten", ""],
+)
+def test_what_no_share_costs_is_no_price_and_is_told(close: str, tmp_path: Path) -> None:
+    folder = read_folder(folder_of(tmp_path / "stocks", GOOD.replace(row(DAYS[2], 12), row(DAYS[2], close))))
+    assert closes(folder) == [10.0, 11.0, None, 13.0]
+    assert [each.text for each in folder.remarks] == [
+        "AAA: the close of 2026-01-07 is no number from 0.0001 to 10,000,000; it has no price then"
+    ]
+
+
+@pytest.mark.parametrize(
+    "day",
+    ["01/07/2026", "20260107", "2026-1-7", "2026-01", "2026", "NaT", "today", "", "2026-01-07T00:00", "   2026-01"],
+)
+def test_what_is_no_date_to_the_day_is_no_price_and_is_told(day: str, tmp_path: Path) -> None:
+    folder = read_folder(folder_of(tmp_path / "stocks", GOOD.replace(row(DAYS[2], 12), row(day, 12))))
+    assert closes(folder) == [10.0, 11.0, None, 13.0]
+    assert [each.text for each in folder.remarks] == [f"AAA: {day!r} is no date (1 rows); it has no price"]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (GOOD.replace(row(DAYS[2], 12), "2026-01-07,1"), "AAA.csv, line 4, has not as many cells as its first line"),
+        (GOOD.replace(row(DAYS[2], 12), row(DAYS[2], "12,5")), "AAA.csv, line 4, has not as many cells"),
+        ("date,close,close\n2026-01-05,1,2\n", "AAA.csv names a column twice; keep one"),
+        ("", "AAA.csv has no columns date and close"),
+        (GOOD.encode("utf-16"), "AAA.csv cannot be read: 'utf-8' codec"),
+        (b"x" * 50_000_001, "AAA.csv cannot be read: it has 50,000,001 bytes, and prices of a stock have less"),
+    ],
+)
+def test_a_table_that_is_none_is_refused_with_where_it_is_wrong(
+    written: str | bytes, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises((UsageError, VenueChanged), match=said):
+        read_folder(folder_of(tmp_path / "stocks", written))
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "stocks", GOOD)
+    for make in (Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        (folder / "AAA.csv").unlink()
+        make(folder / "AAA.csv")
+        with pytest.raises(UsageError, match=r"AAA.csv cannot be read: it is no file"):
+            read_folder(folder)
+        if (folder / "AAA.csv").is_dir():
+            (folder / "AAA.csv").rmdir()
+            (folder / "AAA.csv").touch()
+    (folder / "AAA.csv").unlink()
+    (folder / "AAA.csv").symlink_to(folder / "AAA.csv")
+    with pytest.raises(UsageError, match=r"AAA.csv cannot be read: .*symbolic links"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("2026-01-07,AAA,split,1e300", "a split of 1e\\+300; it is from 0.001 to 1,000"),
+        ("2026-01-07,AAA,split,1e-300", "a split of 1e-300; it is from 0.001 to 1,000"),
+        ("2026-01-07,AAA,dividend,1e308", "a dividend of 1e\\+308; it is from 0 to 10,000,000"),
+        ("2026-01-07,AAA,delisting,1e9", "a delisting of 1e\\+09; it is from 0 to 10,000,000"),
+        ("2026-01-07,AAA,split,nan", "the value of a split is nan"),
+        ("20260107,AAA,split,2", "'20260107' is no date"),
+        ("2026-01-07,AAA,Split,2", "'Split' is no action; it is split, dividend, delisting"),
+    ],
+)
+def test_an_action_that_nobody_does_is_refused_with_its_line(action: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"actions.csv, line 2, cannot be read: {said}"):
+        read_folder(folder_of(tmp_path / "stocks", GOOD, f"{ACTIONS}\n{action}\n"))
+
+
+def test_a_cut_of_a_table_with_a_mark_has_all_its_rows_until_then(tmp_path: Path) -> None:
+    marked = b"\xef\xbb\xbf"
+    actions = marked + f"{ACTIONS}\r\n2026-01-06,AAA,split,2\r\n2026-01-08,AAA,split,3\r\n".encode()
+    folder = folder_of(tmp_path / "stocks", marked + GOOD.encode(), actions)
+    (tmp_path / "cut").mkdir()
+    write_cut(folder, tmp_path / "cut", datetime(2026, 1, 7, 21, tzinfo=UTC))
+    cut = read_folder(tmp_path / "cut")
+    assert closes(cut) == [10.0, 11.0, 12.0]
+    assert [each.value for each in cut.actions["AAA"]] == [2.0]
