@@ -3,7 +3,8 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Self
 
 from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.price import Instrument, Price
@@ -18,10 +19,7 @@ def account_of(journal: Iterable[JournalRow]) -> Account:
     Raises:
         ValueError: If a row takes more shares than are held, or says something that its kind does not have.
     """
-    fold = _Fold()
-    for row in journal:
-        fold.add(row)
-    return fold.account()
+    return Journal().with_rows(journal).account
 
 
 def accounts_of(journal: Iterable[JournalRow]) -> Iterator[Account]:
@@ -61,6 +59,14 @@ class _Fold:
         self._cash_usd = self._paid_in_usd = self._realised_usd = self._dividends_usd = self._fees_usd = 0.0
         self._positions: dict[Instrument, Position] = {}
         self._ended: defaultdict[Instrument, list[_Ended]] = defaultdict(list)
+
+    def copy(self) -> "_Fold":
+        """Return one that goes on by itself."""
+        other = _Fold()
+        other.__dict__.update(self.__dict__)
+        other._positions = dict(self._positions)
+        other._ended = defaultdict(list, {each: list(ends) for each, ends in self._ended.items()})
+        return other
 
     def account(self) -> Account:
         """Return what the rows so far come to."""
@@ -137,3 +143,23 @@ class _Fold:
 
 def _named(instrument: Instrument | None) -> str:
     return "nothing" if instrument is None else instrument.id
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """Rows of a journal and the account that they come to; further ones take only their own time to be folded."""
+
+    rows: tuple[JournalRow, ...] = ()
+    account: Account = field(default_factory=Account)
+    _fold: _Fold = field(default_factory=_Fold, repr=False, compare=False)
+
+    def with_rows(self, further: Iterable[JournalRow]) -> Self:
+        """Return the journal with rows behind those it has.
+
+        Raises:
+            ValueError: As in `account_of`.
+        """
+        added, fold = tuple(further), self._fold.copy()
+        for row in added:
+            fold.add(row)
+        return type(self)((*self.rows, *added), fold.account(), fold)

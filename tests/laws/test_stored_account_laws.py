@@ -17,7 +17,14 @@ from predibot.games.accounts import account_of
 from predibot.ledger.read.account_invariants import checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import add_to_journal, add_valuation, open_account, stored_journal
+from predibot.ledger.write.accounts import (
+    Worth,
+    add_to_journal,
+    add_valuations,
+    open_account,
+    stored_account,
+    stored_journal,
+)
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from tests.games.holdings import AT, bought
@@ -84,7 +91,8 @@ class StoredAccounts(Accounts):
         super().value()
         prices = {self.stored_as[each]: Price(self.at, mid) for each, mid in self.mids.items()}
         with self.ledger.write() as connection:
-            add_valuation(connection, self.account_id, prices, at=self.at, interval=EVERY)
+            worth = Worth(self.at, stored_account(connection, self.account_id), prices)
+            add_valuations(connection, self.account_id, [worth], interval=EVERY)
 
     def teardown(self) -> None:
         """Read the account back, and have the ledger verified."""

@@ -81,7 +81,7 @@ COHORT = "2026-03-01"
 def test_each_outcome_is_an_instrument_of_its_market_with_a_number_and_no_side(weeks: Cups) -> None:
     with weeks.store.read() as connection:
         found = sides_of(connection, [outcome(number) for number in range(3)])
-        (known,) = markets_behind(connection, {outcome(1)})
+        (known,) = markets_behind(connection, {outcome(1)}).values()
         (event,) = [each for each in frozen_events(connection, weeks.runs["0"].id) if each.id == "e-cup"]
     assert [found[outcome(number)].number for number in range(3)] == [0, 1, 2]
     assert {each.market_id for each in found.values()} == {"cup"} and known.outcomes == NAMES

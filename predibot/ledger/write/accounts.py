@@ -1,18 +1,18 @@
 """Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
-from predibot.domain.account import Account, JournalRow, MarkState, Mode
+from predibot.domain.account import JournalRow, MarkState, Mode
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
-from predibot.games.accounts import account_of, value_usd
+from predibot.games.accounts import Journal, value_usd
 from predibot.games.weekly_cohort.cohorts import week_of
 from predibot.games.weekly_cohort.rules import COHORT
 from predibot.ledger.schema.tables import (
@@ -37,6 +37,18 @@ _events, _markets = table_of(EventRow), table_of(MarketRow)
 
 VALUED_EVERY = timedelta(minutes=10)
 """To which the instant of a valuation is floored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What an account comes to at an instant, to be stored as a valuation."""
+
+    at: datetime
+    journal: Journal
+    prices: Mapping[Instrument, Price] = field(default_factory=dict)
+    """Of all that it holds; what else is priced here is written down beside it."""
+    states: Mapping[Instrument, MarkState] = field(default_factory=dict)
+    """What is known of each instrument; it is quoted where it is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +209,7 @@ def add_to_journal(
     *,
     decision_id: int | None = None,
     resolution: tuple[int, int] | None = None,
-    known: Sequence[JournalRow] = (),
+    known: Journal | None = None,
 ) -> None:
     """Write further rows behind those of an account.
 
@@ -207,15 +219,15 @@ def add_to_journal(
         rows: In their order.
         decision_id: The decision that they follow from.
         resolution: Or the market row and the revision of the resolution.
-        known: Rows of the journal that were read before.
+        known: What was read of its journal before.
 
     Raises:
         ValueError: If the account cannot do that, such as sell what it does not hold.
     """
     if not rows:
         return
-    written = stored_journal(connection, account_id, known=known)
-    account_of((*written, *rows))
+    written = stored_account(connection, account_id, known)
+    written.with_rows(rows)
     market_row, revision = resolution or (None, None)
     row_of = instrument_rows(connection, dict.fromkeys(row.instrument for row in rows if row.instrument is not None))
     connection.execute(
@@ -233,29 +245,38 @@ def add_to_journal(
                 "market_row": market_row,
                 "revision": revision,
             }
-            for number, row in enumerate(rows, start=len(written) + 1)
+            for number, row in enumerate(rows, start=len(written.rows) + 1)
         ],
     )
 
 
-def stored_journal(
-    connection: Connection, account_id: int, *, known: Sequence[JournalRow] = ()
-) -> tuple[JournalRow, ...]:
-    """Return the journal of an account in its order, of which some first rows may be known: no row ever changes."""
-    held = (journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares, journal.c.instrument_row)
-    causes = (journal.c.decision_id, journal.c.market_row, journal.c.revision)
-    columns = (instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
-    found = connection.execute(
-        select(*held, *causes, *columns)
-        .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
-        .where(journal.c.account_id == account_id, journal.c.number > len(known))
-        .order_by(journal.c.number)
-    )
-    further = (
+_ROWS = (
+    select(journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares, journal.c.instrument_row)
+    .add_columns(journal.c.decision_id, journal.c.market_row, journal.c.revision)
+    .add_columns(instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
+    .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
+    .where(journal.c.account_id == bindparam("account_id"), journal.c.number > bindparam("behind"))
+    .order_by(journal.c.number)
+)
+
+
+def stored_account(connection: Connection, account_id: int, known: Journal | None = None) -> Journal:
+    """Return the journal of an account with what it comes to, from what was read of it before: no row ever changes.
+
+    Raises:
+        ValueError: If it says what no account can do.
+    """
+    before = known or Journal()
+    return before.with_rows(stored_journal(connection, account_id, behind=len(before.rows)))
+
+
+def stored_journal(connection: Connection, account_id: int, *, behind: int = 0) -> tuple[JournalRow, ...]:
+    """Return the rows of an account's journal in their order, behind a number of them."""
+    found = connection.execute(_ROWS, {"account_id": account_id, "behind": behind})
+    return tuple(
         JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _follows_from(row), row.revision)
         for row in found
     )
-    return (*known, *further)
 
 
 def markets_of(connection: Connection, wanted: Collection[Instrument]) -> Mapping[str, str]:
@@ -295,57 +316,51 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
     return {instrument: Price(at, price, source="last") for at, instrument, price in sorted(known)}
 
 
-def add_valuation(
-    connection: Connection,
-    account_id: int,
-    prices: Mapping[Instrument, Price],
-    *,
-    at: datetime,
-    interval: timedelta,
-    states: Mapping[Instrument, MarkState] | None = None,
-    folded: tuple[int, Account] | None = None,
-) -> Valuation:
-    """Store what an account is worth at the mid, and return it; the same again is not stored twice.
+def add_valuations(
+    connection: Connection, account_id: int, worths: Sequence[Worth], *, interval: timedelta
+) -> tuple[Valuation, ...]:
+    """Store what an account is worth at the mid at some instants, and return it; the same again is not stored twice.
 
     Args:
         connection: A writing transaction.
         account_id: Which account.
-        prices: Of all that it holds; what else is priced here is written down beside it.
-        at: The instant it is marked at, which is floored to the interval.
-        interval: How often the game values accounts.
-        states: What is known of each instrument; it is quoted where it is left out.
-        folded: How many rows its journal has and what they come to; left out, it is read.
+        worths: Oldest first, each in an interval of its own.
+        interval: How often the game values accounts, to which instants are floored.
 
     Raises:
         ValueError: If something is held that has no price.
     """
-    if folded is None:
-        rows = stored_journal(connection, account_id)
-        folded = len(rows), account_of(rows)
-    (number, account), floored = folded, at - (at - EPOCH) % interval
-    worth_usd = value_usd(account, prices)
-    same = (valuations.c.account_id == account_id, valuations.c.at == floored)
-    held = connection.execute(select(valuations).where(*same).order_by(valuations.c.revision.desc())).first()
-    if held is not None and (held.cash_usd, held.value_usd) == (account.cash_usd, worth_usd):
-        return Valuation(floored, held.revision, held.cash_usd, held.value_usd)
-    revision = 1 if held is None else held.revision + 1
-    key = {"account_id": account_id, "at": floored, "revision": revision}
-    worth = {"journal_number": number, "cash_usd": account.cash_usd, "value_usd": worth_usd}
-    connection.execute(insert(valuations), {**key, **worth})
-    row_of = instrument_rows(connection, prices.keys())
-    seen = [
-        {
-            **key,
-            "instrument_row": row_of[instrument],
-            "price": price.mid,
-            "priced_at": price.at,
-            "state": (states or {}).get(instrument, "quoted"),
-        }
-        for instrument, price in prices.items()
-    ]
+    floored = [each.at - (each.at - EPOCH) % interval for each in worths]
+    stored = select(valuations).where(valuations.c.account_id == account_id, valuations.c.at.in_(floored))
+    held = {row.at: row for row in connection.execute(stored.order_by(valuations.c.revision))}
+    row_of = instrument_rows(connection, dict.fromkeys(instrument for each in worths for instrument in each.prices))
+    valued, added, seen = [], [], []
+    for at, each in zip(floored, worths, strict=True):
+        account, last = each.journal.account, held.get(at)
+        worth_usd = value_usd(account, each.prices)
+        is_same = last is not None and (last.cash_usd, last.value_usd) == (account.cash_usd, worth_usd)
+        revision = 1 if last is None else last.revision + (not is_same)
+        valued.append(Valuation(at, revision, account.cash_usd, worth_usd))
+        if is_same:
+            continue
+        key = {"account_id": account_id, "at": at, "revision": revision}
+        number = len(each.journal.rows)
+        added.append({**key, "journal_number": number, "cash_usd": account.cash_usd, "value_usd": worth_usd})
+        seen += [
+            {
+                **key,
+                "instrument_row": row_of[instrument],
+                "price": price.mid,
+                "priced_at": price.at,
+                "state": each.states.get(instrument, "quoted"),
+            }
+            for instrument, price in each.prices.items()
+        ]
+    if added:
+        connection.execute(insert(valuations), added)
     if seen:
         connection.execute(insert(marks), seen)
-    return Valuation(floored, revision, account.cash_usd, worth_usd)
+    return tuple(valued)
 
 
 def _instrument(row: Any) -> Instrument | None:

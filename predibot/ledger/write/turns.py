@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, Text, bindparam, delete, func, insert, literal, select, update
 
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
@@ -75,23 +75,50 @@ class KnownMarket:
         return Market(self.ref, self.question, self.outcomes).instruments(venue)
 
 
-def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
-    """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
-    columns = (
+def _of_account(*columns: Any) -> Select[Any]:
+    """Return the statement of what belongs to the decisions of the account `account_id`, in runs that count."""
+    return (
+        select(*columns)
+        .select_from(turns)
+        .join(accounts, accounts.c.id == turns.c.account_id)
+        .join(_decisions, _decisions.c.run_id == turns.c.run_id)
+        .join(_bots, _bots.c.id == _decisions.c.bot_id)
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(
+            turns.c.account_id == bindparam("account_id"),
+            _bots.c.name == accounts.c.bot,
+            _decisions.c.subject_row == accounts.c.subject_row,
+            _runs.c.voided_at.is_(None),
+        )
+    )
+
+
+# Made once: an account is asked for them several times a decision.
+_PENDING = (
+    _of_account(
         _orders.c.decision_id,
         _orders.c.number,
         _orders.c.amount,
         _orders.c.unit,
         _orders.c.side,
         _decisions.c.decided_at,
+        *_INSTRUMENT,
     )
-    statement = (
-        _of_account(account_id, *columns, *_INSTRUMENT)
-        .join(_orders, _orders.c.decision_id == _decisions.c.id)
-        .join(instruments, instruments.c.id == _orders.c.instrument_row)
-        .where(_orders.c.status == "pending")
-        .order_by(_orders.c.decision_id, _orders.c.number)
-    )
+    .join(_orders, _orders.c.decision_id == _decisions.c.id)
+    .join(instruments, instruments.c.id == _orders.c.instrument_row)
+    .where(_orders.c.status == "pending")
+    .order_by(_orders.c.decision_id, _orders.c.number)
+)
+_ALLOCATIONS = (
+    _of_account(_decisions.c.id, turns.c.slot_at, turns.c.at)
+    .where(_decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
+    .order_by(turns.c.slot_at.desc())
+    .limit(REMEMBERED)
+)
+
+
+def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
+    """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
     return tuple(
         PendingOrder(
             row.decision_id,
@@ -99,7 +126,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
             Order(Instrument(row.venue, row.kind, row.instrument_id), row.amount, row.unit, row.side),
             decided_at=row.decided_at,
         )
-        for row in connection.execute(statement)
+        for row in connection.execute(_PENDING, {"account_id": account_id})
     )
 
 
@@ -194,8 +221,8 @@ def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[In
     return {each: found[each] for each in wanted if each in found}
 
 
-def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tuple[KnownMarket, ...]:
-    """Return the markets that instruments are outcomes of, each once, in the order in which they became known."""
+def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
+    """Return the market of each instrument that is an outcome of one, in the order in which they became known."""
     statement = (
         select(*_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
         .join(markets, markets.c.id == instruments.c.market_row)
@@ -203,8 +230,8 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tu
         .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
         .order_by(markets.c.id)
     )
-    found = {
-        row.id: KnownMarket(
+    return {
+        instrument: KnownMarket(
             row.id,
             row.event_id,
             row.title,
@@ -213,9 +240,8 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tu
             named_outcomes(row.outcomes_json),
         )
         for row in connection.execute(statement)
-        if Instrument(*row[:3]) in wanted
+        if (instrument := Instrument(*row[:3])) in wanted
     }
-    return tuple(found.values())
 
 
 def revisions_of(connection: Connection, market_rows: Sequence[int]) -> Mapping[int, tuple[Resolution, ...]]:
@@ -227,24 +253,16 @@ def revisions_of(connection: Connection, market_rows: Sequence[int]) -> Mapping[
     return found
 
 
-def past_allocations(connection: Connection, account_id: int, *, before: datetime) -> tuple[PastAllocation, ...]:
+def past_allocations(
+    connection: Connection, account_id: int, *, before: datetime, paid_in_usd: float
+) -> tuple[PastAllocation, ...]:
     """Return the last allocations of an account from slots before another one, oldest first.
 
     A decision that was not made allocates nothing. Weights are those that were applied, what is left is cash.
     """
-    statement = (
-        _of_account(account_id, _decisions.c.id, turns.c.slot_at, turns.c.at)
-        .where(_decisions.c.status == "recorded", turns.c.slot_at < before)
-        .order_by(turns.c.slot_at.desc())
-        .limit(REMEMBERED)
-    )
-    made = connection.execute(statement).all()[::-1]
+    made = connection.execute(_ALLOCATIONS, {"account_id": account_id, "before": before}).all()[::-1]
     weights = _weights(connection, [row.id for row in made])
-    paid_in = select(func.sum(journal.c.cash_usd)).where(
-        journal.c.account_id == account_id, journal.c.kind == "deposit"
-    )
-    paid_in_usd = float(connection.execute(paid_in).scalar() or 0.0)
-    worth = _values(connection, account_id)
+    worth = _values(connection, account_id, since=made[0].at) if made else {}
     found = []
     for row in made:
         floored = row.at - (row.at - EPOCH) % VALUED_EVERY
@@ -279,25 +297,10 @@ def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int
     return found
 
 
-def _values(connection: Connection, account_id: int) -> Mapping[datetime, float]:
-    """Return what an account was worth at each instant it was valued at, as last corrected."""
-    statement = select(valuations.c.at, valuations.c.value_usd).where(valuations.c.account_id == account_id)
-    return {at: value for at, value in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision))}
-
-
-def _of_account(account_id: int, *columns: Any) -> Select[Any]:
-    """Return the statement of what belongs to the decisions of an account, in runs that count."""
-    return (
-        select(*columns)
-        .select_from(turns)
-        .join(accounts, accounts.c.id == turns.c.account_id)
-        .join(_decisions, _decisions.c.run_id == turns.c.run_id)
-        .join(_bots, _bots.c.id == _decisions.c.bot_id)
-        .join(_runs, _runs.c.id == turns.c.run_id)
-        .where(
-            turns.c.account_id == account_id,
-            _bots.c.name == accounts.c.bot,
-            _decisions.c.subject_row == accounts.c.subject_row,
-            _runs.c.voided_at.is_(None),
-        )
-    )
+def _values(connection: Connection, account_id: int, *, since: datetime) -> Mapping[datetime, float]:
+    """Return what an account was worth at its last valuation by an instant, and at those after it, as corrected."""
+    own = valuations.c.account_id == account_id
+    last = select(func.max(valuations.c.at)).where(own, valuations.c.at <= since).scalar_subquery()
+    first = func.coalesce(last, literal(since, valuations.c.at.type))
+    worth = select(valuations.c.at, valuations.c.value_usd).where(own, valuations.c.at >= first)
+    return {at: value for at, value in connection.execute(worth.order_by(valuations.c.at, valuations.c.revision))}

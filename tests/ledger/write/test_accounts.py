@@ -19,10 +19,12 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
+    Worth,
     add_to_journal,
-    add_valuation,
+    add_valuations,
     claim_with_account,
     open_account,
+    stored_account,
     stored_journal,
 )
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim
@@ -136,7 +138,8 @@ def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -
 
     def valued(at: datetime, price: Price) -> tuple[datetime, int, float]:
         with store.write() as connection:
-            worth = add_valuation(connection, 1, {SHARE: price}, at=at, interval=timedelta(minutes=10))
+            marked = Worth(at, stored_account(connection, 1), {SHARE: price})
+            [worth] = add_valuations(connection, 1, [marked], interval=timedelta(minutes=10))
         return worth.at, worth.revision, worth.value_usd
 
     later = NOW + timedelta(minutes=17, seconds=3)
@@ -149,7 +152,7 @@ def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -
         assert [tuple(row) for row in stored] == [(1, 120.0), (2, 100.0)]
     assert verify(store).broken == ()
     with pytest.raises(ValueError, match="no price of ACME"), store.write() as connection:
-        add_valuation(connection, 1, {}, at=NOW, interval=timedelta(minutes=10))
+        add_valuations(connection, 1, [Worth(NOW, stored_account(connection, 1))], interval=timedelta(minutes=10))
 
 
 BROKEN = {
@@ -170,7 +173,8 @@ BROKEN = {
 def test_what_was_changed_in_an_account_is_found_and_named(store: Store, statement: str, check: str) -> None:
     play(store, 0, AT_40, Order(SHARE, 80.0))
     with store.write() as connection:
-        add_valuation(connection, 1, {SHARE: AT_50}, at=NOW + DAY, interval=DAY)
+        worth = Worth(NOW + DAY, stored_account(connection, 1), {SHARE: AT_50})
+        add_valuations(connection, 1, [worth], interval=DAY)
     assert verify(store).broken == ()
     with store.write() as connection:
         connection.execute(text(statement))

@@ -10,17 +10,18 @@ from predibot.domain.account import JournalRow, MarkState
 from predibot.domain.decision import BookedOrder
 from predibot.domain.price import CorporateAction, Instrument, Price, split_factor
 from predibot.domain.resolution import Resolution, unseen_revisions
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal
 from predibot.games.fills import FillModel, why_unfilled
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
+    Worth,
     add_to_journal,
-    add_valuation,
+    add_valuations,
     is_valued,
     last_prices,
-    stored_journal,
+    stored_account,
 )
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.ledger.write.turns import (
@@ -99,21 +100,21 @@ def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, a
         known: At that instant.
         again: Whether it is also valued where it was in the same interval, and nothing was settled since.
     """
-    journal = stored_journal(connection, account_id)
+    before = stored_account(connection, account_id)
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
-    sides = sides_of(connection, [*dict.fromkeys([*_touched(journal), *ordered])])
+    sides = sides_of(connection, [*dict.fromkeys([*_touched(before.rows), *ordered])])
     _keep_resolutions(connection, known)
     stored = revisions_of(connection, sorted({side.market_row for side in sides.values()}))
-    _settle(connection, account_id, journal, sides, stored, at=known.at)
-    now_journal = stored_journal(connection, account_id)
-    is_same = len(now_journal) == len(journal)
+    _settle(connection, account_id, before.rows, sides, stored, at=known.at)
+    journal = stored_account(connection, account_id, before)
+    is_same = len(journal.rows) == len(before.rows)
     if not again and is_same and is_valued(connection, account_id, at=known.at, interval=VALUED_EVERY):
         return
-    account = account_of(now_journal)
-    wanted = [*dict.fromkeys([*account.positions, *ordered])]
+    held = journal.account.positions
+    wanted = [*dict.fromkeys([*held, *ordered])]
     marks, states = marks_of(connection, account_id, wanted, sides, stored, known)
-    if account.positions.keys() <= marks.keys():
-        add_valuation(connection, account_id, marks, at=known.at, interval=VALUED_EVERY, states=states)
+    if held.keys() <= marks.keys():
+        add_valuations(connection, account_id, [Worth(known.at, journal, marks, states)], interval=VALUED_EVERY)
 
 
 def _touched(journal: Sequence[JournalRow]) -> list[Instrument]:
@@ -188,7 +189,7 @@ def fill_pending(
     known: Known,
     fills: FillModel,
     *,
-    read: Sequence[JournalRow] = (),
+    read: Journal | None = None,
 ) -> None:
     """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it.
 
@@ -198,9 +199,9 @@ def fill_pending(
         pending: What was ordered.
         known: At the instant of the fills.
         fills: Sets the prices of what is traded.
-        read: Rows of its journal that were read before.
+        read: What was read of its journal before.
     """
-    journal = stored_journal(connection, account_id, known=read)
+    journal = stored_account(connection, account_id, read)
     weights = [each for each in pending if each.order.unit == "weight"]
     amounts = [each for each in pending if each.order.unit != "weight"]
     if weights:
@@ -214,19 +215,19 @@ def fill_pending(
         last = [each for each in weights if each.decision_id == last_id]
         _rebalance(connection, account_id, journal, last, known, fills)
     for each in amounts:
-        journal = stored_journal(connection, account_id, known=journal)
+        journal = stored_account(connection, account_id, journal)
         _trade(connection, account_id, journal, each, known, fills)
 
 
 def _rebalance(
     connection: Connection,
     account_id: int,
-    journal: Sequence[JournalRow],
+    journal: Journal,
     pending: Sequence[PendingOrder],
     known: Known,
     fills: FillModel,
 ) -> None:
-    account = account_of(journal)
+    account = journal.account
     unpriced = [held for held in account.positions if held not in known.prices]
     last = known.last(last_prices(connection, account_id)) if unpriced else {}
     frozen = {held: last[held].mid for held in unpriced if held in last}
@@ -250,13 +251,13 @@ def _rebalance(
 def _trade(
     connection: Connection,
     account_id: int,
-    journal: Sequence[JournalRow],
+    journal: Journal,
     pending: PendingOrder,
     known: Known,
     fills: FillModel,
 ) -> None:
     """Fill an order of dollars or shares as far as the account goes, or let it expire."""
-    order, account = pending.order, account_of(journal)
+    order, account = pending.order, journal.account
     most = account.cash_usd if order.side == "buy" else account.held(order.instrument).shares
     price = known.prices.get(order.instrument)
     fill = None if price is None or most <= 0.0 else fills.fill(order, price)

@@ -1,6 +1,6 @@
 """Accounts of shares: brought from close to close, in the order of trading days, whenever somebody comes by."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -8,18 +8,19 @@ from typing import Self
 from sqlalchemy import Connection
 
 from predibot.contracts import SessionVenue
-from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
 from predibot.domain.price import CorporateAction, Instrument
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal, account_of
 from predibot.games.corporate_actions import corporate_rows
 from predibot.games.fills import FillModel
 from predibot.jobs.deciding.accounts.advance import Known, fill_pending, marks_of
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
+    Worth,
     add_to_journal,
-    add_valuation,
+    add_valuations,
     last_valued_at,
+    stored_account,
     stored_journal,
 )
 from predibot.ledger.write.turns import PendingOrder, accounts_played_at, add_turn, pending_orders, turn_at
@@ -36,7 +37,7 @@ def turn_at_close(
     slot_at: datetime,
     run_id: int,
     at: datetime,
-    read: Sequence[JournalRow] = (),
+    read: Journal | None = None,
 ) -> None:
     """Bring an account to a slot, once: through every close that became known since; the first values its deposit.
 
@@ -48,13 +49,15 @@ def turn_at_close(
         slot_at: The slot.
         run_id: The run that plays it.
         at: The slot's instant.
-        read: Rows of its journal that were read before.
+        read: What was read of its journal before.
     """
     if turn_at(connection, account_id, slot_at) is not None:
         return
     go_through_closes(connection, account_id, venue, fills, until=at, read=read)
     if last_valued_at(connection, account_id) is None:
-        add_valuation(connection, account_id, {}, at=at, interval=VALUED_EVERY)
+        add_valuations(
+            connection, account_id, [Worth(at, stored_account(connection, account_id))], interval=VALUED_EVERY
+        )
     add_turn(connection, account_id, slot_at, run_id, at=at)
 
 
@@ -65,7 +68,7 @@ def go_through_closes(
     fills: FillModel,
     *,
     until: datetime,
-    read: Sequence[JournalRow] = (),
+    read: Journal | None = None,
 ) -> None:
     """Do what each close does to an account, each once: issuers' actions, a valuation, and what was ordered before it.
 
@@ -76,11 +79,14 @@ def go_through_closes(
     closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
     if valued_at is None or not closes:
         return
+    # Stored together.
+    worths: list[Worth] = []
     state = _State.read(connection, account_id, read)
     for close_at in closes:
-        if _close(connection, account_id, venue, fills, state, since=valued_at, at=close_at):
+        if _close(connection, account_id, venue, fills, state, worths, since=valued_at, at=close_at):
             state = _State.read(connection, account_id, state.journal)
         valued_at = close_at
+    add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
 
 
 def late_actions(connection: Connection, venue: SessionVenue, spec: str, *, until: datetime) -> tuple[str, ...]:
@@ -119,15 +125,13 @@ def late_actions(connection: Connection, venue: SessionVenue, spec: str, *, unti
 class _State:
     """An account as it is stored, until something is written."""
 
-    journal: tuple[JournalRow, ...]
-    account: Account
+    journal: Journal
     pending: tuple[PendingOrder, ...]
 
     @classmethod
-    def read(cls, connection: Connection, account_id: int, known: Sequence[JournalRow]) -> Self:
-        """Return what is stored, with rows of the journal that were read before."""
-        rows = stored_journal(connection, account_id, known=known)
-        return cls(rows, account_of(rows), pending_orders(connection, account_id))
+    def read(cls, connection: Connection, account_id: int, read: Journal | None) -> Self:
+        """Return what is stored, with what was read of the journal before."""
+        return cls(stored_account(connection, account_id, read), pending_orders(connection, account_id))
 
 
 def actions_of(
@@ -144,27 +148,32 @@ def _close(
     venue: SessionVenue,
     fills: FillModel,
     state: _State,
+    worths: list[Worth],
     *,
     since: datetime,
     at: datetime,
 ) -> bool:
-    """Do what one close does, and return whether anything was booked."""
+    """Do what one close does, and return whether anything was booked; `worths` gets what the account is then worth."""
     # An order that was given after a close waits for the next.
     pending = [each for each in state.pending if each.decided_at < at]
-    wanted = [*dict.fromkeys([*state.account.positions, *(each.order.instrument for each in pending)])]
+    wanted = [*dict.fromkeys([*state.journal.account.positions, *(each.order.instrument for each in pending)])]
     actions = actions_of(venue, wanted, at)
     closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
     known = Known(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
-    if rows := corporate_rows(state.account, new):
-        add_to_journal(connection, account_id, rows, known=state.journal)
-        state = _State.read(connection, account_id, state.journal)
-    held = state.account.positions
+    rows, journal = corporate_rows(state.journal.account, new), state.journal
+    if not all(each in known.prices for each in wanted):
+        # Its last price is asked for, which may be among them.
+        add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
+        worths.clear()
+    if rows:
+        add_to_journal(connection, account_id, rows, known=journal)
+        journal = stored_account(connection, account_id, journal)
+    held = journal.account.positions
     marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
     if held.keys() <= marks.keys():
         marks = {each: price for each, price in marks.items() if each in held or each in known.prices}
-        folded = (len(state.journal), state.account)
-        add_valuation(connection, account_id, marks, at=at, interval=VALUED_EVERY, states=states, folded=folded)
+        worths.append(Worth(at, journal, marks, states))
     if pending:
-        fill_pending(connection, account_id, pending, known, fills, read=state.journal)
+        fill_pending(connection, account_id, pending, known, fills, read=journal)
     return bool(rows or pending)

@@ -11,14 +11,14 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
 from predibot.errors import PluginError
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal
 from predibot.games.fills import FillModel
 from predibot.jobs.deciding.accounts.advance import Known, advance
 from predibot.jobs.deciding.accounts.closes import actions_of, turn_at_close
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.news_board import NewsBoard
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import last_prices, markets_of, require_account, stored_journal
+from predibot.ledger.write.accounts import last_prices, markets_of, require_account, stored_account
 from predibot.ledger.write.claims import Claim
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.turns import KnownMarket, markets_behind, past_allocations, pending_orders
@@ -32,11 +32,15 @@ class AccountTurn:
 
     id: int
     at: datetime
-    journal: tuple[JournalRow, ...]
-    account: Account
+    journal: Journal
     events: tuple[Event, ...]
     """Those of the run, and behind them of others the markets that it holds something of."""
     past: AccountPast = field(default_factory=AccountPast)
+
+    @property
+    def account(self) -> Account:
+        """Return what the journal comes to."""
+        return self.journal.account
 
     def require(self, booked: Sequence[JournalRow], game: str) -> None:
         """Refuse a booking that no account can carry.
@@ -45,7 +49,7 @@ class AccountTurn:
             PluginError: It names the game.
         """
         try:
-            after = account_of((*self.journal, *booked))
+            after = self.journal.with_rows(booked).account
         except ValueError as error:
             raise PluginError(f"game {game!r} books what the account cannot do: {error}") from error
         if after.cash_usd < min(self.account.cash_usd, 0.0) - _ROUNDING_USD:
@@ -95,20 +99,20 @@ def take_turn(
     store.run_write(moved)
 
     def recalled(connection: Connection) -> AccountTurn:
-        journal = stored_journal(connection, account_id, known=read)
-        account = account_of(journal)
-        kept = _holding(others, markets_of(connection, account.positions.keys()))
+        journal = stored_account(connection, account_id, read)
+        account = journal.account
+        kept = _holding(others, markets_of(connection, account.positions.keys())) if others else ()
         unpriced = [each for each in account.positions if each not in known.prices]
         last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
-            allocations=past_allocations(connection, account_id, before=run.slot_at),
+            allocations=past_allocations(connection, account_id, before=run.slot_at, paid_in_usd=account.paid_in_usd),
             last_prices={each: last[each] for each in unpriced if each in last},
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
             outside=frozenset(market.id for event in kept for market in event.markets),
-            journal=journal,
+            journal=journal.rows,
         )
-        return AccountTurn(account_id, now, journal, account, (*events, *kept), past)
+        return AccountTurn(account_id, now, journal, (*events, *kept), past)
 
     turn = store.run_read(recalled)
     if news is None:
@@ -119,7 +123,7 @@ def take_turn(
 
 def look_at(
     account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: MarketBoard, now: datetime
-) -> tuple[tuple[Event, ...], Known, tuple[JournalRow, ...]]:
+) -> tuple[tuple[Event, ...], Known, Journal]:
     """Return the events beside these of which an account has or ordered something, what is known of all of it, and its
     journal.
 
@@ -127,15 +131,14 @@ def look_at(
         VenueError: If the venue did not answer.
     """
 
-    def asked(
-        connection: Connection,
-    ) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], tuple[JournalRow, ...]]:
-        journal = stored_journal(connection, account_id)
+    def asked(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], Journal]:
+        journal = stored_account(connection, account_id)
         ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
         # What was settled may be settled anew.
-        had = dict.fromkeys([*(row.instrument for row in journal if row.instrument is not None), *ordered])
-        current = dict.fromkeys([*account_of(journal).positions, *ordered])
-        return markets_behind(connection, had.keys()), markets_behind(connection, current.keys()), journal
+        had = dict.fromkeys([*(row.instrument for row in journal.rows if row.instrument is not None), *ordered])
+        behind = markets_behind(connection, had.keys())
+        current = [market for each, market in behind.items() if each in journal.account.positions or each in ordered]
+        return tuple(dict.fromkeys(behind.values())), tuple(dict.fromkeys(current)), journal
 
     ever, current, journal = store.run_read(asked)
     playing = {market.id for event in events for market in event.markets}

@@ -5,13 +5,13 @@ import pytest
 from predibot.domain.account import JournalRow
 from predibot.domain.price import Instrument
 from predibot.errors import PluginError
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal
 from predibot.jobs.deciding.accounts.turn import AccountTurn
 from tests.venues.payloads import NOW
 
 SHARE = Instrument("toy", "equity", "ACME")
 JOURNAL = (JournalRow("deposit", NOW, 100.0), JournalRow("fill", NOW, -40.0, SHARE, 1.0))
-TURN = AccountTurn(1, NOW, JOURNAL, account_of(JOURNAL), ())
+TURN = AccountTurn(1, NOW, Journal().with_rows(JOURNAL), ())
 
 
 def test_a_booking_that_the_account_can_carry_is_taken_to_the_last_cent() -> None:
