@@ -16,50 +16,10 @@ from predibot.errors import UsageError
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import Comment, CommentedMarket, Source, Traded
 from predibot.text_tasks.cleaning import Words, is_puzzle, parse_words, rejection, split_of
-from predibot.text_tasks.positions import Action, Side, first_action, holdings_at
+from predibot.text_tasks.data_set import LabelledComment, LabelledWindow
+from predibot.text_tasks.positions import first_action, holdings_at
 from predibot.text_tasks.windows import PricePath, Windows, windows_of
 from predibot.whole_file import whole_file
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledComment:
-    """A comment with what its writer held when it was written, under salted ids."""
-
-    platform: str
-    split: str
-    market: str
-    question: str
-    comment: str
-    user: str
-    at: str
-    text: str
-    side: Side | None
-    """None without a position."""
-    size: float
-    action: Action | None
-    """What followed within 48 hours; None without a position, or where the shares held tell nothing."""
-    resolved: int
-    """1 for YES, -1 for NO, 0 for anything else."""
-    ever_held: bool
-    """Whether the writer had ever held anything in the market."""
-    truncated: bool
-    """Whether its thread may have more comments than were served."""
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledWindow:
-    """A window of a market and where its odds went, under salted ids."""
-
-    platform: str
-    split: str
-    market: str
-    question: str
-    start: str
-    days: int
-    price_before: float
-    price_after: float
-    direction: str
-    comments: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +141,8 @@ def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[La
                 resolved=joined.market.resolved,
                 ever_held=held.ever,
                 truncated=joined.truncated,
+                volume=joined.market.volume,
+                closed=format_instant(joined.market.closed_at),
             )
         )
     return found, windows_of(positioned, joined.path)
