@@ -1,5 +1,6 @@
 """The rules of labelling comments: which are asked about, what is shown of each, and what is an answer."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,10 +50,7 @@ class Stakebench:
             found = drawn(rows, tasks=self.tasks, per_split=self.per_split, seed=seed)
         except ValueError as error:
             raise UsageError(f"the data set cannot be played: {error}") from None
-        asked = [
-            Event(item.subject_id, item.question, (), description=f"{item.task} of {item.split}", payload=item.as_json())
-            for item in found.items
-        ]
+        asked = [_frozen(item) for item in found.items]
         crowds = [
             Event(f"{CROWD}/{split}", f"{CROWD} of {split}", (), payload=json.dumps({"won": won, "counted": counted}))
             for split, (won, counted) in found.crowds.items()
@@ -115,3 +113,10 @@ class Stakebench:
         if any(name not in allowed or not 0.0 <= share <= 1.0 for name, share in stated.items()):
             raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; mend it, or state none")
         return Booking()
+
+
+def _frozen(item: Item) -> Event:
+    """Return an item as an event; its description holds the digest of all of it, which receipts then vouch for."""
+    payload = item.as_json()
+    digest = hashlib.sha256(payload.encode()).hexdigest()
+    return Event(item.subject_id, item.question, (), description=f"{item.task} {item.split} {digest}", payload=payload)
