@@ -7,21 +7,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from predibot.contracts import Context, Needs
+from predibot.contracts import Context, Needs, WordForm
 from predibot.domain.decision import Abstention, Decision, Label
 from predibot.errors import PluginError
 
+_WORD = re.compile(r"[a-z]+")
 _GAINS = frozenset(
-    "agree buy bullish bought certain definitely easy free gain good great happen happens happening high higher "
-    "inevitable likely lock long moon more obvious obviously over pass passes rise rising soar strong surely sure up "
-    "underpriced undervalued win winning wins won yes".split()
+    _WORD.findall(
+        "agree buy bullish bought certain definitely easy free gain good great happen happens happening high "
+        "higher inevitable likely lock long moon more obvious obviously over pass passes rise rising soar strong surely "
+        "sure up underpriced undervalued win winning wins won yes"
+    )
 )
 _LOSSES = frozenset(
-    "against bad bearish crash doubt dump dumping fail fails failed fall falling hopeless impossible less lose loses "
-    "losing lost low lower never no not nothing overpriced overvalued sell selling short sold unlikely weak wrong "
-    "zero down dropping drops doomed".split()
+    _WORD.findall(
+        "against bad bearish crash doubt dump dumping fail fails failed fall falling hopeless impossible less lose "
+        "loses losing lost low lower never no not nothing overpriced overvalued sell selling short sold unlikely weak wrong "
+        "zero down dropping drops doomed"
+    )
 )
-_WORD = re.compile(r"[a-z]+")
 _ABSTAINS = "NEUTRAL"
 _DIGITS = 6
 
@@ -44,11 +48,13 @@ class TextBaseline:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return the label of the text, or an abstention where this baseline has none for its task."""
-        item, labels = context.view, context.form().labels
+        item, form = context.view, context.form()
+        labels = tuple(form.labels) if isinstance(form, WordForm) else ()
+        shares: dict[str, float] = {}
         if self.by == "words":
-            label, shares = _by_words(item, labels), {}
+            label = _by_words(item, labels)
         elif self.by == "stakes":
-            label, shares = _by_stakes(context.reference().stakes, labels), {}
+            label = _by_stakes(context.reference().stakes, labels)
         else:
             known = context.reference()
             if not known.examples:
@@ -115,7 +121,7 @@ def _by_tfidf(examples: Sequence[Any]) -> _Learnt:
         from sklearn.pipeline import make_pipeline
     except ModuleNotFoundError:
         raise PluginError(
-            'by = "tfidf" needs scikit-learn, which is not installed: pip install \'predibot[agreement]\''
+            "by = \"tfidf\" needs scikit-learn, which is not installed: pip install 'predibot[agreement]'"
         ) from None
     weighing = TfidfVectorizer(sublinear_tf=True, min_df=min(2, len(examples) // 20 + 1), ngram_range=(1, 2))
     learnt = make_pipeline(weighing, LogisticRegression(max_iter=1_000))

@@ -74,7 +74,9 @@ class Stakebench:
         """Return what a bot is shown: the text, its market's question, and what the task states."""
         found = next((event for event in events if event.id == subject.id), None)
         if found is None:
-            raise UsageError(f"{subject.kind} {subject.id!r} is no text of this run; game {self.name!r} asks about those")
+            raise UsageError(
+                f"{subject.kind} {subject.id!r} is no text of this run; game {self.name!r} asks about those"
+            )
         return Item.from_json(found.payload)
 
     def form(self, view: Item, *, price_blind: bool = False) -> LabelForm:
@@ -106,7 +108,9 @@ class Stakebench:
         (said,) = answer.labels
         allowed = TASKS[view.task].labels
         if said.item_id != view.subject_id:
-            raise AnswerComplaint(f"it labels {quoted(said.item_id)}, which was not asked about; label {view.subject_id}")
+            raise AnswerComplaint(
+                f"it labels {quoted(said.item_id)}, which was not asked about; label {view.subject_id}"
+            )
         if said.label not in allowed:
             raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(allowed)}")
         stated = said.probabilities

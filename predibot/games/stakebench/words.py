@@ -55,9 +55,7 @@ which is as long: UP, DOWN, or {NEUTRAL} if the comments do not tell.""",
 }
 
 
-def label_words(
-    item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]
-) -> Words:
+def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
     """Return what a model is told about a text.
 
     Args:

@@ -188,7 +188,7 @@ class Worker:
         return self.game.view(subject, shown, venue=self.venue.name, account=turn.account, past=turn.past)
 
     def events_of(self, subject: Subject) -> tuple[Event, ...]:
-        """Return what a decision is about: its event or item, the markets of its cohort as they are now, or all of the run.
+        """Return what a decision is about: its event or item, its cohort's markets as they are now, or all of the run.
 
         Raises:
             VenueUnavailable: If the venue does not answer.

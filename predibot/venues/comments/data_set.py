@@ -63,9 +63,8 @@ class CommentsVenue:
                 except ValidationError as error:
                     first = error.errors(include_url=False)[0]
                     where = ".".join(map(str, first["loc"])) or "the line"
-                    raise VenueChanged(
-                        f"{self.folder / name}.jsonl, line {number}: {where}: {first['msg']}. Collect the comments again"
-                    ) from None
+                    what = f"{self.folder / name}.jsonl, line {number}: {where}: {first['msg']}"
+                    raise VenueChanged(f"{what}. Collect the comments again") from None
 
     def _open(self, name: str) -> Any:
         try:
