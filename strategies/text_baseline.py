@@ -15,15 +15,15 @@ _WORD = re.compile(r"[a-z]+")
 _GAINS = frozenset(
     _WORD.findall(
         "agree buy bullish bought certain definitely easy free gain good great happen happens happening high "
-        "higher inevitable likely lock long moon more obvious obviously over pass passes rise rising soar strong surely "
-        "sure up underpriced undervalued win winning wins won yes"
+        "higher inevitable likely lock long moon more obvious obviously over pass passes rise rising soar strong "
+        "surely sure up underpriced undervalued win winning wins won yes "
     )
 )
 _LOSSES = frozenset(
     _WORD.findall(
         "against bad bearish crash doubt dump dumping fail fails failed fall falling hopeless impossible less lose "
-        "loses losing lost low lower never no not nothing overpriced overvalued sell selling short sold unlikely weak wrong "
-        "zero down dropping drops doomed"
+        "loses losing lost low lower never no not nothing overpriced overvalued sell selling short sold unlikely "
+        "weak wrong zero down dropping drops doomed "
     )
 )
 _ABSTAINS = "NEUTRAL"

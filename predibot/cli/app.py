@@ -15,6 +15,7 @@ from predibot.cli import (
     account,
     bots,
     cohort,
+    collect,
     decide,
     demo,
     doctor,
@@ -110,6 +111,7 @@ _GROUPS = (
     ("runs", runs.GROUP),
     ("schedule", schedule.GROUP),
     ("import", imports.GROUP),
+    ("collect", collect.GROUP),
     ("ledger", ledger.GROUP),
 )
 for name, group in _GROUPS:

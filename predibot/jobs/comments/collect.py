@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 
 from predibot.contracts import Progress, ProgressListener
@@ -149,7 +150,13 @@ def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[La
 
 
 def collect_comments(
-    source: Source, folder: Path, *, salt: bytes, store: RawStore, listener: ProgressListener
+    source: Source,
+    folder: Path,
+    *,
+    salt: bytes,
+    store: RawStore,
+    listener: ProgressListener,
+    markets: int | None = None,
 ) -> CollectReport:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 
@@ -161,6 +168,7 @@ def collect_comments(
         salt: Of the ids.
         store: Where the source keeps its answers.
         listener: Told of each market.
+        markets: How many markets are taken at most; None for all.
 
     Raises:
         VenueError: If the venue does not answer; the next call goes on from there.
@@ -168,7 +176,7 @@ def collect_comments(
     funnel: Counter[str] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / "comments.jsonl") as comments, whole_file(folder / "windows.jsonl") as windows:
-        for joined in joined_markets(source, packaged_words(), funnel):
+        for joined in islice(joined_markets(source, packaged_words(), funnel), markets):
             rows, found = labelled(joined, source, salt)
             listener(Progress("markets", funnel["markets taken"], text=joined.market.question[:60]))
             positioned = [row for row in rows if row.side is not None]

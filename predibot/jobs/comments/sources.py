@@ -122,10 +122,10 @@ class PolymarketComments:
         """Return the comments of a market's event or series: both ends of it, and replies where the middle lacks."""
         kind, entity = market.thread
         answers = self._store.answer("comments", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
-        rows = {str(row.get("id")): row for row in _list(answers, "comments")}
-        truncated = len(_list(answers, "comments")) >= 2 * (LARGEST_COMMENT_OFFSET + COMMENT_PAGE) and (
-            len(rows) >= 2 * (LARGEST_COMMENT_OFFSET + COMMENT_PAGE)
-        )
+        served = _list(answers, "comments")
+        rows = {str(row.get("id")): row for row in served}
+        # All of them different, and as many as both orders show: there may be more in between.
+        truncated = min(len(served), len(rows)) >= 2 * (LARGEST_COMMENT_OFFSET + COMMENT_PAGE)
         if truncated:
             for top in sorted({str(row.get("parentCommentID") or row.get("id")) for row in rows.values()}):
                 url = f"{self._gamma}/comments/{top}"
