@@ -34,6 +34,7 @@ from predibot.cli import (
     select,
     serve,
     status,
+    tables,
     trace,
     track,
     verify,
@@ -112,6 +113,7 @@ _GROUPS = (
     ("schedule", schedule.GROUP),
     ("import", imports.GROUP),
     ("collect", collect.GROUP),
+    ("tables", tables.GROUP),
     ("ledger", ledger.GROUP),
 )
 for name, group in _GROUPS:
