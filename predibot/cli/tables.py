@@ -29,6 +29,7 @@ def stakebench(
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
     ] = None,
+    full: Annotated[bool, typer.Option("--full", help="also intervals, tests, audits and gaps")] = False,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
@@ -49,4 +50,4 @@ def stakebench(
         for path in write_tables(found, csv):
             output.report_console().print(str(path), soft_wrap=True, markup=False)
     else:
-        print_tables(output.report_console(), found)
+        print_tables(output.report_console(), found, full=full)

@@ -42,6 +42,11 @@ def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str]
     return RunTables(key, stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs]), tuple(notes))
 
 
+def runs_of_texts(store: Store) -> tuple[str, ...]:
+    """Return the keys of the runs of text tasks, the one made last first."""
+    return tuple(run.key for run in reversed(store.run_read(lambda connection: labelled_runs(connection, GAME))))
+
+
 def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str]]:
     known = labelled_runs(connection, GAME)
     if not known:

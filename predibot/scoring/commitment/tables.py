@@ -236,7 +236,7 @@ def scores_of(readings: Readings, bot: str) -> Scores:
 
 
 def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[Table, ...]:
-    """Return the paper's tables 3, 4, 6, 8 to 12, 13 where pairs are named, 14, 17 and 20, and coverage bias.
+    """Return the paper's tables 3, 4, 6, 8 to 12, 13 where pairs are named, 14, 17 and 20, with intervals and coverage.
 
     Args:
         readings: Of the bots of one run.
@@ -246,6 +246,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
     scores = [scores_of(readings, bot) for bot in bots]
     found = [
         _main(readings, scores),
+        _intervals(readings, bots),
         _actions(readings, bots),
         _reliability(readings, bots),
         *_audits(readings, bots),
@@ -260,8 +261,10 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
 
 
 def _main(readings: Readings, scores: Sequence[Scores]) -> Table:
-    columns = ("bot", "G1 Acc", "G1 F1", "G2 strict", "G2 DA", "G2 CCA", "G2 CSD", "G3 Acc_act", "G3 Acc_f", "G3 Acc_d")
-    columns += ("G4 PLA", "G4 lead", "n+", "splits", "Agg", "answers", "unread")
+    columns = (
+        *("bot", "Agg", "G1 Acc", "G1 F1", "G2 strict", "G2 DA", "G2 CCA", "G2 CSD"),
+        *("G3 Acc_act", "G3 Acc_f", "G3 Acc_d", "G4 PLA", "G4 lead", "n+", "splits", "answers", "unread"),
+    )
     rows = []
     for each in scores:
         said = readings.said[each.bot]
@@ -269,8 +272,46 @@ def _main(readings: Readings, scores: Sequence[Scores]) -> Table:
         more = (each.decreases, each.lead, each.ahead)
         unread = sum(label is None for label in said.values())
         n_plus = (each.n_plus, each.windows_in) if each.windows_in else (None, None)
-        rows.append((each.bot, *numbers, *more, *n_plus, each.aggregate, len(said), unread))
+        rows.append((each.bot, each.aggregate, *numbers, *more, *n_plus, len(said), unread))
     return _table("3", "Scores, each a mean over splits", columns, rows)
+
+
+def _intervals(readings: Readings, bots: Sequence[str]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for bot in bots:
+        for name, (task, marks, minus) in _SCORES.items():
+            part = readings.of(bot, task)
+            if not part.facts:
+                continue
+            found = macro_estimate(
+                marks(part), part.split, part.markets, minus=None if minus is None else minus(part), seed=0
+            )
+            if found.splits:
+                value = (found.estimate, found.low, found.high)
+                rows.append((bot, name, *value, found.splits, found.markets, found.n))
+    columns = ("bot", "score", "value", "low", "high", "splits", "markets", "answers")
+    note = "95 % intervals, markets drawn anew within each split; none where a split has a single market."
+    return Table("intervals", "On how much each score rests", columns, _known(rows), note)
+
+
+def _quartiles(part: Part) -> tuple[Marks, Marks]:
+    return costly_signal_marks(part.predicted, part.true, part.stakes, part.split)
+
+
+_SCORES: Mapping[str, tuple[str, Callable[[Part], Marks], Callable[[Part], Marks] | None]] = {
+    "G1 Acc": ("G1", lambda part: part.accuracy, None),
+    "G1 F1": ("G1", lambda part: f1_marks(part.predicted, part.true), None),
+    "G2 strict": ("G2", lambda part: part.accuracy, None),
+    "G2 DA": ("G2", lambda part: part.directed, None),
+    "G2 CCA": ("G2", lambda part: commitment_calibrated_marks(part.predicted, part.true, part.stakes), None),
+    "G2 CSD": ("G2", lambda part: _quartiles(part)[0], lambda part: _quartiles(part)[1]),
+    "G3 Acc_act": ("G3", lambda part: part.accuracy, None),
+    "G3 Acc_f": ("G3f", lambda part: part.accuracy, None),
+    "G3 Acc_d": ("G3d", lambda part: part.accuracy, None),
+    "G4 PLA": ("G4", lambda part: part.accuracy, None),
+    "G4 lead": ("G4", lambda part: part.accuracy, lambda part: part.baseline),
+}
+"""By score: of which task, what its answers earn, and what is taken off."""
 
 
 def _actions(readings: Readings, bots: Sequence[str]) -> Table:
