@@ -7,6 +7,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, Group
+from predibot.cli.ending import DONE
 
 GROUP = typer.Typer(
     cls=Group, help="collect what people wrote, for text tasks", rich_markup_mode=None, no_args_is_help=False
@@ -48,7 +49,9 @@ def comments(
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     report = collect_as_asked(platform, folder, caller, salt=salt, markets=markets)
     if json:
-        output.print_document({"folder": str(report.folder), "funnel": dict(report.funnel), "asked": report.asked})
+        output.print_document(
+            {"folder": str(report.folder), "funnel": dict(report.funnel), "asked": report.asked}, exit_code=DONE
+        )
         return
     console = output.report_console()
     print_line(console, f"{report.folder}: {report.asked:,} answers were asked for, the others were there")

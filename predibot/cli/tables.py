@@ -7,6 +7,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, Group
+from predibot.cli.ending import DONE
 
 GROUP = typer.Typer(
     cls=Group, help="print the tables of a paper for the bots of a ledger", rich_markup_mode=None, no_args_is_help=False
@@ -45,7 +46,7 @@ def stakebench(
         with store.rows_blamed():
             found = run_tables(store, run_key=run, pairs=pairs or ())
     if json:
-        output.print_document(tables_document(found))
+        output.print_document(tables_document(found), exit_code=DONE)
     elif csv is not None:
         for path in write_tables(found, csv):
             output.report_console().print(str(path), soft_wrap=True, markup=False)

@@ -25,6 +25,8 @@ class LabelledComment:
     size: float
     action: Action | None
     """What followed within 48 hours; None without a position, or where the shares held tell nothing."""
+    actions: tuple[Action, ...]
+    """What followed within each of `ACTION_HOURS`; empty where `action` is None."""
     resolved: int
     """1 for YES, -1 for NO, 0 for anything else."""
     ever_held: bool

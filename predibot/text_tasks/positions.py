@@ -8,6 +8,8 @@ from typing import Literal
 Side = Literal["YES", "NO"]
 Action = Literal["flip", "increase", "decrease", "hold"]
 ACTIONS: tuple[Action, ...] = ("flip", "increase", "decrease", "hold")
+ACTION_HOURS = (6, 12, 24, 48, 72)
+"""Windows whose actions are compared, in hours."""
 ACTION_WINDOW = timedelta(hours=48)
 NETTED = timedelta(minutes=1)
 """Changes within so long of the first of them are one."""

@@ -64,6 +64,8 @@ class Truth:
     volume: float = 0.0
     days_left: float = 0.0
     """From the text to the end of trading."""
+    actions: tuple[str, ...] = ()
+    """What its writer did within each of `ACTION_HOURS`; empty where that is not asked for."""
     written: int = 0
     """How many comments its writer has below the market; 0 of a window."""
 
@@ -119,7 +121,7 @@ class Item:
             truth = data.pop("truth", None)
             if truth is not None:
                 stakes = tuple((side, size) for side, size in truth.pop("stakes"))
-                truth = Truth(**truth, stakes=stakes)
+                truth = Truth(**{**truth, "actions": tuple(truth["actions"])}, stakes=stakes)
             return cls(**{**data, "texts": tuple(data["texts"])}, truth=truth)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no item of a text task: {error}") from None
@@ -263,6 +265,7 @@ def _comment(task: str, row: LabelledComment, written: int) -> Item:
             resolved=row.resolved,
             volume=row.volume,
             days_left=_days_between(row.at, row.closed),
+            actions=row.actions if task == "G3" else (),
             written=written,
         ),
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from predibot.text_tasks.data_set import LabelledComment, LabelledWindow, Rows
+from predibot.text_tasks.positions import ACTION_HOURS
 
 
 def a_comment(market: int, number: int, **said: Any) -> LabelledComment:
@@ -26,6 +27,7 @@ def a_comment(market: int, number: int, **said: Any) -> LabelledComment:
         "volume": 20_000.0,
         "closed": "2026-01-12T00:00:00Z",
     }
+    said.setdefault("actions", (said["action"],) * len(ACTION_HOURS) if said.get("action") else ())
     return LabelledComment(**{**values, **said})
 
 

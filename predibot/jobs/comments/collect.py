@@ -7,6 +7,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import Comment, CommentedMarket, Source, Traded
 from predibot.text_tasks.cleaning import Words, is_puzzle, parse_words, rejection, split_of
 from predibot.text_tasks.data_set import LabelledComment, LabelledWindow
-from predibot.text_tasks.positions import first_action, holdings_at
+from predibot.text_tasks.positions import ACTION_HOURS, first_action, holdings_at
 from predibot.text_tasks.windows import PricePath, Windows, windows_of
 from predibot.whole_file import whole_file
 
@@ -123,7 +124,11 @@ def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[La
         changes = joined.traded.changes.get(comment.user, ())
         held = holdings_at(changes, comment.at)
         position = source.position(held)
-        action = None if position.side is None else first_action(changes, position.side, comment.at)
+        side, at = position.side, comment.at
+        action = None if side is None else first_action(changes, side, at)
+        actions = (
+            first_action(changes, side, at, window=timedelta(hours=hours)) if side else None for hours in ACTION_HOURS
+        )
         if position.side is not None:
             positioned.append(comment.at)
         found.append(
@@ -139,6 +144,7 @@ def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[La
                 side=position.side,
                 size=position.size,
                 action=action,
+                actions=tuple(each for each in actions if each is not None),
                 resolved=joined.market.resolved,
                 ever_held=held.ever,
                 truncated=joined.truncated,

@@ -11,6 +11,7 @@ from predibot.errors import UsageError
 from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, said_labels
 from predibot.ledger.store import Store
 from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
+from predibot.text_tasks.positions import ACTION_HOURS
 from predibot.text_tasks.tasks import CROWD, TASKS, Item
 from predibot.text_tasks.windows import stake_weighted_direction
 
@@ -79,7 +80,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
         f"{bot}: {n:,} texts without an answer, for want of budget or by failures; in no score"
         for bot, n in lost.items()
     ]
-    return Readings(facts, said, crowds), run.key, notes
+    return Readings(facts, said, crowds, ACTION_HOURS), run.key, notes
 
 
 def _is_unread(said: SaidLabel) -> bool:
@@ -111,6 +112,7 @@ def _fact(item: Item) -> Fact:
         baseline=baseline,
         length=sum(map(len, item.texts)),
         written=truth.written,
+        actions=truth.actions,
         volume=truth.volume,
         days_left=truth.days_left,
     )

@@ -48,6 +48,8 @@ class Fact:
     resolved: int = 0
     baseline: int = 0
     """Of a window: where its stakes point, +1, -1, or 0 for a tie."""
+    actions: tuple[str, ...] = ()
+    """Of a comment in G3: what followed within each of the readings' `action_hours`."""
     length: int = 0
     """Of the text, in characters."""
     written: int = 0
@@ -81,6 +83,8 @@ class Readings:
     """By bot, then by item; what a bot was not asked, or failed at, is absent."""
     crowds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By split: in how many markets the side on which most was staked won, and of how many."""
+    action_hours: tuple[int, ...] = ()
+    """The windows whose actions are compared."""
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
@@ -236,7 +240,7 @@ def scores_of(readings: Readings, bot: str) -> Scores:
 
 
 def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[Table, ...]:
-    """Return the paper's tables 3, 4, 6, 8 to 12, 13 where pairs are named, 14, 17 and 20, with intervals and coverage.
+    """Return the paper's tables 3, 4, 6 to 12, 13 where pairs are named, 14, 17 and 20, with intervals and coverage.
 
     Args:
         readings: Of the bots of one run.
@@ -249,6 +253,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
         _intervals(readings, bots),
         _actions(readings, bots),
         _reliability(readings, bots),
+        _horizons(readings, bots),
         *_audits(readings, bots),
         _platforms(readings, bots),
         *([_paired(scores, pairs)] if pairs else []),
@@ -354,6 +359,29 @@ def _reliability(readings: Readings, bots: Sequence[str]) -> Table:
             rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, share))
     columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
     return _table("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
+
+
+def _horizons(readings: Readings, bots: Sequence[str]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    parts = [part for bot in bots if (part := readings.of(bot, "G3")).facts]
+    for place, hours in enumerate(readings.action_hours):
+        scores: list[float] = []
+        p_values: list[float] = []
+        holds: list[float] = []
+        for part in parts:
+            marks = accuracy_marks(part.predicted, [_CODES[fact.actions[place]] for fact in part.facts])
+            scores.append(part.macro(marks))
+            hits, trials = (
+                np.bincount(part.split, each, minlength=len(part.numbers)) for each in (marks.earned, marks.counted)
+            )
+            p_values += binomial_p_values(hits, trials, chance=_CHANCES["G3"]).tolist()
+            holds.append(fmean(fact.actions[place] == "hold" for fact in part.facts))
+        if scores:
+            said = fmean(fmean(label == "hold" for label in part.labels) for part in parts)
+            rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
+    columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
+    note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
+    return Table("7", "Windows of actions", columns, _known(rows), note)
 
 
 def _audits(readings: Readings, bots: Sequence[str]) -> Iterable[Table]:

@@ -19,7 +19,6 @@ from predibot.sandbox.crowd.crowd import DAY, LONG_THREAD, CrowdMarket, Deed, cr
 from predibot.sandbox.crowd.dialects import CrowdHost
 
 SALT = bytes(range(32))
-HOURS_48 = 48 * 3_600
 
 
 class Asked:
@@ -77,11 +76,11 @@ class Truth:
         net = self.shares(second)
         return (None, 0.0) if net == 0 else ("YES" if net > 0 else "NO", float(sum(each.paid for each in past)))
 
-    def action(self, second: int, side: str) -> str | None:
+    def action(self, second: int, side: str, *, hours: int = 48) -> str | None:
         before = self.shares(second)
         if before == 0 or (before > 0) != (side == "YES"):
             return None
-        end = min([second + HOURS_48 + 1, *(each.at for each in self.deeds if each.kind == "redeem")])
+        end = min([second + hours * 3_600 + 1, *(each.at for each in self.deeds if each.kind == "redeem")])
         moments = [each.at for each in self.deeds if second <= each.at < end]
         while moments:
             inside = [moment for moment in moments if moment <= moments[0] + 60]
@@ -142,6 +141,8 @@ def test_every_label_is_the_truth_of_what_was_served(tmp_path: Path, seed: int, 
             side, size = truth.position(said.at)
             action = None if side is None else truth.action(said.at, side)
             assert (row["side"], row["size"], row["action"]) == (side, pytest.approx(size), action)
+            within = [side and truth.action(said.at, side, hours=hours) for hours in (6, 12, 24, 48, 72)]
+            assert row["actions"] == [each for each in within if each is not None]
             assert row["resolved"] == (1 if market.pays_yes else -1)
             sides.add(side)
             actions.add(action)

@@ -1,17 +1,21 @@
 """Text tasks end to end: models that are scripted, real agents, processes that are killed, both databases."""
 
+import csv
 import json
 import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
+from predibot.web.app import create_app
 from tests.jobs.program import Program, document_of, wait_until
 from tests.jobs.text_tasks.readers import RECIPE, Reader, answer_to, data_set, reading
 from tests.jobs.tiny import canonical_at
@@ -127,6 +131,55 @@ def test_a_ledger_of_texts_is_copied_whole(player: Program, reader: Reader, post
     copy = postgres.fresh()
     document_of(player.start("import", "ledger", "out", "--ledger", copy, "--json"))
     assert canonical_at(copy) == expected
+
+
+def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(player: Program, reader: Reader) -> None:
+    document_of(asked(player, player.ledger))
+    told = ("tables", "stakebench", "--ledger", player.ledger)
+    document = document_of(player.start(*told, "--pairs", "reader:majority", "--json"))
+    tables = {each["name"]: each["rows"] for each in document["tables"]}
+    decisions = [row for row in rows(player.ledger, "decisions") if row["bot"] == "reader"]
+    (row,) = (each for each in tables["3"] if each["bot"] == "reader")
+    assert row["answers"] == len(decisions)
+    assert row["unread"] == sum(each["status"] == "refused" for each in decisions)
+    assert tables["13"][0]["pair"] == "reader less majority"
+    process = player.start(*told)
+    screen = process.communicate()[0]
+    assert process.returncode == 0
+    assert "Table 3. Scores" in screen
+    assert "On how much each score rests" not in screen
+    assert "On how much each score rests" in player.start(*told, "--full").communicate()[0]
+    assert player.start(*told, "--csv", "out").communicate()[0].count("table_") == len(document["tables"])
+    with (player.folder / "out" / "table_3.csv").open(newline="") as file:
+        written = {each["bot"]: each for each in csv.DictReader(file)}
+    assert float(written["reader"]["G1 Acc"]) == row["G1 Acc"]
+    with Store.open_to_read(player.ledger) as store:
+        browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
+        key = document["run"]
+        for address in ("/comments", f"/comments?run={key}"):
+            page = browser.get(address).text
+            assert key in page
+            assert all(each["title"] in page for each in document["tables"] if each["rows"])
+        assert browser.get("/comments?run=none").status_code == 404
+    document_of(player.start("report", "--ledger", player.ledger, "--html", "site", "--json"))
+    assert len([path for path in (player.folder / "site").rglob("*.html") if path.name.startswith("comments")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--run", "texts@1"), "no run of stakebench 'texts@1'"),
+        (("--pairs", "reader"), "write A:B with two bots of the run: reader, majority"),
+        (("--pairs", "reader:nobody"), "write A:B with two bots of the run"),
+    ],
+)
+def test_a_run_and_bots_that_are_not_there_are_refused(
+    player: Program, reader: Reader, more: tuple[str, ...], said: str
+) -> None:
+    document_of(asked(player, player.ledger))
+    process = player.start("tables", "stakebench", "--ledger", player.ledger, *more)
+    assert said in " ".join(process.communicate()[1].split())
+    assert process.returncode == 1
 
 
 def test_a_dry_run_counts_and_asks_nobody(player: Program, reader: Reader) -> None:
