@@ -43,8 +43,7 @@ def stakebench(
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
-        with store.rows_blamed():
-            found = run_tables(store, run_key=run, pairs=pairs or ())
+        found = run_tables(store, run_key=run, pairs=pairs or ())
     if json:
         output.print_document(tables_document(found), exit_code=DONE)
     elif csv is not None:

@@ -39,7 +39,8 @@ def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str]
     Raises:
         UsageError: If there is no such run, or a pair names no two bots of it.
     """
-    readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
+    with store.rows_blamed():
+        readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
     return RunTables(key, stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs]), tuple(notes))
 
 
