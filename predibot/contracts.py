@@ -2,7 +2,7 @@
 
 import random
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -72,6 +72,15 @@ class LastWordForm(Protocol):
 
     def given_up(self, complaint: str) -> Decision:
         """Return what is decided where the last answer was refused too, for this reason."""
+
+
+@runtime_checkable
+class WordForm(Protocol):
+    """A form whose answer is a word and no JSON."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Return the words that are answers."""
 
 
 class Game(Protocol):
@@ -176,6 +185,33 @@ class CohortGame(Protocol):
 
     def subjects_of(self, cohorts: Sequence[str]) -> tuple[Subject, ...]:
         """Return what is decided on, from the names of the cohorts that decide, in their order."""
+
+
+class References(Protocol):
+    """What baselines may know of the items of a run, and no model is shown."""
+
+    def of(self, subject_id: str) -> Any:
+        """Return what may be known about a subject, in a form of its game's own."""
+
+
+@runtime_checkable
+class ItemGame(Protocol):
+    """A game over the items of a data set, such as comments; each is frozen with the run as an event without markets.
+
+    What its bots are shown is all that they may look at. A run of it is known by the recipe and the digest of the
+    data set, so that the same of both is the same run, whenever it is asked for.
+    """
+
+    def drawn(self, rows: Callable[[str], Iterable[Any]], seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
+        """Return what a run plays, and notes; the same on every machine.
+
+        Args:
+            rows: Reads a file of the data set from its beginning, by its name.
+            seed: Of the recipe.
+        """
+
+    def references(self, events: Sequence[Event]) -> References:
+        """Return what baselines may know, from all that a run froze."""
 
 
 class ChatModel(Protocol):
@@ -329,6 +365,11 @@ def untrusted_mark() -> str:
     return f"{secrets.randbelow(10**24):024d}"
 
 
+def no_reference() -> Any:
+    """Refuse what only baselines may know: what a context does where it was not declared."""
+    raise PluginError("what is known of other items is asked for, and not declared. Set needs = Needs(reference=True)")
+
+
 def no_history(_market_id: str) -> tuple[PricePoint, ...]:
     """Return no prices: what a context knows of the past where nobody asked."""
     return ()
@@ -371,6 +412,8 @@ class Context:
     """Whether a model, by name, calls tools; asked of it once."""
     untrusted_mark: str = field(default_factory=untrusted_mark)
     """The mark of the fence around untrusted text, of this decision alone; a rerun has that of its trace."""
+    reference: Callable[[], Any] = no_reference
+    """What is known of other items of a text task, and of the stakes behind this one; for baselines that declare it."""
 
     @property
     def event(self) -> Event:
@@ -471,6 +514,8 @@ class Needs:
     """Whether its view must show news."""
     members: tuple[str, ...] = ()
     """The bots of the recipe whose decisions it pools; they decide before it."""
+    reference: bool = False
+    """Whether it learns from other items of a text task, whose truth no model is shown."""
 
     def __post_init__(self) -> None:
         """Take names for models, and refuse text where several names belong."""
@@ -584,6 +629,22 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
 
         Of more than two outcomes each has its own, by the id of its instrument.
         Only a live venue is asked; a replay books at the quotes of its instant.
+        """
+
+
+@runtime_checkable
+class DataSetVenue(Venue, Protocol):
+    """A venue that is a data set of texts, and lists no events."""
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of its files."""
+
+    def rows(self, name: str) -> Iterator[Any]:
+        """Yield the rows of a file, from its beginning.
+
+        Raises:
+            VenueChanged: If a line cannot be read.
         """
 
 

@@ -15,6 +15,7 @@ from predibot.cli import (
     account,
     bots,
     cohort,
+    collect,
     decide,
     demo,
     doctor,
@@ -33,6 +34,7 @@ from predibot.cli import (
     select,
     serve,
     status,
+    tables,
     trace,
     track,
     verify,
@@ -110,6 +112,8 @@ _GROUPS = (
     ("runs", runs.GROUP),
     ("schedule", schedule.GROUP),
     ("import", imports.GROUP),
+    ("collect", collect.GROUP),
+    ("tables", tables.GROUP),
     ("ledger", ledger.GROUP),
 )
 for name, group in _GROUPS:

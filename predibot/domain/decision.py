@@ -25,6 +25,10 @@ ORDER_UNITS: tuple[OrderUnit, ...] = get_args(OrderUnit)
 ORDER_STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 
 
+ITEM_SUBJECTS = ("comment", "window", "pair")
+"""The kinds of subjects that are items of a data set, each frozen with its run under the subject's own id."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
     """What a decision is about: an event, a portfolio, a cohort, a comment, a pair."""

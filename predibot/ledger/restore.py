@@ -43,6 +43,7 @@ from predibot.ledger.schema.tables import (
     ForecastRow,
     InstrumentRow,
     JournalEntryRow,
+    LabelRow,
     MarketRow,
     MarkRow,
     NewsRow,
@@ -109,6 +110,7 @@ _MODELS: Mapping[str, type[SQLModel]] = {
     "marks": MarkRow,
     "turns": TurnRow,
     "news": NewsRow,
+    "labels": LabelRow,
 }
 _NULLABLE = {("decisions", "next_try_at"), ("fills", "market_id"), ("fills", "side")}
 _NULLABLE |= {("observations", "market_id"), ("observations", "side")}
@@ -410,7 +412,7 @@ class Restorer:
                 self._money[decision_id] = _Money(place, values["unallocated_usd"], values["scale"])
 
     def _put_parts(self, table: str, rows: Sequence[Checked]) -> int:
-        """Put back what belongs to decisions: forecasts, bets, fills and sources."""
+        """Put back what belongs to decisions: forecasts, bets, fills, sources and labels."""
         found = []
         for row in rows:
             values = row.values
@@ -422,7 +424,7 @@ class Restorer:
                 instrument = Instrument(values.pop("venue"), values.pop("instrument_kind"), values.pop("instrument_id"))
                 side, market_id = values.pop("side"), values.pop("market_id")
                 values["instrument_row"] = self._instrument(row.place, instrument, market_id, side)
-            elif table != "sources":
+            elif table not in ("sources", "labels"):
                 values["market_row"] = self._market(row.place, venue, values.pop("market_id"))
                 values.pop("title")
                 values.pop("question")

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from predibot.contracts import CohortGame, Game, Needs, SelectingGame
+from predibot.contracts import CohortGame, Game, ItemGame, Needs, SelectingGame
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
@@ -413,9 +413,13 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
         spec, settings = spec_of(table.strategy, arguments).playing(game), _settings(stated, path, where)
-        if isinstance(make_game(game), CohortGame) and (needs := _looked_up(spec.needs)):
+        played = make_game(game)
+        if isinstance(played, CohortGame | ItemGame) and (needs := _looked_up(spec.needs)):
             what = f"strategy {table.strategy!r} needs {needs}, and in game {game!r} a bot has what it is shown alone"
             raise where.error((*path, "strategy"), f"{what}. Take one that needs none of it, such as one_shot")
+        if spec.needs.reference and not isinstance(played, ItemGame):
+            what = f"strategy {table.strategy!r} learns from labelled texts, which game {game!r} has none of"
+            raise where.error((*path, "strategy"), f"{what}. Leave it out")
         if stated and not spec.needs.models:
             key = next(iter(stated))
             what = f"strategy {table.strategy!r} asks no model, so {key!r} changes nothing. Take it out"

@@ -43,6 +43,7 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/account": accounts.account_page,
     "/cohorts": records.cohorts_page,
     "/cohort": accounts.cohort_page,
+    "/comments": records.comments_page,
     "/methods": methods.methods_page,
     "/status": records.status_page,
 }

@@ -23,6 +23,7 @@ MENU = (
     ("/runs", "Runs"),
     ("/accounts", "Accounts"),
     ("/cohorts", "Cohorts"),
+    ("/comments", "Comments"),
     ("/status", "Status"),
     ("/methods", "Methods"),
 )

@@ -22,6 +22,7 @@ from xml.sax.saxutils import escape
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
+from predibot.jobs.comments.readings import runs_of_texts
 from predibot.jobs.evaluate import code_digest
 from predibot.ledger.read.account_statement import names_of_accounts
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
@@ -47,7 +48,7 @@ from predibot.web.pages.events import event_page, events_page, related
 from predibot.web.pages.leaderboard import TABLES_ASK, calibration_page, curves_page, leaderboard_page, table_page
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
-from predibot.web.pages.records import accounts_page, cohorts_page, runs_page
+from predibot.web.pages.records import accounts_page, cohorts_page, comments_page, runs_page
 from predibot.web.rendering import MENU, Templates, line
 from predibot.web.shelf import Shelf
 from predibot.whole_file import whole_file
@@ -257,6 +258,7 @@ class _Site:
             _Made("/curves", {}, partial(curves_page, shelf, **scores)),
             _Made("/accounts", {}, partial(accounts_page, shelf)),
             _Made("/cohorts", {}, partial(cohorts_page, shelf)),
+            _Made("/comments", {}, partial(comments_page, shelf)),
             _Made("/methods", {}, partial(methods_page, shelf)),
         ]
         for name in board.shown["tables"]:
@@ -277,6 +279,8 @@ class _Site:
             general.append(_Made("/account", {"bot": name}, partial(account_page, shelf, name)))
         for week in cohorts_page(shelf).shown["weeks"]:
             general.append(_Made("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
+        for key in runs_of_texts(shelf.store):
+            general.append(_Made("/comments", {"run": key}, partial(comments_page, shelf, key)))
         for path, asked, _ in general:
             self._name(path, asked)
         for each in own:

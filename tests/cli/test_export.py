@@ -20,7 +20,7 @@ TABLES = {
     *("runs", "events", "markets", "run_events", "bots", "decisions", "forecasts", "bets", "fills"),
     *("quotes", "sources", "observations", "resolutions"),
 }
-OF_ACCOUNTS = {"orders", "cohorts", "accounts", "journal", "valuations", "marks", "turns", "news"}
+OF_ACCOUNTS = {"orders", "cohorts", "accounts", "journal", "valuations", "marks", "turns", "news", "labels"}
 TABLES |= OF_ACCOUNTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "ledger.md"

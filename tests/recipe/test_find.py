@@ -58,6 +58,7 @@ def test_every_packaged_recipe_can_be_played(tmp_path: Path) -> None:
         "sandbox_portfolio",
         "sandbox_stocks",
         "sandbox_weekly",
+        "stakebench",
         "starter",
         "stocks",
         "weekly",
@@ -84,7 +85,7 @@ def test_a_recipe_nobody_has_is_met_with_the_one_most_like_it(folder: Path) -> N
     assert refusal("runs/dayly.toml", folder) == "no recipe 'runs/dayly.toml'. Did you mean 'runs/daily.toml'?"
     assert refusal("sandbx", folder) == "no recipe 'sandbx'. Did you mean 'sandbox'?"
     sandboxes = "'sandbox', 'sandbox_agents', 'sandbox_portfolio', 'sandbox_stocks', 'sandbox_weekly'"
-    there_are = f"There are: 'runs/daily.toml', 'portfolio', {sandboxes}, 'starter', 'stocks', 'weekly'"
+    there_are = f"There are: 'runs/daily.toml', 'portfolio', {sandboxes}, 'stakebench', 'starter', 'stocks', 'weekly'"
     assert refusal("zzz", folder) == f"no recipe 'zzz'. {there_are}"
 
 

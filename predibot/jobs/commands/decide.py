@@ -11,8 +11,8 @@ from predibot.jobs.commands.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.activity import Watch, unwatched
-from predibot.jobs.deciding.open_run import RunRequest
-from predibot.jobs.deciding.select_events import Choice, choose
+from predibot.jobs.deciding.open_run import RunRequest, choose_for
+from predibot.jobs.deciding.select_events import Choice
 from predibot.jobs.deciding.worker_setup import Processes
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
@@ -130,6 +130,4 @@ def decide_with(
 def choose_as_asked(request: RunRequest, opened: OpenVenue, caller: Caller) -> Choice:
     """Return which events a run would play; nothing is stored."""
     with caller.progress() as listener:
-        return choose(
-            opened.venue, request.recipe.selection, opened.now, only_event_id=request.event_id, listener=listener
-        )
+        return choose_for(request, opened, listener)

@@ -9,6 +9,7 @@ from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
 from predibot.contracts import CohortGame, ModelNeed
 from predibot.domain.budget import Limits
+from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.domain.event import Event
 from predibot.ledger.schema.values import event_to_json
 from predibot.recipe.recipe import BotSpec, Recipe
@@ -88,10 +89,10 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
     if isinstance(game, CohortGame):
         shown = [game.view_bytes]
     else:
-        shown = [
-            sum(_shown_bytes(event) for event in events if subject.kind != "event" or event.id == subject.id)
-            for subject in game.subjects(events)
-        ]
+        of_event = {event.id: _shown_bytes(event) for event in events}
+        of_all = sum(of_event.values())
+        is_one = {"event", *ITEM_SUBJECTS}
+        shown = [of_event[each.id] if each.kind in is_one else of_all for each in game.subjects(events)]
     bots = tuple(_bot_cost(bot, recipe, shown, agents) for bot in recipe.bots)
     known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
     unknown = [bot.bot for bot in bots if bot.usd is None]
@@ -103,7 +104,9 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
 
 
 def _shown_bytes(event: Event) -> int:
-    return len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets)
+    # Of a market its payload is what it was read from; of a text there is nothing else.
+    text = event_to_json(event) if event.markets else event.title + event.payload
+    return len(text.encode()) + MARKET_TOKENS * len(event.markets)
 
 
 def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "AgentSetup | None") -> BotCost:

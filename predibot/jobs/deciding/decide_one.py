@@ -13,9 +13,10 @@ from sqlalchemy import Connection
 
 from predibot.agents.answer.result import LoopEnded
 from predibot.config import Settings
-from predibot.contracts import Context, Game, Venue
+from predibot.contracts import Context, Game, References, Venue, no_reference
 from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.decision import (
+    ITEM_SUBJECTS,
     REASON_KINDS,
     Abstention,
     Decision,
@@ -163,6 +164,8 @@ class Worker:
     claims: Claims = field(default_factory=Claims)
     news: NewsBoard | None = None
     """None where the game shows no news, or no bot reads any."""
+    references: Callable[[], References] | None = None
+    """What baselines may know of the items of the run, made once; None in a game without any."""
     universes: Mapping[Subject, Sequence[KnownMarket]] = field(default_factory=dict)
     """The markets of each cohort, which another run may have chosen."""
 
@@ -185,14 +188,15 @@ class Worker:
         return self.game.view(subject, shown, venue=self.venue.name, account=turn.account, past=turn.past)
 
     def events_of(self, subject: Subject) -> tuple[Event, ...]:
-        """Return what a decision is about: its event, the markets of its cohort as they are now, or all of the run.
+        """Return what a decision is about: its event or item, its cohort's markets as they are now, or all of the run.
 
         Raises:
             VenueUnavailable: If the venue does not answer.
         """
         if subject in self.universes:
             return self.markets.unlisted(self.universes[subject], self.instant())
-        return (self.events[subject.id],) if subject.kind == "event" else tuple(self.events.values())
+        is_one = subject.kind == "event" or subject.kind in ITEM_SUBJECTS
+        return (self.events[subject.id],) if is_one else tuple(self.events.values())
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -398,6 +402,7 @@ def _context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Contex
         account=account,
         model=OpenedModels(job.strategy),
         history=_undeclared_history(job.strategy.name),
+        reference=_reference(job, worker),
     )
     if worker.agents is None or not job.strategy.needs.setup:
         return context
@@ -417,6 +422,14 @@ def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]
         )
 
     return refuse
+
+
+def _reference(job: DecideJob, worker: Worker) -> Callable[[], Any]:
+    """Return what a baseline asks for what it may know, where it declared that it does."""
+    known = worker.references
+    if known is None or not job.strategy.needs.reference:
+        return no_reference
+    return lambda: known().of(job.subject.id)
 
 
 def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:

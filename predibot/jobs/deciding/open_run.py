@@ -7,18 +7,21 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from predibot.contracts import OpenVenue, ProgressListener, SessionVenue
+from predibot.contracts import DataSetVenue, ItemGame, OpenVenue, ProgressListener, SessionVenue
 from predibot.domain.clock import EPOCH, floor_to, format_instant
 from predibot.domain.event import Event
-from predibot.errors import RunConflict
-from predibot.jobs.deciding.select_events import choose
+from predibot.errors import RunConflict, UsageError
+from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
 from predibot.recipe.recipe import Recipe
+from predibot.selection import Selection
 from predibot.version import __version__
 
 _DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
+_DIGEST_CHARACTERS = 16
+"""Of a data set's digest in the key of a run: nobody makes two by chance that begin alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +75,28 @@ def open_run(
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
         VenueError: If the venue's list could not be read whole.
     """
-    slot_at = request.slot_at or floor_to(opened.now, request.recipe.every)
+    slot_at, key = _slot(request, opened)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
-    if request.slot_at is None and not request.recipe.every % _WEEK and not held:
+    is_of_weeks = request.slot_at is None and not request.recipe.every % _WEEK
+    if is_of_weeks and not held and not isinstance(opened.venue, DataSetVenue):
         # Slots of whole weeks began on Thursdays once; a run of such a slot is gone on with.
         before = opened.now - (opened.now - EPOCH) % request.recipe.every
         old = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, before))
-        slot_at, held = (before, old) if old else (slot_at, held)
+        if old:
+            slot_at, held, key = before, old, run_key(request.recipe.name, before)
+    if isinstance(opened.venue, DataSetVenue):
+        # Of another data set whose last text is of the same instant there is another run.
+        held = tuple(run for run in held if run.key.partition("+")[0] == key)
     fitting = sorted(
         (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
     )
     if fitting and not request.new_run:
         return _resumed(store, fitting[-1], request, opened)
     # Where the slot's own key is free, because its run was voided, it is taken again.
-    first = next((run for run in held if run.key == run_key(request.recipe.name, slot_at)), None)
+    first = next((run for run in held if run.key == key), None)
     if first is not None and not request.new_run:
         raise RunConflict(_conflict(first, request, opened))
-    keys = (run_key(request.recipe.name, slot_at, number) for number in count(1))
+    keys = (numbered(key, number) for number in count(1))
     plan = _plan(
         request,
         opened,
@@ -128,10 +136,53 @@ def without_session(request: RunRequest, opened: OpenVenue) -> str:
     )
 
 
+def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListener) -> Choice:
+    """Return what a new run of the request would play: events by its rules, or items drawn from a data set.
+
+    Raises:
+        UsageError: If the game and the venue do not go together, or nothing that was named is there.
+        VenueError: If the venue could not be read whole.
+    """
+    recipe, venue = request.recipe, opened.venue
+    game = recipe.make_game()
+    if not isinstance(game, ItemGame):
+        if isinstance(venue, DataSetVenue):
+            raise UsageError(
+                f"venue {opened.spec} is a data set of texts, and game {game.name!r} is played on markets. Name "
+                "another venue, or a recipe of text tasks such as stakebench"
+            )
+        return choose(venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
+    if not isinstance(venue, DataSetVenue):
+        raise UsageError(
+            f"game {game.name!r} asks about the texts of a data set, and venue {opened.spec} has none. Name one with "
+            "--venue comments:FOLDER; `predibot collect comments FOLDER` makes it"
+        )
+    items, notes = game.drawn(venue.rows, recipe.seed)
+    if request.event_id is not None:
+        items = tuple(item for item in items if item.id == request.event_id)
+    if not items:
+        wanted = f"item {request.event_id!r}" if request.event_id else "enough texts for any task and split"
+        raise UsageError(f"{opened.spec} has not {wanted}. {'; '.join(notes[:3])}")
+    return Choice(Selection(items, notes=notes), len(items), (), complete=True)
+
+
 def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
     """Return the key of a run: recipe and slot, with a number behind it for `--new-run`."""
-    key = f"{recipe}@{format_instant(slot_at)}"
+    return numbered(f"{recipe}@{format_instant(slot_at)}", number)
+
+
+def numbered(key: str, number: int) -> str:
+    """Return the key of the first run of a slot, or of a later one beside it."""
     return key if number == 1 else f"{key}+{number}"
+
+
+def _slot(request: RunRequest, opened: OpenVenue) -> tuple[datetime, str]:
+    """Return the slot of the request, and the key of its first run: over a data set, the digest in its place."""
+    recipe = request.recipe
+    if isinstance(opened.venue, DataSetVenue):
+        return opened.now, f"{recipe.name}@{opened.venue.digest[:_DIGEST_CHARACTERS]}"
+    slot_at = request.slot_at or floor_to(opened.now, recipe.every)
+    return slot_at, run_key(recipe.name, slot_at)
 
 
 def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
@@ -172,7 +223,7 @@ def _plan(
     listener: ProgressListener,
 ) -> RunPlan:
     recipe = request.recipe
-    choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
+    choice = choose_for(request, opened, listener)
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
     notes = list(choice.notes)

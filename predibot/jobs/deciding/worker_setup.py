@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from predibot.config import Settings
-from predibot.contracts import VISIT_WEBPAGE, CohortGame, OpenVenue
+from predibot.contracts import VISIT_WEBPAGE, CohortGame, ItemGame, OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.daemon_threads import ExecutorSpec
@@ -98,6 +99,7 @@ def make_worker(
         agents=agents,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=watch,
+        references=cache(lambda: game.references(events)) if isinstance(game, ItemGame) else None,
         universes={cohort.subject: cohort.markets for cohort in cohorts},
         news=NewsBoard(store, run, agents, window) if agents is not None and window and reads_news else None,
     )

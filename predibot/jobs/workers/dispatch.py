@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import LedgerError
@@ -16,6 +17,9 @@ _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 0.2
 """How often deadlines are looked at, and claims of others asked for again."""
+
+_MOST_UNDER_WAY = 300
+"""More than pools have threads: all that are handed out are looked at whenever one ends."""
 
 _Key = tuple[str, str]
 """A bot and a subject."""
@@ -42,7 +46,8 @@ class Dispatch:
         return self.made
 
     def _run_phase(self, jobs: Sequence[DecideJob]) -> None:
-        pending = {self.pool.submit(job): job for job in jobs}
+        left = iter(jobs)
+        pending = {self.pool.submit(job): job for job in islice(left, _MOST_UNDER_WAY)}
         while pending:
             done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
@@ -53,6 +58,7 @@ class Dispatch:
             for future in self.pool.give_up_late():
                 if future in pending:
                     self._note(pending.pop(future), "failed", made_here=True)
+            pending |= {self.pool.submit(job): job for job in islice(left, _MOST_UNDER_WAY - len(pending))}
 
     def _settled(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
         """Take note of how a future ended, and return whether its decision is made."""

@@ -31,7 +31,17 @@ from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
+from predibot.ledger.write.decisions import (
+    bets,
+    bots,
+    decisions,
+    fills,
+    forecasts,
+    labels,
+    orders,
+    quotes,
+    sources,
+)
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.news import news
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
@@ -79,6 +89,7 @@ _KEY_COLUMNS: Mapping[str, int] = {
     "marks": 13,
     "turns": 9,
     "news": 4,
+    "labels": 6,
 }
 """How many columns, from the first one on, no two rows that the database sorts have in common."""
 CANONICAL_TABLES = tuple(_KEY_COLUMNS)
@@ -95,7 +106,7 @@ DecisionKey = tuple[str, str]
 """A bot and an event."""
 Rows = Mapping[str, list[Row]]
 """The rows of one decision, by table."""
-_OF_DECISIONS = ("decisions", "forecasts", "bets", "orders", "fills", "sources", "quotes")
+_OF_DECISIONS = ("decisions", "forecasts", "bets", "orders", "fills", "sources", "quotes", "labels")
 """Everything that is stored of a decision."""
 
 
@@ -522,8 +533,9 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "marks": _marks,
     "turns": _turns,
     "news": _news,
+    "labels": lambda: _of_decision(labels, *(column for column in labels.c if column.name != "decision_id")),
 }
 TABLES = tuple(_STATEMENTS)
 """What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
-ADDED_TABLES = frozenset({"orders", "cohorts", "accounts", "journal", "valuations", "marks", "turns", "news"})
-"""Absent from older exports, which know no accounts, or no cohorts."""
+ADDED_TABLES = frozenset({"orders", "cohorts", "accounts", "journal", "valuations", "marks", "turns", "news", "labels"})
+"""Absent from older exports, which know no accounts, no cohorts, or no labels."""

@@ -15,6 +15,7 @@ import rfc8785
 from sqlalchemy import Connection, Select, and_, case, select
 
 from predibot.domain.clock import format_instant
+from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.ledger.merkle_tree import leaf_hash
 from predibot.ledger.schema.packed_leaves import Leaf
 from predibot.ledger.write.accounts import journal
@@ -163,9 +164,10 @@ def leaf_fields(connection: Connection, run_id: int) -> Iterator[tuple[tuple[str
     rows = connection.execute(with_decisions(decisions.c.id, *named).where(decisions.c.run_id == run_id)).all()
     # After them: on a server, what is committed meanwhile is seen, and a final decision comes with all its parts.
     parts = {name: _rows_of(connection, run_id, name) for name in _PARTS}
+    of_one, of_all = {"event", *ITEM_SUBJECTS}, sorted(events)
     # By the order of code points, whatever the database sorts by.
     for decision_id, kind, subject_id, *said in sorted(map(tuple, rows), key=itemgetter(3, 1, 2)):
-        about = [subject_id] if kind == "event" else sorted(events)
+        about = [subject_id] if kind in of_one else of_all
         fields = {**of_run, "subject": (kind, subject_id)}
         fields["events"] = tuple((each, events.get(each)) for each in about)
         fields |= {name: _canonical(value) for name, value in zip(names, said, strict=True)}

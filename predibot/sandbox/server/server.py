@@ -15,11 +15,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import partial
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
+from predibot.sandbox.crowd.dialects import CrowdHost
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.clob import answer_clob
 from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
@@ -55,6 +57,7 @@ class SandboxServer:
         now: datetime | Callable[[], datetime],
         fault: Fault | None = None,
         thinking_seconds: float = 0.0,
+        crowd: CrowdHost | None = None,
     ) -> None:
         """Make a server that is not started yet.
 
@@ -64,7 +67,9 @@ class SandboxServer:
                 asked at each request. Can be set later through `now`.
             fault: How it misbehaves.
             thinking_seconds: How long each forecaster takes to answer.
+            crowd: Who writes comments and trades, in the dialects of both platforms; None for nobody.
         """
+        self._crowd = crowd
         self.world = world
         self._clock: datetime | Callable[[], datetime] = now
         self._fault = fault
@@ -201,6 +206,10 @@ class SandboxServer:
             self._stopped.wait(self._thinking_seconds)
             informed = partial(self._informed, minute=minute_of(now))
             return answer_chat(f"/{rest}", body, now_seconds=int(now.timestamp()), informed=informed)
+        if self._crowd is not None and body is None:
+            reply = self._crowd.reply(f"{path}?{urlencode(query, doseq=True)}")
+            if reply.status != HTTPStatus.NOT_FOUND:
+                return reply
         with self._lock:
             if dialect == "search" and body is None:
                 return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)

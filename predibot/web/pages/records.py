@@ -8,11 +8,13 @@ from sqlalchemy import Connection
 
 from predibot.errors import UsageError
 from predibot.jobs.accounts.cohorts import every_cohort
+from predibot.jobs.comments.readings import run_tables, runs_of_texts
 from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.account_statement import names_of_accounts
 from predibot.ledger.read.standing import Cost, costs_of_runs
 from predibot.ledger.write.slots import StoredSlot, stored_schedules, stored_slots
 from predibot.reports.cohorts.statement import list_grid
+from predibot.reports.terminal.tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.web.pages.page import Page, grids_page, paged, records
 from predibot.web.shelf import Shelf
@@ -59,6 +61,16 @@ def cohorts_page(shelf: Shelf) -> Page:
         found = ()
     weeks = list(dict.fromkeys(each.cohort.name for each in found))
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
+
+
+def comments_page(shelf: Shelf, run: str = "") -> Page:
+    """Return what bots read out of comments in a run, or in the one made last."""
+    runs = runs_of_texts(shelf.store)
+    # The menu leads here, whatever was played.
+    found = run_tables(shelf.store, run_key=run or None) if runs else None
+    title = f"What comments reveal: {found.run}" if found else "What comments reveal"
+    grids = [table_grid(each) for each in found.tables if each.rows] if found else []
+    return grids_page(title, grids, runs=runs, notes=found.notes if found else ())
 
 
 def status_page(shelf: Shelf) -> Page:

@@ -1,0 +1,87 @@
+"""The answer form of a label: what is asked, and what is taken for an answer."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from predibot.domain.chat import ToolSchema
+from predibot.domain.decision import Decision, Label
+from predibot.domain.price import PricePoint
+from predibot.errors import AnswerError
+from predibot.games.answers import AnswerComplaint, Words, final_answer, quoted
+from predibot.games.stakebench.words import label_words
+from predibot.text_tasks.tasks import TASKS, Item
+
+LABEL = "label"
+MAX_ANSWER_CHARACTERS = 400_000
+"""Of an answer with all that was thought before it."""
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelForm:
+    """How a label is asked for and read: strictly, and once."""
+
+    seen: Item
+    price_blind: bool = False
+    """Whether the price is left out of the words, where there is one."""
+    repairs: ClassVar = 0
+    """A label that cannot be read is a miss, and is not asked for again."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return what may be answered."""
+        return TASKS[self.seen.task].labels
+
+    @property
+    def schema(self) -> ToolSchema:
+        """Return the tool by which an answer is handed in."""
+        label = {"type": "string", "enum": list(self.labels), "description": "The label."}
+        return final_answer("Hand in your label, once, alone.", {LABEL: label})
+
+    @property
+    def shape(self) -> str:
+        """Return the labels as they are shown to a model."""
+        return ", ".join(self.labels)
+
+    @property
+    def fields(self) -> Collection[str]:
+        """Return the names of the fields an answer may have."""
+        return (LABEL,)
+
+    @property
+    def enough_tokens(self) -> int:
+        """Return how many tokens a short answer takes."""
+        return 50
+
+    def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
+        """Return what a model is told about the text."""
+        return label_words(self.seen, self.labels, price_blind=self.price_blind, untrusted=untrusted)
+
+    def parse(self, answer: object) -> Decision:
+        """Return the decision of an answer that is exactly one allowed label, apart from case, space and thoughts.
+
+        Raises:
+            AnswerError: If it is anything else.
+        """
+        said = answer
+        if isinstance(said, Mapping) and list(said) == [LABEL]:
+            said = said[LABEL]
+        if not isinstance(said, str):
+            raise AnswerComplaint(f"the answer is {quoted(said)}; it is one of {self.shape}")
+        if len(said) > MAX_ANSWER_CHARACTERS:
+            raise AnswerError(f"the answer has {len(said):,} characters; answer with one label.")
+        word = _THOUGHTS.sub("", said).strip().casefold()
+        label = next((label for label in self.labels if label.casefold() == word), None)
+        if label is None:
+            raise AnswerComplaint(f"the answer is {quoted(word)}; it is exactly one of {self.shape}")
+        return Decision(labels=(Label(self.seen.subject_id, label),))
+
+    def given_up(self, complaint: str) -> Decision:
+        """Refuse the answer: no label is put in its place.
+
+        Raises:
+            AnswerError: Always.
+        """
+        raise AnswerError(complaint)

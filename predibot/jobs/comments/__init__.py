@@ -1,0 +1,1 @@
+"""Comments: collecting them with what their writers did, and labelling them."""

@@ -1,0 +1,127 @@
+"""Readings: what a run asked about comments and what bots said, as scores want it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from predibot.domain.spelling import did_you_mean
+from predibot.errors import UsageError
+from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, said_labels
+from predibot.ledger.store import Store
+from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
+from predibot.text_tasks.positions import ACTION_HOURS
+from predibot.text_tasks.tasks import CROWD, TASKS, Item
+from predibot.text_tasks.windows import stake_weighted_direction
+
+GAME = "stakebench"
+_SIGNS = {"UP": 1, "DOWN": -1, None: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """The tables of a run, and what of it is in none."""
+
+    run: str
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+
+
+def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str] = ()) -> RunTables:
+    """Return the tables of a run of text tasks.
+
+    Args:
+        store: The ledger.
+        run_key: Of the run; left out, the one that was made last.
+        pairs: Bots to compare, each as `A:B`.
+
+    Raises:
+        UsageError: If there is no such run, or a pair names no two bots of it.
+    """
+    with store.rows_blamed():
+        readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
+    return RunTables(key, stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs]), tuple(notes))
+
+
+def runs_of_texts(store: Store) -> tuple[str, ...]:
+    """Return the keys of the runs of text tasks, the one made last first."""
+    return tuple(run.key for run in reversed(store.run_read(lambda connection: labelled_runs(connection, GAME))))
+
+
+def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str]]:
+    known = labelled_runs(connection, GAME)
+    if not known:
+        raise UsageError(
+            "this ledger has no run of stakebench. Make one with `predibot decide stakebench --venue comments:FOLDER`"
+        )
+    run = known[-1] if run_key is None else next((each for each in known if each.key == run_key), None)
+    if run is None:
+        raise UsageError(
+            f"no run of stakebench {run_key!r}. {did_you_mean(str(run_key), [each.key for each in known])}"
+        )
+    facts: dict[str, Fact] = {}
+    crowds: dict[str, tuple[int, int]] = {}
+    for name, payload in frozen_items(connection, run.id):
+        task, _, rest = name.partition("/")
+        if task == CROWD:
+            found = json.loads(payload)
+            crowds[rest] = (found["won"], found["counted"])
+        elif task in TASKS:
+            facts[name] = _fact(Item.from_json(payload))
+    said: dict[str, dict[str, str | None]] = {}
+    lost: dict[str, int] = {}
+    for each in said_labels(connection, run.id):
+        of_bot = said.setdefault(each.bot, {})
+        if each.status == "recorded" or _is_unread(each):
+            of_bot[each.subject_id] = each.label
+        elif each.model is not None:
+            lost[each.bot] = lost.get(each.bot, 0) + 1
+    notes = [
+        f"{bot}: {n:,} texts without an answer, for want of budget or by failures; in no score"
+        for bot, n in lost.items()
+    ]
+    return Readings(facts, said, crowds, ACTION_HOURS), run.key, notes
+
+
+def _is_unread(said: SaidLabel) -> bool:
+    """Return whether there was an answer, and no label in it; a model that would not say counts as one that did not."""
+    return said.status == "refused" or (
+        said.status == "abstained" and said.model is not None and said.reason_kind == "bot"
+    )
+
+
+def _fact(item: Item) -> Fact:
+    truth = item.truth
+    if truth is None:
+        raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
+    side, stake, baseline = "", 0.0, 0
+    if TASKS[item.task].kind == "window":
+        pairs = [(side, size) for side, size in truth.stakes if side in ("YES", "NO")]
+        baseline = _SIGNS[stake_weighted_direction([a for a, _ in pairs], [b for _, b in pairs])]  # type: ignore[misc]
+    elif truth.stakes:
+        ((side, stake),) = truth.stakes
+    return Fact(
+        task=item.task,
+        split=item.split,
+        market=item.market,
+        label=truth.label,
+        side=side,
+        stake=stake,
+        user=truth.user,
+        resolved=truth.resolved,
+        baseline=baseline,
+        length=sum(map(len, item.texts)),
+        written=truth.written,
+        actions=truth.actions,
+        volume=truth.volume,
+        days_left=truth.days_left,
+    )
+
+
+def _pair(text: str, readings: Readings) -> tuple[str, str]:
+    one, colon, other = text.partition(":")
+    for bot in (one, other):
+        if not colon or bot not in readings.said:
+            raise UsageError(f"--pairs {text[:60]!r}: write A:B with two bots of the run: {', '.join(readings.said)}")
+    return one, other

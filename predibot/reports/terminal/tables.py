@@ -1,0 +1,108 @@
+"""Tables of text tasks: on a screen, as JSON, and as CSV."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from predibot.domain.untrusted_text import spreadsheet_cell
+from predibot.errors import UsageError
+from predibot.jobs.comments.readings import RunTables
+from predibot.reports.figures import MISSING
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+from predibot.scoring.commitment.tables import Cell, Table
+from predibot.whole_file import whole_file
+
+_FIRST = ("3", "13")
+"""Tables that are printed without being asked for: what each bot scored, and the pairs that were named."""
+_LEGEND = (
+    ("Agg", "the mean of G1 Acc, G2 DA, G3 Acc_act and Acc_f, each from 0 for guessing to 1, and of n+ over splits"),
+    ("G1 Acc", "who holds a position"),
+    ("G2 DA", "on which side, of the answers that name one"),
+    ("G2 CCA", "the same weighted by the logarithm of the stake"),
+    ("G2 CSD", "DA of the largest quarter of stakes less that of the smallest"),
+    ("G3 Acc_f", "flip or hold"),
+    ("G3 Acc_d", "decrease or increase"),
+    ("G4 PLA", "where the odds go"),
+    ("G4 lead", "G4 PLA less that of the side with most at stake"),
+    ("n+", "in how many splits G4 lead is above zero"),
+    ("following", "how often the side that lost and was held is named"),
+    ("MCG", "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"),
+)
+_LEAST_ASKED = ("G1 F1", "G2 strict", "G2 CSD", "G2 CCA", "G3 Acc_d", "G3 Acc_act", "unread", "splits", "G4 PLA")
+
+
+def print_tables(console: Console, found: RunTables, *, full: bool) -> None:
+    """Print each table that has a row, or the first ones alone, and what is in none."""
+    print_line(console, f"run {plain(found.run)}")
+    for table in found.tables:
+        if table.rows and (full or table.name in _FIRST):
+            console.print()
+            print_grid(console, table_grid(table))
+    for note in found.notes:
+        print_line(console, f"note: {plain(note)}")
+    if not full:
+        print_line(console, "--full adds intervals, tests, audits, gaps and what each split was like")
+
+
+def tables_document(found: RunTables) -> dict[str, Any]:
+    """Return the tables as JSON has them: rows by column, null for what there is none of."""
+    tables = [
+        {
+            "name": table.name,
+            "title": table.title,
+            "note": table.note,
+            "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+        }
+        for table in found.tables
+    ]
+    return {"run": found.run, "tables": tables, "notes": list(found.notes)}
+
+
+def write_tables(found: RunTables, folder: Path) -> Iterator[Path]:
+    """Write a CSV file for each table, and yield its path.
+
+    Raises:
+        UsageError: If the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in found.tables:
+            path = folder / f"table_{table.name}.csv"
+            text = io.StringIO(newline="")
+            writer = csv.writer(text)
+            writer.writerow(table.columns)
+            for row in table.rows:
+                writer.writerow([spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row])
+            with whole_file(path) as file:
+                file.write(text.getvalue().encode())
+            yield path
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+
+
+def table_grid(table: Table) -> Grid:
+    """Return a table as it is shown."""
+    columns = tuple(
+        Column(name, "name" if number == 0 else "text" if name in ("remark", "split") else "number")
+        for number, name in enumerate(table.columns)
+    )
+    number = f"Table {table.name}. " if table.name.isdigit() else ""
+    rows = tuple(tuple(_written(cell) for cell in row) for row in table.rows)
+    below = (table.note,) if table.note else ()
+    return Grid(f"{number}{table.title}", columns, rows, below, dropped_first=_LEAST_ASKED, legend=_LEGEND)
+
+
+def _written(cell: Cell) -> str:
+    if cell is None:
+        return MISSING
+    if isinstance(cell, str):
+        return plain(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:,.3f}" if abs(cell) < 1_000 else f"{cell:,.0f}"

@@ -1,0 +1,206 @@
+"""The crowd itself: markets, their prices, and what each person wrote and did, from a seed."""
+
+import random
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["trade", "split", "merge", "convert", "redeem", "limit", "cancelled", "redemption"]
+
+BEGINS = 1_767_225_600
+"""2026-01-01T00:00Z in unix seconds."""
+DAY = 86_400
+LASTS_DAYS = 60
+LONG_THREAD = 760
+"""Comments of one thread, more than the venue serves."""
+
+_TOPICS = (
+    "Will Bitcoin close above ${n}k in March?",
+    "Will the Senate pass bill {n} by March?",
+    "Will Russia and Ukraine sign a ceasefire by March {n}?",
+    "Will the Fed cut rates by {n} basis points?",
+    "Will OpenAI release model {n} by March?",
+    "Will team {n} win the NBA finals?",
+)
+_WORDS = (
+    "I am {mood} on this, the odds of {n} percent are {more} than they should be",
+    "not sure what the market sees in it, but {n} is {more} than I would pay for that",
+    "the last news was {mood} for it and there are {n} days left, which is {more} than enough",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What moved somebody's shares in a market, at a second."""
+
+    at: int
+    kind: Kind
+    yes: int
+    """Shares, negative where they went."""
+    no: int
+    paid: int
+    """Of the one side that was traded: bought less sold, in the venue's currency."""
+    order: int = 0
+    """Of a limit order's fills: which order they belong to, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A comment."""
+
+    id: str
+    user: str
+    at: int
+    text: str
+    parent: str = ""
+    """The comment that it replies to."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdMarket:
+    """A market with all that happened in it."""
+
+    number: int
+    question: str
+    series: int | None
+    """The series whose thread it shares; its own event's where None."""
+    closes: int
+    pays_yes: bool
+    prices: tuple[tuple[int, int], ...]
+    """(second, thousandths of YES), in order."""
+    deeds: dict[str, tuple[Deed, ...]]
+    """By user, in order."""
+    said: tuple[Said, ...]
+
+    @property
+    def thread(self) -> str:
+        """Return whose comments it shows."""
+        return f"s{self.series}" if self.series is not None else f"e{self.number}"
+
+    def price_at(self, second: int) -> int:
+        """Return the thousandths of YES at a second."""
+        return next((price for at, price in reversed(self.prices) if at <= second), self.prices[0][1])
+
+
+def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000) -> tuple[CrowdMarket, ...]:
+    """Return a crowd: about so many comments, each thread counted once for each market that shows it.
+
+    Of a crowd on Polymarket the markets 0 to 2 share one thread, and market 3
+    has more comments than the venue serves.
+    """
+    rng = random.Random(f"crowd|{seed}|{manifold}")
+    users = [f"0x{rng.getrandbits(160):040x}" if not manifold else f"u{rng.getrandbits(64):016x}" for _ in range(70)]
+    long = 0 if manifold or markets < 6 or comments < 1_500 else LONG_THREAD
+    each = max(1, (comments - long) // (markets - bool(long)))
+    shared: dict[int, tuple[Said, ...]] = {}
+    made = []
+    for number in range(markets):
+        series = 0 if not manifold and number < 3 else None
+        count = long if long and number == 3 else each
+        if series is not None and series in shared:
+            said = shared[series]
+        else:
+            said = _said(rng, users, number, count)
+            if series is not None:
+                shared[series] = said
+        closes = BEGINS + LASTS_DAYS * DAY + rng.randrange(DAY)
+        deeds = {user: _deeds(rng, closes, manifold=manifold) for user in users}
+        question = _TOPICS[number % len(_TOPICS)].format(n=50 + number)
+        prices = _prices(rng, closes, deeds, manifold=manifold)
+        made.append(CrowdMarket(number, question, series, closes, rng.random() < 0.5, prices, deeds, said))
+    return tuple(made)
+
+
+def _said(rng: random.Random, users: list[str], number: int, count: int) -> tuple[Said, ...]:
+    seconds = sorted(rng.sample(range(BEGINS + 3 * DAY, BEGINS + (LASTS_DAYS - 1) * DAY), count))
+    found: list[Said] = []
+    for index, at in enumerate(seconds):
+        words = rng.choice(_WORDS).format(
+            mood=rng.choice(("bullish", "bearish")), n=rng.randrange(100), more=rng.choice(("more", "less"))
+        )
+        # A tenth is cleaned away: too short, addresses only, or another language.
+        if rng.random() < 0.1:
+            words = rng.choice(
+                ("to the moon", "https://example.org/a/page/of/its/own", "да это же совершенно ясно всем")
+            )
+        parent = rng.choice(found[-20:]) if found and rng.random() < 0.4 else None
+        top = "" if parent is None else parent.parent or parent.id
+        found.append(Said(f"{number}{index:05d}", rng.choice(users), at, words, top))
+    return tuple(found)
+
+
+def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ...]:
+    """Return what one person did in one market; three in ten never traded."""
+    if rng.random() < 0.3:
+        return ()
+    yes = no = order = 0
+    found: list[Deed] = []
+    # In bursts, so that some trades of one minute come to nothing.
+    moments = sorted(rng.sample(range(BEGINS, closes - DAY), rng.randrange(2, 9)))
+    for moment in moments:
+        for at in (moment, moment + rng.randrange(1, 50)) if rng.random() < 0.2 else (moment,):
+            kinds: list[Kind] = ["trade"] * 5
+            kinds += ["limit", "cancelled", "redemption"] if manifold else ["split", "merge", "convert"]
+            kind = rng.choice(kinds)
+            is_yes, size, price = rng.random() < 0.5, 10 * rng.randrange(1, 40), rng.randrange(20, 80)
+            held = yes if is_yes else no
+            if kind == "split":
+                deed = Deed(at, kind, size, size, 0)
+            elif kind in ("merge", "redemption"):
+                pairs = min(yes, no)
+                if not pairs:
+                    continue
+                deed = Deed(at, kind, -pairs, -pairs, 0)
+            elif kind == "convert":
+                if not is_yes and not no:
+                    continue
+                deed = Deed(at, kind, size, 0, 0) if is_yes else Deed(at, kind, 0, -min(no, size), 0)
+            elif kind == "cancelled":
+                deed = Deed(at, kind, size if is_yes else 0, 0 if is_yes else size, 0)
+            elif kind == "limit":
+                order += 1
+                fills = [size // 2, size - size // 2]
+                later = sorted(rng.sample(range(at + 1, at + 4 * DAY), 2))
+                for when, part in zip(later, fills, strict=True):
+                    if when < closes - DAY:
+                        found.append(_traded(when, "limit", part, price, is_yes=is_yes, order=order))
+                continue
+            else:
+                sells = held > 0 and rng.random() < 0.45
+                moved = -min(held, size) if sells else size
+                deed = _traded(at, "trade", moved, price, is_yes=is_yes)
+            # What a limit order brings is not sold again: who knows when it is filled.
+            if kind not in ("cancelled", "redemption"):
+                yes, no = yes + deed.yes, no + deed.no
+            found.append(deed)
+    if not manifold and rng.random() < 0.3:
+        found.append(Deed(closes + 3_600, "redeem", -max(yes, 0), -max(no, 0), 0))
+    return tuple(sorted(found, key=lambda deed: deed.at))
+
+
+def _traded(at: int, kind: Kind, moved: int, price: int, *, is_yes: bool, order: int = 0) -> Deed:
+    paid = moved * price // 100
+    return Deed(at, kind, moved if is_yes else 0, 0 if is_yes else moved, paid, order)
+
+
+def _prices(
+    rng: random.Random, closes: int, deeds: dict[str, tuple[Deed, ...]], *, manifold: bool
+) -> tuple[tuple[int, int], ...]:
+    """Return a walk of the price: on Manifold a step at each bet, else one every twelve hours."""
+    if manifold:
+        last: dict[tuple[str, int], int] = {}
+        seconds = set()
+        for user, done in deeds.items():
+            for deed in done:
+                if deed.kind == "trade":
+                    seconds.add(deed.at)
+                elif deed.kind == "limit":
+                    # It shows one price, which is that after its last fill.
+                    last[user, deed.order] = deed.at
+        seconds.update(last.values())
+    else:
+        seconds = set(range(BEGINS, closes, DAY // 2))
+    price, found = rng.randrange(300, 700), []
+    for second in sorted(seconds):
+        price = min(980, max(20, price + rng.randrange(-30, 31)))
+        found.append((second, price))
+    return tuple(found)

@@ -1,0 +1,150 @@
+"""Ratios by split: every score of comments is sum(earned) / sum(counted) of a split, averaged over splits."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, Ints, floats, indices, one_dimensional, refuse, same_length
+from predibot.scoring.inference.bootstrap import check_draws
+from predibot.scoring.inference.clusters import cluster_codes
+from predibot.scoring.inference.draws import generator, resampled_counts
+
+ABSTAINED = 0
+"""The prediction of a side or a direction that is none: NEUTRAL."""
+REFUSED = -99
+"""The prediction where an answer could not be read: never right, and never a side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What each answer earns, and how much it counts for."""
+
+    earned: Floats
+    """Shape (n,), zero or more, at most what is counted."""
+    counted: Floats
+    """Shape (n,), zero or more; 0 where the answer has no part in the score."""
+
+    def by_split(self, splits: Ints, number: int) -> Floats:
+        """Return the score of each split, shape (number,), NaN where nothing counts in it."""
+        same_length(earned=self.earned, splits=splits)
+        earned, counted = (np.bincount(splits, each, minlength=number) for each in (self.earned, self.counted))
+        # Weights so small that they vanish in a sum count for nothing.
+        found: Floats = np.divide(earned, counted, out=np.full(number, np.nan), where=counted > 0.0)
+        return found
+
+    def over_all(self) -> float:
+        """Return the score of all answers as one split; NaN where nothing counts."""
+        return float(self.by_split(np.zeros(self.earned.size, dtype=np.int64), 1)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class MacroEstimate:
+    """A mean over splits with the interval it would vary in, had other markets been asked about."""
+
+    estimate: float
+    """NaN where no split has a value."""
+    low: float | None
+    """None where fewer than two markets, or resamples without a value, leave no interval."""
+    high: float | None
+    splits: int
+    """Those with a value."""
+    markets: int
+    n: int
+    """Answers that count."""
+
+    @property
+    def width(self) -> float | None:
+        """Return how wide the interval is."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+
+def macro_average(by_split: ArrayLike) -> float:
+    """Return the mean over splits, each weighing the same; those without a value are left out.
+
+    Args:
+        by_split: Scores of splits, NaN where there is none.
+
+    Returns:
+        NaN where no split has a value.
+
+    Examples:
+        >>> macro_average([0.4, float("nan"), 0.6])
+        0.5
+    """
+    values = one_dimensional("by_split", floats("by_split", by_split))
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else math.nan
+
+
+def macro_estimate(
+    marks: Marks,
+    splits: ArrayLike,
+    markets: ArrayLike,
+    *,
+    minus: Marks | None = None,
+    seed: int = 0,
+    resamples: int = 2_000,
+    confidence: float = 0.95,
+) -> MacroEstimate:
+    """Return a macro average with its percentile interval, markets drawn anew within each split.
+
+    A market is drawn with all its comments, since they tell of one question and often of one crowd.
+
+    Args:
+        marks: What the answers earn, n of them.
+        splits: Whole numbers from zero, shape (n,).
+        markets: A word or a whole number a row, shape (n,); a market lies in one split.
+        minus: What is taken off, split by split, such as a baseline or the lowest quartile.
+        seed: Of the draws; equal seeds give equal intervals.
+        resamples: How many draws.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: If lengths differ, a split is negative, or an argument is out of range.
+    """
+    check_draws(resamples, confidence)
+    rows = indices("splits", splits)
+    refuse("splits", rows, rows < 0, "each must be zero or more")
+    if not rows.size:
+        return MacroEstimate(math.nan, None, None, 0, 0, 0)
+    number = int(rows.max()) + 1
+    parts = (marks,) if minus is None else (marks, minus)
+    codes = cluster_codes(markets, "markets")
+    same_length(splits=rows, markets=codes, **{f"marks_{at}": each.earned for at, each in enumerate(parts)})
+    columns = [column for each in parts for column in (each.earned, each.counted)]
+    rng = generator(seed)
+    found, drawn, several = np.full(number, np.nan), np.full((resamples, number), np.nan), True
+    for split in range(number):
+        inside = rows == split
+        if not inside.any():
+            continue
+        _, local = np.unique(codes[inside], return_inverse=True)
+        sums = np.stack([np.bincount(local, column[inside]) for column in columns], axis=1)
+        found[split] = _less(sums.sum(axis=0)[np.newaxis, :])[0]
+        if math.isnan(found[split]):
+            continue
+        several &= len(sums) > 1
+        counts = resampled_counts(len(sums), resamples, rng)
+        drawn[:, split] = np.concatenate([_less(block @ sums) for block in counts])
+    known = ~np.isnan(found)
+    low = high = None
+    if known.any() and several:
+        # A draw in which a split has no value has none itself: to leave the split out would be another average.
+        means = drawn[:, known].mean(axis=1)
+        if np.isnan(means).mean() <= 0.01:
+            ends = np.nanquantile(means, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+            low, high = float(ends[0]), float(ends[1])
+    counting = np.any([each.counted > 0.0 for each in parts], axis=0) & known[rows]
+    markets_known = int(np.unique(codes[known[rows]]).size)
+    return MacroEstimate(macro_average(found), low, high, int(known.sum()), markets_known, int(counting.sum()))
+
+
+def _less(sums: Floats) -> Floats:
+    """Return the first ratio of columns (earned, counted), less the second where there is one; NaN where one is 0/0."""
+    values = np.full(len(sums), np.nan)
+    usable = (sums[:, 1::2] > 0.0).all(axis=1)
+    ratios = sums[usable, ::2] / sums[usable, 1::2]
+    values[usable] = ratios[:, 0] - ratios[:, 1:].sum(axis=1)
+    return values

@@ -1,0 +1,134 @@
+"""Activity: what venues say of somebody's trades, read as changes of what is held."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from predibot.text_tasks.positions import Change
+
+
+class Unreadable(ValueError):
+    """A row that cannot be read; the message says why."""
+
+
+def polymarket_change(row: Mapping[str, Any]) -> Change | None:
+    """Return what one row of the Data API's activity did to what is held of its market; None where it moves nothing.
+
+    TRADE buys or sells one outcome. SPLIT makes a share of both out of a
+    dollar, MERGE is the reverse. REDEEM is the payout. CONVERSION turns NO of
+    some markets of a group into YES of the others; a row says one outcome of
+    one market, NO going and YES coming. Only trades are paid or sold.
+
+    Raises:
+        Unreadable: If it lacks what its type needs.
+
+    Examples:
+        >>> row = {"type": "TRADE", "side": "BUY", "timestamp": 0, "outcomeIndex": 1, "size": 5, "usdcSize": "2"}
+        >>> polymarket_change(row).no
+        5.0
+    """
+    kind = row.get("type")
+    at = _instant(row.get("timestamp"), per_second=1)
+    if kind in ("REWARD", "YIELD", "MAKER_REBATE"):
+        return None
+    if kind == "REDEEM":
+        return Change(at, 0.0, 0.0, ends=True)
+    shares = _number(row, "size")
+    if kind in ("SPLIT", "MERGE"):
+        moved = shares if kind == "SPLIT" else -shares
+        return Change(at, moved, moved)
+    index = row.get("outcomeIndex")
+    if index not in (0, 1) or isinstance(index, bool):
+        raise Unreadable(f"outcomeIndex is {index!r} of a {kind}; it is 0 or 1")
+    if kind == "CONVERSION":
+        return Change(at, shares, 0.0) if index == 0 else Change(at, 0.0, -shares)
+    if kind != "TRADE" or row.get("side") not in ("BUY", "SELL"):
+        raise Unreadable(f"type is {kind!r}, side {row.get('side')!r}; it is a trade that buys or sells")
+    sign = 1.0 if row["side"] == "BUY" else -1.0
+    moved, paid = sign * shares, sign * _number(row, "usdcSize")
+    return Change(at, moved, 0.0, yes_paid=paid) if index == 0 else Change(at, 0.0, moved, no_paid=paid)
+
+
+def manifold_changes(bet: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield what a bet did to what its bettor holds, a limit order at each of its fills.
+
+    What a cancelled order had filled before was staked, and what it had not
+    never is. Redemptions pair shares that are worth the same either way, and
+    are left out: neither side's net stake comes from them.
+
+    Raises:
+        Unreadable: If it lacks what it needs.
+    """
+    if bet.get("isRedemption") is True:
+        return
+    outcome = bet.get("outcome")
+    if outcome not in ("YES", "NO"):
+        raise Unreadable(f"outcome is {outcome!r}; it is YES or NO")
+    for at, mana, shares in _fills(bet):
+        if outcome == "YES":
+            yield Change(at, shares, 0.0, yes_paid=mana)
+        else:
+            yield Change(at, 0.0, shares, no_paid=mana)
+
+
+def _fills(bet: Mapping[str, Any]) -> Iterator[tuple[datetime, float, float]]:
+    """Yield the instant, the mana and the shares of each fill; a bet that names none was filled when it was made."""
+    fills = bet.get("fills")
+    if fills is None:
+        if bet.get("isCancelled") is True or bet.get("isFilled") is False:
+            return
+        yield _instant(bet.get("createdTime"), per_second=1000), _number(bet, "amount"), _number(bet, "shares")
+        return
+    if not isinstance(fills, list):
+        raise Unreadable(f"fills are {type(fills).__name__}; they are a list")
+    for fill in fills:
+        if not isinstance(fill, Mapping):
+            raise Unreadable("a fill is no object")
+        yield _instant(fill.get("timestamp"), per_second=1000), _number(fill, "amount"), _number(fill, "shares")
+
+
+@dataclass(frozen=True, slots=True)
+class PricedBet:
+    """The price of YES after a bet, and when it was that."""
+
+    at: datetime
+    yes: float
+
+
+def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
+    """Return the price that a bet moved the market to, a limit order's at its last fill; None where it moved none.
+
+    Raises:
+        Unreadable: If it lacks what it needs.
+    """
+    if bet.get("isRedemption") is True:
+        return None
+    last = max((at for at, _, _ in _fills(bet)), default=None)
+    if last is None:
+        return None
+    yes = _number(bet, "probAfter")
+    if not 0.0 <= yes <= 1.0:
+        raise Unreadable(f"probAfter is {yes}; it is in [0, 1]")
+    return PricedBet(last, yes)
+
+
+def _instant(value: object, *, per_second: int) -> datetime:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Unreadable(f"an instant is {value!r:.40}; it is a number")
+    try:
+        return datetime.fromtimestamp(value / per_second, UTC)
+    except (OverflowError, OSError, ValueError):
+        raise Unreadable(f"an instant is {value!r:.40}, which no calendar has") from None
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, int | float | str) else float(value)
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise Unreadable(f"{name} is {value!r:.40}; it is a number")
+    return number

@@ -1,0 +1,81 @@
+"""A model on loopback that reads comments by a script, and a small data set for it."""
+
+import hashlib
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from predibot.sandbox.crowd.crowd import crowd
+from predibot.sandbox.crowd.dialects import CrowdHost
+from tests.agents.chat_server import Asked, ChatServer, Said, completion
+from tests.jobs.comments.test_collect import collected
+
+RECIPE = """
+game = {{name = "stakebench", per_split = 12, tasks = ["G1", "G2", "G3", "G4"]}}
+venue = "comments:{folder}"
+seed = {seed}
+
+[[bots]]
+name = "reader"
+strategy = "one_shot"
+model = "openai/reader"
+base_url = "{url}"
+price_usd_per_million_tokens = 0
+temperature = 0
+max_tokens = 64
+
+[[bots]]
+name = "majority"
+strategy = "text_baseline"
+"""
+
+
+def data_set(folder: Path, *, seed: int = 1) -> Path:
+    """Collect a small crowd into a folder, and return it."""
+    collected(CrowdHost(crowd(seed, manifold=False, comments=2_500)), folder, manifold=False)
+    return folder
+
+
+class Reader(ChatServer):
+    """Answers each prompt by its words alone: mostly with a label, at times with what is none."""
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and return its answer."""
+        with self.lock:
+            self.asked.append(asked)
+        return completion(answer_to(self.prompt(asked)))
+
+    @staticmethod
+    def prompt(asked: Asked) -> str:
+        """Return a prompt without the mark of its fence, which is another in each try."""
+        return re.sub(r"untrusted \d{24}", "untrusted", str(asked.body["messages"][-1]["content"]))
+
+    @property
+    def prompts(self) -> list[str]:
+        """Return what was asked, each as often as it was."""
+        return [self.prompt(each) for each in self.asked]
+
+
+def answer_to(prompt: str) -> str:
+    """Return the answer to a prompt, one of its labels or, to one of nine, what is none."""
+    number = int(hashlib.sha256(prompt.encode()).hexdigest(), 16)
+    labels = prompt.strip().splitlines()[-1].partition(": ")[2].split(", ")
+    label = labels[number % len(labels)]
+    if number % 9 == 0:
+        return f"I think it is {label}."
+    return f"<think>Is it {labels[0]}?</think>\n {label.lower()} " if number % 9 == 1 else label
+
+
+@contextmanager
+def reading() -> Iterator[Reader]:
+    """Serve the reader until the block ends."""
+    with Reader([completion()]) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join(timeout=5.0)

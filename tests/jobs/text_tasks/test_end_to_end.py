@@ -1,0 +1,215 @@
+"""Text tasks end to end: models that are scripted, real agents, processes that are killed, both databases."""
+
+import csv
+import json
+import re
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.store import Store
+from predibot.web.app import create_app
+from tests.jobs.program import Program, document_of, wait_until
+from tests.jobs.text_tasks.readers import RECIPE, Reader, answer_to, data_set, reading
+from tests.jobs.tiny import canonical_at
+from tests.ledger.databases import Postgres
+
+SETTINGS = {"PREDIBOT_WORKERS": "2", "OPENAI_API_KEY": ""}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small data set of comments."""
+    return data_set(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture
+def reader() -> Iterator[Reader]:
+    """Return a model that reads."""
+    with reading() as server:
+        yield server
+
+
+@pytest.fixture
+def player(tmp_path: Path, texts: Path, reader: Reader) -> Iterator[Program]:
+    """Return the program with a recipe of text tasks."""
+    (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=reader.base_url, seed=7))
+    with closing(Program(tmp_path, SETTINGS)) as made:
+        yield made
+
+
+def asked(player: Program, ledger: str, *more: str) -> Any:
+    return player.start("decide", "texts.toml", "--ledger", ledger, "--json", *more)
+
+
+def rows(address: str, table: str) -> list[dict[str, Any]]:
+    with Store.open(address, create=False) as store, store.read() as connection:
+        return [dict(row) for row in export_rows(connection, table)]
+
+
+def undisturbed(player: Program, reader: Reader) -> tuple[str, int]:
+    """Return the canonical ledger of a run that nobody disturbed, and how often the model was asked for it."""
+    document = document_of(asked(player, f"sqlite:///{player.folder}/whole.db"))
+    assert document["totals"]["failed"] == 0
+    return canonical_at(f"sqlite:///{player.folder}/whole.db"), len(reader.asked)
+
+
+def test_labels_are_what_the_model_said_and_what_is_none_is_refused(player: Program, reader: Reader) -> None:
+    document = document_of(asked(player, player.ledger))
+    decisions = {row["subject_id"]: row for row in rows(player.ledger, "decisions") if row["bot"] == "reader"}
+    labels = {row["subject_id"]: row for row in rows(player.ledger, "labels") if row["bot"] == "reader"}
+    items = {row["event_id"]: row for row in rows(player.ledger, "run_events")}
+    assert {row["subject_kind"] for row in decisions.values()} == {"comment", "window"}
+    assert len(reader.asked) == len(decisions)
+    said = Counter(answer_to(prompt) for prompt in reader.prompts)
+    is_none = sum(n for answer, n in said.items() if answer.startswith("I think"))
+    assert Counter(row["status"] for row in decisions.values()) == {
+        "refused": is_none,
+        "recorded": len(decisions) - is_none,
+    }
+    assert is_none > 0
+    assert set(labels) == {name for name, row in decisions.items() if row["status"] == "recorded"}
+    # What was shown and what was said of it belong together.
+    for prompt in reader.prompts:
+        assert '"truth"' not in prompt
+    checked = 0
+    for name in (name for name in labels if name.startswith("G2/")):
+        item = json.loads(items[name]["payload"])
+        shown = f"question: {item['question']}\n\ncomment: {item['texts'][0]}\n"
+        (said_so,) = {answer_to(each) for each in reader.prompts if shown in each and "Topic of" in each}
+        assert labels[name]["label"].casefold() == said_so.rpartition("</think>")[2].strip().casefold()
+        checked += 1
+    assert checked > 20
+    assert document["totals"]["recorded"] > 0
+    # Asked for again, everything is there.
+    assert document_of(asked(player, player.ledger))["totals"]["skipped"] == len(document["decisions"])
+    assert len(reader.asked) == len(decisions)
+
+
+@pytest.mark.parametrize("part", [0.1, 0.6])
+def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
+    player: Program, reader: Reader, address: str, part: float
+) -> None:
+    expected, calls = undisturbed(player, reader)
+    process = asked(player, address)
+    wait_until(lambda: len(reader.asked) >= calls + part * calls)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    document_of(asked(player, address))
+    assert canonical_at(address) == expected
+    # What was under way when it died is asked again, and nothing else.
+    assert calls <= len(reader.asked) - calls <= calls + 2
+
+
+def test_two_at_once_ask_about_everything_once(player: Program, reader: Reader, address: str) -> None:
+    expected, calls = undisturbed(player, reader)
+    for process in [asked(player, address), asked(player, address)]:
+        document_of(process)
+    assert canonical_at(address) == expected
+    assert len(reader.asked) == 2 * calls
+
+
+def test_processes_do_the_same_as_threads(player: Program, reader: Reader) -> None:
+    expected, calls = undisturbed(player, reader)
+    document_of(asked(player, player.ledger, "--executor", "processes:2"))
+    assert canonical_at(player.ledger) == expected
+    assert len(reader.asked) == 2 * calls
+
+
+def test_a_ledger_of_texts_is_copied_whole(player: Program, reader: Reader, postgres: Postgres) -> None:
+    expected, _ = undisturbed(player, reader)
+    exported = player.start("export", "out", "--ledger", "sqlite:///whole.db")
+    assert exported.communicate()[1] is not None
+    assert exported.returncode == 0
+    copy = postgres.fresh()
+    imported = player.start("import", "ledger", "out", "--ledger", copy, "--json")
+    assert json.loads(imported.communicate()[0])
+    assert imported.returncode == 0
+    assert canonical_at(copy) == expected
+
+
+def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(player: Program, reader: Reader) -> None:
+    document_of(asked(player, player.ledger))
+    told = ("tables", "stakebench", "--ledger", player.ledger)
+    document = document_of(player.start(*told, "--pairs", "reader:majority", "--json"))
+    tables = {each["name"]: each["rows"] for each in document["tables"]}
+    decisions = [row for row in rows(player.ledger, "decisions") if row["bot"] == "reader"]
+    (row,) = (each for each in tables["3"] if each["bot"] == "reader")
+    assert row["answers"] == len(decisions)
+    assert row["unread"] == sum(each["status"] == "refused" for each in decisions)
+    assert tables["13"][0]["pair"] == "reader less majority"
+    process = player.start(*told)
+    screen = process.communicate()[0]
+    assert process.returncode == 0
+    assert "Table 3. Scores" in screen
+    assert "On how much each score rests" not in screen
+    assert "On how much each score rests" in player.start(*told, "--full").communicate()[0]
+    assert player.start(*told, "--pairs", "reader:majority", "--csv", "out").communicate()[0].count("table_") == len(
+        document["tables"]
+    )
+    with (player.folder / "out" / "table_3.csv").open(newline="") as file:
+        written = {each["bot"]: each for each in csv.DictReader(file)}
+    assert float(written["reader"]["G1 Acc"]) == row["G1 Acc"]
+    with Store.open_to_read(player.ledger) as store:
+        browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
+        key = document["run"]
+        for address in ("/comments", f"/comments?run={key}"):
+            page = browser.get(address).text
+            assert key in page
+            shown = {unescape(title) for title in re.findall("<caption>(.*?)</caption>", page)}
+            titles = {
+                (each["name"], each["title"]) for each in document["tables"] if each["rows"] and each["name"] != "13"
+            }
+            assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
+        assert browser.get("/comments?run=none").status_code == 404
+    document_of(player.start("report", "--ledger", player.ledger, "--html", "site", "--json"))
+    pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
+    assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--run", "texts@1"), "no run of stakebench 'texts@1'"),
+        (("--pairs", "reader"), "write A:B with two bots of the run: reader, majority"),
+        (("--pairs", "reader:nobody"), "write A:B with two bots of the run"),
+    ],
+)
+def test_a_run_and_bots_that_are_not_there_are_refused(
+    player: Program, reader: Reader, more: tuple[str, ...], said: str
+) -> None:
+    document_of(asked(player, player.ledger))
+    process = player.start("tables", "stakebench", "--ledger", player.ledger, *more)
+    assert said in " ".join(process.communicate()[1].split())
+    assert process.returncode == 1
+
+
+def test_a_dry_run_counts_and_asks_nobody(player: Program, reader: Reader) -> None:
+    document = document_of(asked(player, player.ledger, "--dry-run"))
+    decided = document_of(asked(player, player.ledger))
+    assert document["would_decide"] == len(decided["decisions"])
+    assert document["worst_case"]["usd"] == 0.0
+
+
+def test_another_data_set_is_another_run_and_the_same_is_the_same(
+    player: Program, reader: Reader, texts: Path, tmp_path: Path
+) -> None:
+    first = document_of(asked(player, player.ledger))["run"]["key"]
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ("comments.jsonl", "windows.jsonl"):
+        lines = (texts / name).read_text().splitlines(keepends=True)
+        (moved / name).write_text("".join(lines[:-1] if name == "windows.jsonl" else lines))
+    other = document_of(asked(player, player.ledger, "--venue", f"comments:{moved}"))["run"]["key"]
+    assert first.partition("@")[0] == other.partition("@")[0] == "texts"
+    assert first != other
+    assert document_of(asked(player, player.ledger))["run"]["key"] == first
