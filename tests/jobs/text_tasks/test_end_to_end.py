@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
@@ -32,11 +33,42 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data_set(tmp_path_factory.mktemp("texts"))
 
 
-@pytest.fixture
-def reader() -> Iterator[Reader]:
-    """Return a model that reads."""
+@pytest.fixture(scope="module")
+def model() -> Iterator[Reader]:
+    """Return a model that reads, at one address for all runs, so that they are equal ones."""
     with reading() as server:
         yield server
+
+
+@pytest.fixture
+def reader(model: Reader) -> Reader:
+    """Return the model, which was asked nothing yet."""
+    model.asked.clear()
+    return model
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A run that nobody disturbed."""
+
+    ledger: str
+    canonical: str
+    calls: int
+    """How often the model was asked for it."""
+    document: Any
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) -> Iterator[Whole]:
+    """Return a run that nobody disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "texts.toml").write_text(RECIPE.format(folder=texts, url=model.base_url, seed=7))
+    model.asked.clear()
+    with closing(Program(folder, SETTINGS)) as player:
+        ledger = f"sqlite:///{folder}/whole.db"
+        document = document_of(asked(player, ledger))
+        assert document["totals"]["failed"] == 0
+        yield Whole(ledger, canonical_at(ledger), len(model.asked), document)
 
 
 @pytest.fixture
@@ -54,13 +86,6 @@ def asked(player: Program, ledger: str, *more: str) -> Any:
 def rows(address: str, table: str) -> list[dict[str, Any]]:
     with Store.open(address, create=False) as store, store.read() as connection:
         return [dict(row) for row in export_rows(connection, table)]
-
-
-def undisturbed(player: Program, reader: Reader) -> tuple[str, int]:
-    """Return the canonical ledger of a run that nobody disturbed, and how often the model was asked for it."""
-    document = document_of(asked(player, f"sqlite:///{player.folder}/whole.db"))
-    assert document["totals"]["failed"] == 0
-    return canonical_at(f"sqlite:///{player.folder}/whole.db"), len(reader.asked)
 
 
 def test_labels_are_what_the_model_said_and_what_is_none_is_refused(player: Program, reader: Reader) -> None:
@@ -95,54 +120,48 @@ def test_labels_are_what_the_model_said_and_what_is_none_is_refused(player: Prog
     assert len(reader.asked) == len(decisions)
 
 
-@pytest.mark.parametrize("part", [0.1, 0.6])
 def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
-    player: Program, reader: Reader, address: str, part: float
+    whole: Whole, player: Program, reader: Reader, address: str
 ) -> None:
-    expected, calls = undisturbed(player, reader)
     process = asked(player, address)
-    wait_until(lambda: len(reader.asked) >= calls + part * calls)
+    wait_until(lambda: len(reader.asked) >= 0.4 * whole.calls)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     document_of(asked(player, address))
-    assert canonical_at(address) == expected
+    assert canonical_at(address) == whole.canonical
     # What was under way when it died is asked again, and nothing else.
-    assert calls <= len(reader.asked) - calls <= calls + 2
+    assert whole.calls <= len(reader.asked) <= whole.calls + 2
 
 
-def test_two_at_once_ask_about_everything_once(player: Program, reader: Reader, address: str) -> None:
-    expected, calls = undisturbed(player, reader)
+def test_two_at_once_ask_about_everything_once(whole: Whole, player: Program, reader: Reader, address: str) -> None:
     for process in [asked(player, address), asked(player, address)]:
         document_of(process)
-    assert canonical_at(address) == expected
-    assert len(reader.asked) == 2 * calls
+    assert canonical_at(address) == whole.canonical
+    assert len(reader.asked) == whole.calls
 
 
-def test_processes_do_the_same_as_threads(player: Program, reader: Reader) -> None:
-    expected, calls = undisturbed(player, reader)
+def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
     document_of(asked(player, player.ledger, "--executor", "processes:2"))
-    assert canonical_at(player.ledger) == expected
-    assert len(reader.asked) == 2 * calls
+    assert canonical_at(player.ledger) == whole.canonical
+    assert len(reader.asked) == whole.calls
 
 
-def test_a_ledger_of_texts_is_copied_whole(player: Program, reader: Reader, postgres: Postgres) -> None:
-    expected, _ = undisturbed(player, reader)
-    exported = player.start("export", "out", "--ledger", "sqlite:///whole.db")
+def test_a_ledger_of_texts_is_copied_whole(whole: Whole, player: Program, postgres: Postgres) -> None:
+    exported = player.start("export", "out", "--ledger", whole.ledger)
     assert exported.communicate()[1] is not None
     assert exported.returncode == 0
     copy = postgres.fresh()
     imported = player.start("import", "ledger", "out", "--ledger", copy, "--json")
     assert json.loads(imported.communicate()[0])
     assert imported.returncode == 0
-    assert canonical_at(copy) == expected
+    assert canonical_at(copy) == whole.canonical
 
 
-def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(player: Program, reader: Reader) -> None:
-    document_of(asked(player, player.ledger))
-    told = ("tables", "stakebench", "--ledger", player.ledger)
+def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whole, player: Program) -> None:
+    told = ("tables", "stakebench", "--ledger", whole.ledger)
     document = document_of(player.start(*told, "--pairs", "reader:majority", "--json"))
     tables = {each["name"]: each["rows"] for each in document["tables"]}
-    decisions = [row for row in rows(player.ledger, "decisions") if row["bot"] == "reader"]
+    decisions = [row for row in rows(whole.ledger, "decisions") if row["bot"] == "reader"]
     (row,) = (each for each in tables["3"] if each["bot"] == "reader")
     assert row["answers"] == len(decisions)
     assert row["unread"] == sum(each["status"] == "refused" for each in decisions)
@@ -159,7 +178,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(player: Pro
     with (player.folder / "out" / "table_3.csv").open(newline="") as file:
         written = {each["bot"]: each for each in csv.DictReader(file)}
     assert float(written["reader"]["G1 Acc"]) == row["G1 Acc"]
-    with Store.open_to_read(player.ledger) as store:
+    with Store.open_to_read(whole.ledger) as store:
         browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
         key = document["run"]
         for address in ("/comments", f"/comments?run={key}"):
@@ -171,7 +190,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(player: Pro
             }
             assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
         assert browser.get("/comments?run=none").status_code == 404
-    document_of(player.start("report", "--ledger", player.ledger, "--html", "site", "--json"))
+    document_of(player.start("report", "--ledger", whole.ledger, "--html", "site", "--json"))
     pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
     assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
 
@@ -185,18 +204,17 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(player: Pro
     ],
 )
 def test_a_run_and_bots_that_are_not_there_are_refused(
-    player: Program, reader: Reader, more: tuple[str, ...], said: str
+    whole: Whole, player: Program, more: tuple[str, ...], said: str
 ) -> None:
-    document_of(asked(player, player.ledger))
-    process = player.start("tables", "stakebench", "--ledger", player.ledger, *more)
+    process = player.start("tables", "stakebench", "--ledger", whole.ledger, *more)
     assert said in " ".join(process.communicate()[1].split())
     assert process.returncode == 1
 
 
-def test_a_dry_run_counts_and_asks_nobody(player: Program, reader: Reader) -> None:
+def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
     document = document_of(asked(player, player.ledger, "--dry-run"))
-    decided = document_of(asked(player, player.ledger))
-    assert document["would_decide"] == len(decided["decisions"])
+    assert document["would_decide"] == len(whole.document["decisions"])
+    assert not reader.asked
     assert document["worst_case"]["usd"] == 0.0
 
 
