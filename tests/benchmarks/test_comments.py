@@ -13,8 +13,8 @@ from predibot.contracts import Progress
 from predibot.jobs.comments.collect import collect_comments
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
-from predibot.sandbox.crowd.crowd import crowd
-from predibot.sandbox.crowd.dialects import CrowdHost
+from predibot.sandbox.crowd import crowd
+from predibot.sandbox.server.crowd_host import CrowdHost
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT
 from predibot.sandbox.world.world import World

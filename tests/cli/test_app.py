@@ -33,6 +33,8 @@ COMMANDS = (
     "evaluate",
     "replay",
     "score",
+    "collect",
+    "tables",
     "report",
     "trace",
     "verify",

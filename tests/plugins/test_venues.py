@@ -19,7 +19,13 @@ LIVE = [name for name in NAMES if venue_plugin(name).live]
 SPEAKS_ITS_DIALECT = {"sandbox"}
 """A server on this machine that answers as a live venue does, for its very client."""
 
-HAS_PLATFORMS = ("predibot/text_tasks", "predibot/jobs/comments", "predibot/sandbox/crowd")
+HAS_PLATFORMS = (
+    "predibot/cli/collect.py",
+    "predibot/jobs/comments",
+    "predibot/sandbox/crowd.py",
+    "predibot/sandbox/server/crowd_host.py",
+    "predibot/text_tasks",
+)
 """What knows the platforms that comments are collected from, whose rules of cleaning and topics differ."""
 
 

@@ -88,8 +88,8 @@ def _rates(urls: dict[str, str]) -> dict[str, float]:
 
 def _sandbox_urls(manifold: bool, closing: ExitStack) -> dict[str, str]:
     """Return the addresses of a simulated crowd, which is served until the stack is closed."""
-    from predibot.sandbox.crowd.crowd import crowd
-    from predibot.sandbox.crowd.dialects import CrowdHost
+    from predibot.sandbox.crowd import crowd
+    from predibot.sandbox.server.crowd_host import CrowdHost
     from predibot.sandbox.server.server import SandboxServer
     from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT
     from predibot.sandbox.world.world import World

@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from predibot.sandbox.crowd.dialects import CrowdHost
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.clob import answer_clob
+from predibot.sandbox.server.crowd_host import CrowdHost
 from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.gamma import answer_gamma

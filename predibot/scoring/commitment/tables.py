@@ -37,7 +37,7 @@ class Fact:
 
     task: str
     split: str
-    """As `polymarket/crypto`."""
+    """The platform and the topic, with a slash between."""
     market: str
     label: str
     """The true one; empty of what was written before anything was held."""

@@ -15,8 +15,8 @@ from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.comments.collect import CollectReport, collect_comments, salt_of, salted
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
-from predibot.sandbox.crowd.crowd import DAY, LONG_THREAD, CrowdMarket, Deed, crowd
-from predibot.sandbox.crowd.dialects import CrowdHost
+from predibot.sandbox.crowd import DAY, LONG_THREAD, CrowdMarket, Deed, crowd
+from predibot.sandbox.server.crowd_host import CrowdHost
 
 SALT = bytes(range(32))
 

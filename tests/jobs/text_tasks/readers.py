@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from predibot.sandbox.crowd.crowd import crowd
-from predibot.sandbox.crowd.dialects import CrowdHost
+from predibot.sandbox.crowd import crowd
+from predibot.sandbox.server.crowd_host import CrowdHost
 from tests.agents.chat_server import Asked, ChatServer, Said, completion
 from tests.jobs.comments.test_collect import collected
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from predibot.sandbox.crowd.crowd import BEGINS, CrowdMarket, Deed, Said
+from predibot.sandbox.crowd import BEGINS, CrowdMarket, Deed, Said
 from predibot.sandbox.server.reply import Reply, error_reply, json_reply
 
 LARGEST_OFFSET = 200
