@@ -850,6 +850,10 @@ class VenuePlugin:
     """Whether a recipe, or a recording of an older predibot, that names no venue means this one."""
     recorded_by: frozenset[str] = frozenset()
     """The foreign recordings of it that can be imported."""
+    currency: str = "USD"
+    """What its prices, stakes and volumes are in: fields that end in `_usd` hold amounts of it."""
+    lists_by: Literal["volume_1wk", "volume_24h"] = "volume_1wk"
+    """The volume by which it lists events, the highest first. One that states no week's volume ranks by a day's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ fails is the reason given for passing it over.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -21,8 +21,12 @@ MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
 """The one subject that is known by more than tags: by the words of `CryptoWords`."""
 MARKET_VOLUME = "market_volume"
-RANKINGS = ("volume_1wk", "market_volume_24h", MARKET_VOLUME)
-"""By what an event traded in a week, by what one of its markets traded in a day, or by what each market ever traded."""
+EVENT_VOLUMES: Mapping[str, Callable[[Event], float | None]] = {
+    "volume_1wk": lambda event: event.volume_1wk_usd,
+    "volume_24h": lambda event: event.volume_24h_usd,
+}
+RANKINGS = (*EVENT_VOLUMES, "market_volume_24h", MARKET_VOLUME)
+"""By what an event traded in a week or in a day, what one of its markets traded in a day, or what each ever traded."""
 _NAMED_WORDS = 10
 
 
@@ -173,14 +177,17 @@ def _named(events: Sequence[Event], rules: SelectionRules) -> Selection:
     return Selection(tuple(event for event in found if not event.closed), closed, tuple(notes), rules.rank_by)
 
 
-def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:
+def ranking_is_settled(
+    events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime, *, listed_by: str = "volume_1wk"
+) -> bool:
     """Return whether nothing that is listed later could enter the selection.
 
     Args:
-        events_so_far: From a source that lists by one-week volume, the highest
-            first and unknown volumes last; in the order of that list.
+        events_so_far: In the order of their list.
         rules: Those of the recipe.
         as_of: The run's instant.
+        listed_by: The one of `EVENT_VOLUMES` by which they are listed, the
+            highest first and unknown ones last.
     """
     if not events_so_far or rules.rank_by == MARKET_VOLUME or rules.only:
         # What was traded long ago stands anywhere in a list of what a week traded.
@@ -189,20 +196,24 @@ def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as
     if len(chosen) < rules.events:
         return False
     # An equal volume is not below: a later event of the same volume may have the smaller id.
-    # What a market trades in a day is a part of what its event trades in a week.
-    return _volume_order(events_so_far[-1].volume_1wk_usd) > _volume_order(ranked_by_usd(chosen[-1], rules.rank_by))
+    # What a market trades in a day is a part of what its event trades in a day, and that of what it trades in a week.
+    lowest = EVENT_VOLUMES[listed_by](events_so_far[-1])
+    return _volume_order(lowest) > _volume_order(ranked_by_usd(chosen[-1], rules.rank_by))
 
 
 def ranked_by_usd(event: Event, rank_by: str) -> float | None:
     """Return the volume by which an event with the markets that can be played is ranked, None where it is unknown."""
-    if rank_by == "volume_1wk":
-        return event.volume_1wk_usd
+    if rank_by in EVENT_VOLUMES:
+        return EVENT_VOLUMES[rank_by](event)
     known = (_traded_usd(market, rank_by) for market in event.markets)
     return max((volume_usd for volume_usd in known if volume_usd is not None), default=None)
 
 
 def _traded_usd(market: Market, rank_by: str) -> float | None:
     if rank_by == MARKET_VOLUME:
+        return market.volume_usd
+    if rank_by == "volume_24h" and market.volume_24h_usd is None:
+        # Answers of one market state only what they ever traded.
         return market.volume_usd
     return market.volume_1wk_usd if rank_by == "volume_1wk" else market.volume_24h_usd
 
@@ -214,7 +225,7 @@ def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
 
 def _event_order(event: Event, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
     """Return what sorts events by their rank; where markets are ranked, ties go by the id of the best."""
-    of_market = rank_by != "volume_1wk" and event.markets
+    of_market = rank_by not in EVENT_VOLUMES and event.markets
     return (_volume_order(ranked_by_usd(event, rank_by)), event.markets[0].id if of_market else event.id)
 
 
@@ -429,7 +440,9 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
 
 
 def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules) -> Iterator[PassedOver]:
-    span = "traded in a week" if rules.rank_by == "volume_1wk" else "traded in 24 h by its most traded market"
+    span = {"volume_1wk": "traded in a week", "volume_24h": "traded in 24 h"}.get(
+        rules.rank_by, "traded in 24 h by its most traded market"
+    )
     for rank, event in enumerate(candidates[rules.events :], start=rules.events + 1):
         volume_usd = ranked_by_usd(event, rules.rank_by)
         traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
@@ -446,7 +459,7 @@ def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: Selection
     max_markets = rules.max_markets
     rest = event.markets[max_markets:] if max_markets else ()
     # Where markets are ranked and one an event is taken, that is the rule and no news.
-    if rest and (max_markets > 1 or rules.rank_by == "volume_1wk"):
+    if rest and (max_markets > 1 or rules.rank_by in EVENT_VOLUMES):
         ids = ", ".join(market.id for market in rest)
         notes.append(
             f"event {event.id}: max_markets is {max_markets}, so {len(rest)} less traded are not played: {ids}"

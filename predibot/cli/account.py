@@ -32,6 +32,8 @@ def account(
     from predibot.jobs.accounts.statement import account_statements, told
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.plugins.venues import currency_of
+    from predibot.reports import figures
     from predibot.reports.accounts.statement import account_document, print_account
 
     output.set_up_logs(verbose=False)
@@ -59,4 +61,5 @@ def account(
             for number, each in enumerate(found):
                 if number:
                     console.print()
-                print_account(console, each, asked, full=full)
+                with figures.in_currency(currency_of(each.statement.name.venue)):
+                    print_account(console, each, asked, full=full)

@@ -105,23 +105,27 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
     if asked.bot is not None:
 
         def show_bot(history: "BotHistory") -> None:
+            from predibot.reports import figures
             from predibot.reports.terminal.closeups.bot import bot_document, print_bot
 
             if json:
                 output.print_document(bot_document(history), exit_code=DONE)
             else:
-                print_bot(output.report_console(), history)
+                with figures.in_currency(history.evaluation.currency):
+                    print_bot(output.report_console(), history)
 
         bot_as_asked(asked.bot, runs, caller, ledger=where.ledger, most=told, show=show_bot)
     elif asked.event is not None:
 
         def show_event(history: "EventHistory") -> None:
+            from predibot.reports import figures
             from predibot.reports.terminal.closeups.event import event_document, print_event
 
             if json:
                 output.print_document(event_document(history), exit_code=DONE)
             else:
-                print_event(output.report_console(), history, every_row=every_row)
+                with figures.in_currency(history.currency):
+                    print_event(output.report_console(), history, every_row=every_row)
 
         event_as_asked(asked.event, runs, caller, ledger=where.ledger, show=show_event)
     else:

@@ -27,6 +27,8 @@ def cohort(
     from predibot.jobs.accounts.cohorts import cohorts_of, every_cohort, set_archived
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.plugins.venues import currency_of
+    from predibot.reports import figures
     from predibot.reports.cohorts.statement import cohort_document, list_grid, print_cohort, summary_document
     from predibot.reports.terminal.grid import print_grid
 
@@ -63,4 +65,5 @@ def cohort(
             for number, each in enumerate(statements):
                 if number:
                     console.print()
-                print_cohort(console, each, full=full)
+                with figures.in_currency(currency_of(each.cohort.venue)):
+                    print_cohort(console, each, full=full)

@@ -142,14 +142,16 @@ def print_evaluation(
 
         typer.echo(evaluation_csv(evaluation, None if shown is None else shown.table), nl=False)
     else:
+        from predibot.reports import figures
         from predibot.reports.terminal import evaluation_screen
 
         console = report_console()
-        evaluation_screen.print_evaluation(console, evaluation, shown)
-        if worst is not None:
-            from predibot.reports.terminal.worst import print_worst
+        with figures.in_currency(evaluation.currency):
+            evaluation_screen.print_evaluation(console, evaluation, shown)
+            if worst is not None:
+                from predibot.reports.terminal.worst import print_worst
 
-            print_worst(console, worst)
+                print_worst(console, worst)
 
 
 def set_up_logs(*, verbose: bool) -> None:

@@ -28,6 +28,11 @@ class MarketRef:
     """Of its instruments."""
 
     @property
+    def resolution_key(self) -> str:
+        """Return the id by which recordings name how it was settled."""
+        return self.condition_id or self.id
+
+    @property
     def is_share(self) -> bool:
         """Return whether it is a share, which has no sides."""
         return self.kind == EQUITY

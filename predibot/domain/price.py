@@ -41,11 +41,6 @@ class Instrument:
         """Return the least and the most a share of its kind can cost."""
         return 0.0, highest_price(self.kind)
 
-    @property
-    def currency(self) -> str:
-        """Return what it is priced in: all venues there are show dollars, or what stands for them."""
-        return "USD"
-
 
 @dataclass(frozen=True, slots=True)
 class EntryPrice:

@@ -32,7 +32,7 @@ from predibot.ledger.write.runs import (
     live_venues,
     stored_runs,
 )
-from predibot.plugins.venues import checked, instruments_of
+from predibot.plugins.venues import checked, currency_of, instruments_of
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
@@ -88,7 +88,8 @@ def evaluate(
     kept = () if cut else kept
     try:
         with store.rows_blamed():
-            found = _with_accounts(evaluation_of(record, as_of, question), kept, cohorts, question)
+            found = replace(evaluation_of(record, as_of, question), currency=currency_of(venue_name))
+            found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
         # Such as numbers so far apart that no sum of them is one.
         raise _not_ours(store, error) from error

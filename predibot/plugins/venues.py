@@ -79,6 +79,22 @@ def payloads_of(name: str) -> PayloadReader | None:
         return None
 
 
+def currency_of(name: str) -> str:
+    """Return what the amounts of a venue are in; dollars where the venue is not installed any more."""
+    try:
+        return venue_plugin(name).currency
+    except PluginError:
+        return "USD"
+
+
+def lists_by(name: str) -> str:
+    """Return the volume by which a venue lists its events, `volume_1wk` or `volume_24h`."""
+    try:
+        return venue_plugin(name).lists_by
+    except PluginError:
+        return "volume_1wk"
+
+
 def default_venue() -> str:
     """Return the name of the venue that is meant where none is named."""
     return next(name for name, found in _own() if found.is_default)

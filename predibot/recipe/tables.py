@@ -32,7 +32,7 @@ class SelectionTable(_Table):
     include: _Words = []
     per_category: int = Field(default=0, ge=0)
     min_volume_24h_usd: float = Field(default=0.0, ge=0)
-    rank_by: Literal["volume_1wk", "market_volume_24h", "market_volume"] = "volume_1wk"
+    rank_by: Literal["volume_1wk", "volume_24h", "market_volume_24h", "market_volume"] = "volume_1wk"
     max_markets: int = Field(default=0, ge=0)
     events: int = Field(default=1, ge=1)
     crypto_words: list[Annotated[str, Field(max_length=200)]] = Field(default=[], max_length=_MOST_WORDS)

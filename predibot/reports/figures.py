@@ -1,7 +1,9 @@
 """Figures: how a number is written where a person reads it; a missing one is a dash, never zero."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 MISSING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
@@ -166,24 +168,68 @@ def percent(value: float | None) -> str:
     return f"{min(max(rounded, 1), 99) if 0.0 < value < 1.0 else rounded}%"
 
 
-def usd(value: float | None) -> str:
-    """Return money that somebody has, below zero where it is owed.
+_SIGNS = {"USD": "$", "MANA": "M$"}
+_NOUNS = {"USD": "dollars", "MANA": "mana"}
+_CURRENCY: ContextVar[str] = ContextVar("currency", default="USD")
+
+
+@contextmanager
+def in_currency(currency: str) -> Iterator[None]:
+    """Write what bots bet, gain and have in a venue's currency; what models cost stays in dollars.
+
+    It is the same for all that one screen or page shows, which is of one venue.
+    """
+    token = _CURRENCY.set(currency)
+    try:
+        yield
+    finally:
+        _CURRENCY.reset(token)
+
+
+def money_sign(currency: str = "") -> str:
+    """Return what stands before an amount of a currency, or of the venue's."""
+    currency = currency or _CURRENCY.get()
+    return _SIGNS.get(currency, f"{currency} ")
+
+
+def money_noun() -> str:
+    """Return the venue's currency as a word."""
+    return _NOUNS.get(_CURRENCY.get(), _CURRENCY.get())
+
+
+def usd(value: float | None, currency: str = "") -> str:
+    """Return money that somebody has, below zero where it is owed, in a currency or in the venue's.
 
     Examples:
         >>> usd(1234.5), usd(-12.0), usd(-1e-12), usd(None)
         ('$1,234.50', '-$12.00', '$0.00', '–')
     """
-    return MISSING if value is None else f"{'-' if round(value, 2) < 0.0 else ''}${abs(value):,.2f}"
+    return (
+        MISSING if value is None else f"{'-' if round(value, 2) < 0.0 else ''}{money_sign(currency)}{abs(value):,.2f}"
+    )
 
 
 def gain_usd(value: float | None) -> str:
-    """Return money with its direction: a gain or a bet.
+    """Return money with its direction, a gain or a bet, in the venue's currency.
 
     Examples:
         >>> gain_usd(0.1234), gain_usd(-1500)
         ('+$0.123', '-$1,500.000')
     """
-    return MISSING if value is None else _no_negative_zero(f"{value:+,.3f}".replace("+", "+$").replace("-", "-$"))
+    if value is None:
+        return MISSING
+    said, sign = f"{value:+,.3f}", money_sign()
+    return _no_negative_zero(said.replace("+", f"+{sign}").replace("-", f"-{sign}"))
+
+
+def whole_gain_usd(value: float) -> str:
+    """Return money gained or lost in whole units of the venue's currency.
+
+    Examples:
+        >>> whole_gain_usd(1234.4), whole_gain_usd(-12.6), whole_gain_usd(-0.004)
+        ('+$1,234', '-$13', '+$0')
+    """
+    return f"{'-' if round(value) < 0 else '+'}{money_sign()}{abs(round(value)):,d}"
 
 
 def cost_usd(value: float | None) -> str:
@@ -211,7 +257,7 @@ def short_cost_usd(value: float | None) -> str:
 
 
 def volume_usd(value: float | None) -> str:
-    """Return money that was traded, in whole dollars.
+    """Return money that was traded, in whole units of the venue's currency.
 
     Examples:
         >>> volume_usd(1234567.8)
@@ -220,7 +266,7 @@ def volume_usd(value: float | None) -> str:
     if value is None:
         return MISSING
     # No market trades a quadrillion: such a figure is a mistake of the venue's, and is kept short.
-    return f"${value:,.0f}" if abs(value) < 1e15 else f"${value:.3g}"
+    return f"{money_sign()}{value:,.0f}" if abs(value) < 1e15 else f"{money_sign()}{value:.3g}"
 
 
 def duration(seconds: float) -> str:

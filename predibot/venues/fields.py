@@ -8,8 +8,9 @@ stated"; anything else that cannot be read is refused, never guessed.
 import json
 import math
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ValidationError
 
@@ -56,6 +57,25 @@ def dumps(value: object) -> str:
     except ValueError:
         # 1e999 is read as infinity; as text it can be stored, and no parser takes it for a number.
         return json.dumps(loads(json.dumps(value)), sort_keys=True, separators=(",", ":"))
+
+
+def without(payload: object, names: Collection[str]) -> object:
+    """Return a payload without the fields of these names, however deep they are; nothing is changed in place."""
+    whole: list[Any] = [payload]
+    # A payload may be nested deeper than functions may call themselves.
+    holders: list[Any] = [whole]
+    while holders:
+        holder = holders.pop()
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            value = holder[key]
+            if isinstance(value, dict):
+                holder[key] = {name: each for name, each in value.items() if name not in names}
+            elif isinstance(value, list):
+                holder[key] = list(value)
+            else:
+                continue
+            holders.append(holder[key])
+    return whole[0]
 
 
 def seen(value: object) -> str:

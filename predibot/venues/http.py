@@ -1,5 +1,6 @@
 """The HTTP client of the venues: JSON in, JSON out, whole or not at all, within one deadline."""
 
+import ipaddress
 import math
 import random
 import time
@@ -7,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -192,3 +194,12 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             fix = "redirects are not followed: fix the address in the settings, or update predibot"
             raise RequestRefused(f"{said}; {fix}", status)
         raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)
+
+
+def is_local(url: str) -> bool:
+    """Return whether an address is one of this machine's own."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

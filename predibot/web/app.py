@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
@@ -15,6 +15,7 @@ from predibot.domain.untrusted_text import one_line
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.status import status_of
 from predibot.ledger.store import Store
+from predibot.reports import figures
 from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
 from predibot.version import __version__
@@ -69,7 +70,17 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
         asked, ledger = dict(request.query_params), shelf.store.address
-        return HTMLResponse(templates.filled(template, shown, path=request.url.path, asked=asked, ledger=ledger), code)
+        with figures.in_currency(shelf.currency(asked.get("venue", ""), asked.get("run", ""))):
+            text = templates.filled(template, shown, path=request.url.path, asked=asked, ledger=ledger)
+        return HTMLResponse(text, code)
+
+    def in_its_currency(of: Callable[..., Page]) -> Callable[..., Page]:
+        @wraps(of)
+        def page(shelf: Shelf, **asked: Any) -> Page:
+            with figures.in_currency(shelf.currency(asked.get("venue", ""), asked.get("run", ""))):
+                return of(shelf, **asked)
+
+        return page
 
     def endpoint(of: Callable[..., Page]) -> Callable[..., Response]:
         def answer(request: Request, page: Annotated[Page, Depends(partial(of, shelf))]) -> Response:
@@ -90,7 +101,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
         return answer
 
-    for path, of in PAGES.items():
+    for path, of in ((path, in_its_currency(of)) for path, of in PAGES.items()):
         # First, since a table may have any name.
         app.add_api_route(f"{path if path != '/' else '/leaderboard'}.csv", download(of), include_in_schema=False)
         app.add_api_route(path, endpoint(of), include_in_schema=False)

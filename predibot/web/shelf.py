@@ -39,6 +39,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
+from predibot.plugins.venues import currency_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
@@ -145,6 +146,11 @@ class Shelf:
         """Return where the runs that count, or those of a recipe, were made, that of the newest first."""
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
         return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
+
+    def currency(self, venue: str = "", run: str = "") -> str:
+        """Return what amounts are in: of a run, of a venue as runs keep it, or else of the newest run."""
+        asked = (each.venue_name for each in self.runs() if run in ("", each.run) and venue in ("", each.venue))
+        return currency_of(next(asked, ""))
 
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""

@@ -212,7 +212,8 @@ class _Site:
         asked = Asked(since=self._since)
         with shelf.store.read() as connection, shelf.store.rows_blamed():
             own = told_decisions(connection, asked)
-        general = self._named(own)
+        with figures.in_currency(shelf.currency(options.venue)):
+            general = self._named(own)
         # What a killed call has written is known by this.
         planned = sorted({*self._before["files"], *self._before["planned"], *self._pages.values()})
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -320,9 +321,10 @@ class _Site:
 
     def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], Page]) -> None:
         self._here = self._pages[path, frozenset(asked.items())]
-        page = make()
-        footer = f"predibot {__version__}, written {self._today}"
-        text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
+        with figures.in_currency(self._shelf.currency(self._options.venue, asked.get("run", ""))):
+            page = make()
+            footer = f"predibot {__version__}, written {self._today}"
+            text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
         self._put(self._here, text.encode("utf-8", "replace"))
 
     def _pages_of(self, decision: LedgerDecision) -> "list[_Made]":

@@ -110,9 +110,7 @@ def _record_resolutions(
     """Write what is settled, and return how many resolutions were new and what could not be read."""
     page = venue.resolutions(refs, as_of=now)
     rows: Mapping[str, Resolution] = {
-        ref.condition_id: page.found[ref.id][-1]
-        for ref in refs
-        if ref.id in page.found and ref.condition_id is not None
+        ref.resolution_key: page.found[ref.id][-1] for ref in refs if ref.id in page.found
     }
     unread = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
     return (merge_resolutions(folder, rows, seen_at=now) if rows else 0), unread

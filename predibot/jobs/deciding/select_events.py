@@ -11,6 +11,7 @@ from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.plugins.venues import lists_by
 from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
 
 MAX_DOUBTFUL_SHARE = 0.2
@@ -59,7 +60,8 @@ class Choice:
     missing: tuple[Doubt, ...] = ()
     """Which fields that the rules need are missing from some."""
     remarks: tuple[str, ...] = ()
-    """What the venue says of its own list."""
+    """What the venue says of its own list, and what it lacks of the rules."""
+    listed_by: str = "one-week"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ class Choice:
         notes = [*self.selection.notes, *self.remarks[:MAX_NOTED_SKIPS]]
         if not self.complete:
             notes.append(
-                f"read the {self.listed} events with the highest one-week volume; "
+                f"read the {self.listed} events with the highest {self.listed_by} volume; "
                 "every other has less than the last one chosen"
             )
         notes += [f"{doubt.text}{_LOOK_AT_IT}" for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
@@ -142,7 +144,13 @@ def choose(
         UsageError: If the event that was named does not exist, or nothing that the game names is there.
         VenueError: If the list could not be read whole.
     """
-    page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
+    listed_by = lists_by(venue.name)
+    remarks: tuple[str, ...] = ()
+    if listed_by != "volume_1wk" and rules.rank_by not in (listed_by, MARKET_VOLUME):
+        lacks = "no week's volume" if rules.rank_by == "volume_1wk" else "no day's volume of an answer"
+        remarks = (f"ranked by what events traded in 24 h: the venue states {lacks}",)
+        rules = replace(rules, rank_by=listed_by)
+    page = _read(venue, rules, as_of, listed_by, only_event_id=only_event_id, listener=listener)
     seen_at = _seen_at(venue, page.events, as_of)
     if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
         raise UsageError(
@@ -165,7 +173,8 @@ def choose(
         markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
         unreadable_markets=(*unread_markets, *_unplayable_markets(listed.events)),
         missing=() if named or rules.only else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
-        remarks=page.notes,
+        remarks=(*remarks, *page.notes),
+        listed_by="one-week" if listed_by == "volume_1wk" else "24 h",
     )
 
 
@@ -224,6 +233,7 @@ def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
     # A field that no rule asks for may be missing.
     ranked = {
         "volume_1wk": "a week's volume above 0 (volume1wk), by which rank_by orders",
+        "volume_24h": "a day's volume above 0, by which rank_by orders",
         "market_volume_24h": "a market with a day's volume above 0 (volume24hr), by which rank_by orders",
         MARKET_VOLUME: "a market with a volume above 0 (volumeNum), by which rank_by orders",
     }[rules.rank_by]
@@ -276,14 +286,20 @@ def _explained(selection: Selection, skipped: Sequence[Skip]) -> Selection:
 
 
 def _read(
-    venue: Venue, rules: SelectionRules, as_of: datetime, *, only_event_id: str | None, listener: ProgressListener
+    venue: Venue,
+    rules: SelectionRules,
+    as_of: datetime,
+    listed_by: str,
+    *,
+    only_event_id: str | None,
+    listener: ProgressListener,
 ) -> EventPage:
     if only_event_id is not None:
         return EventPage((venue.event(only_event_id, as_of),))
 
     def enough(so_far: Sequence[Event]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))
-        return ranking_is_settled(so_far, rules, _seen_at(venue, so_far, as_of))
+        return ranking_is_settled(so_far, rules, _seen_at(venue, so_far, as_of), listed_by=listed_by)
 
     return venue.events(as_of, enough=enough)
 

@@ -16,6 +16,7 @@ from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerFo
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs
+from predibot.plugins.venues import currency_of
 from predibot.scoring.records.track_record import TrackRecord
 
 _NAMED = 10
@@ -58,6 +59,8 @@ class EventHistory:
     """By slot, bot and market, those of all bots."""
     decisions: tuple[LedgerDecision, ...]
     """Likewise; those without an answer are among them."""
+    currency: str
+    """What bets are in."""
 
 
 def event_history(
@@ -105,6 +108,7 @@ def event_history(
         markets=tuple(market_history(record, row, listed[row]) for row in rows),
         forecasts=forecasts,
         decisions=decisions,
+        currency=currency_of(there.name),
     )
 
 

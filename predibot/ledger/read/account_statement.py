@@ -37,6 +37,8 @@ class AccountName:
     bot: str
     methodology: str = ""
     """The version of the game's rules; empty of a game that has only one."""
+    venue: str = ""
+    """Whose instruments it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def accounts_named(
     asked = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
     statement = (
-        select(*columns, accounts.c.bot, accounts.c.methodology)
+        select(*columns, accounts.c.bot, accounts.c.methodology, subjects.c.venue)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
         .where(accounts.c.bot == bot, *(column == value for column, value in asked.items() if value is not None))
         .order_by(accounts.c.id)

@@ -8,6 +8,7 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
 from predibot.ledger.read.account_statement import Allocation, BookedRow, HeldPosition, StatedOrder, Statement
+from predibot.plugins.venues import currency_of
 from predibot.reports import figures
 from predibot.reports.cohorts.statement import (
     conflict_document,
@@ -69,6 +70,8 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
         "mode": name.mode,
         "subject": name.subject,
         "methodology": name.methodology or None,
+        "venue": name.venue,
+        "currency": currency_of(name.venue),
         "valued_at": None if statement.valued_at is None else format_instant(statement.valued_at),
         "value_usd": number(statement.value_usd),
         "cash_usd": account.cash_usd,
@@ -113,8 +116,10 @@ def _print_head(console: Console, found: AccountStatement) -> None:
     at = "" if statement.valued_at is None else f" at {format_instant(statement.valued_at)}"
     is_known = statement.value_usd is not None and account.paid_in_usd
     since = figures.signed_percent((statement.value_usd or 0.0) / account.paid_in_usd - 1.0 if is_known else None)
-    print_line(console, f"value {figures.usd(statement.value_usd)}{at}, {since} on ${account.paid_in_usd:,.2f} paid in")
-    owing = f", OWING ${-account.cash_usd:,.2f}: it may only sell" if account.owing else ""
+    print_line(
+        console, f"value {figures.usd(statement.value_usd)}{at}, {since} on {figures.usd(account.paid_in_usd)} paid in"
+    )
+    owing = f", OWING {figures.usd(-account.cash_usd)}: it may only sell" if account.owing else ""
     print_line(
         console,
         f"cash {figures.usd(account.cash_usd)} · realised {_signed_usd(account.realised_usd)} · "
@@ -143,7 +148,12 @@ def _positions(statement: Statement) -> Grid:
     more = (Column("price"), Column("value"), Column("state", "key"))
     is_stocks = all(each.asset == each.question for each in statement.positions)
     legend = (
-        ("asset", "the stock" if is_stocks else "market and side; a share of it pays $1 if the side wins"),
+        (
+            "asset",
+            "the stock"
+            if is_stocks
+            else f"market and side; a share of it pays {figures.money_sign()}1 if the side wins",
+        ),
         ("cost", "what the shares were bought for"),
         ("state", "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid"),
     )
@@ -273,7 +283,7 @@ def _amount(order: StatedOrder) -> str:
     if order.unit == "weight":
         changed = order.asked is not None and order.asked != order.amount
         return figures.percent(order.amount) + (f" (said {order.asked:.4g})" if changed else "")
-    return f"${order.amount:,.2f}" if order.unit == "usd" else _shares(order.amount)
+    return figures.usd(order.amount) if order.unit == "usd" else _shares(order.amount)
 
 
 def _ended(order: StatedOrder) -> str:
@@ -296,7 +306,7 @@ def _shares(shares: float) -> str:
 
 
 def _signed_usd(amount: float) -> str:
-    return f"{'-' if round(amount, 2) < 0.0 else '+'}${abs(amount):,.2f}"
+    return f"{'-' if round(amount, 2) < 0.0 else '+'}{figures.usd(abs(amount))}"
 
 
 def _position_document(position: HeldPosition) -> Document:

@@ -10,8 +10,8 @@ from predibot.games.weekly_cohort.cohorts import DECIDES_AFTER
 from predibot.games.weekly_cohort.positions import POSITION_STATES
 from predibot.ledger.read.cohorts.accounts import KeptCohort
 from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, MemberLine, PositionLine
+from predibot.plugins.venues import currency_of
 from predibot.reports import figures
-from predibot.reports.terminal.boards.cohorts import signed_usd
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
@@ -87,7 +87,7 @@ def summary_document(found: CohortSummary) -> Document:
 
 
 def list_grid(found: Sequence[CohortSummary]) -> Grid:
-    """Return the list of cohorts."""
+    """Return the list of cohorts, each in its venue's currency."""
     columns = (
         *(Column("cohort", "key"), Column("recipe", "name"), Column("rules", "key"), Column("mode", "key")),
         *(Column("members"), Column("open"), Column("mean P/L"), Column("state", "key")),
@@ -186,6 +186,7 @@ def _named(cohort: KeptCohort) -> Document:
         "game": cohort.game,
         "mode": cohort.mode,
         "venue": cohort.venue,
+        "currency": currency_of(cohort.venue),
         "methodology": cohort.methodology,
         "started_at": format_instant(cohort.started_at),
         "archived_at": None if cohort.archived_at is None else format_instant(cohort.archived_at),
@@ -228,7 +229,7 @@ def _members(found: CohortStatement) -> Grid:
             ("value", "cash and positions at their last prices"),
             ("open", "positions held, PENDING ones included"),
             ("failed", "decisions refused or failed"),
-            ("can", "cannot bet: less than $200 of cash; bankrupt: neither cash nor positions"),
+            ("can", f"cannot bet: less than {figures.money_sign()}200 of cash; bankrupt: neither cash nor positions"),
         ),
     )
 
@@ -261,7 +262,7 @@ def _member(each: MemberLine) -> tuple[str, ...]:
         plain(each.member.bot_id),
         figures.MISSING if each.member.display_name == each.member.bot_id else plain(each.member.display_name),
         figures.usd(each.value_usd),
-        figures.MISSING if each.profit_usd is None else signed_usd(each.profit_usd),
+        figures.MISSING if each.profit_usd is None else figures.whole_gain_usd(each.profit_usd),
         figures.usd(each.cash_usd),
         *(figures.count(count if has else None) for count in counts),
         f"{failed} of {sum(each.decisions.values())}",
@@ -293,7 +294,7 @@ def _position(line: PositionLine, *, bots: bool) -> tuple[str, ...]:
         figures.short_score(each.average_price),
         figures.short_score(line.price),
         figures.usd(line.value_usd),
-        figures.MISSING if made is None else signed_usd(made),
+        figures.MISSING if made is None else figures.whole_gain_usd(made),
         figures.MISSING if line.priced_at is None else format_instant(line.priced_at),
         (line.source or figures.MISSING) + ("~" if line.is_stale else ""),
     )
@@ -318,6 +319,10 @@ def _shared(found: CohortStatement, *, full: bool) -> Grid:
 def _listed(each: CohortSummary) -> tuple[str, ...]:
     cohort = each.cohort
     state = "decides" if each.decides else "tracked" if each.ended_at is None else "complete"
+    profit = figures.MISSING
+    if each.mean_profit_usd is not None:
+        with figures.in_currency(currency_of(cohort.venue)):
+            profit = figures.whole_gain_usd(each.mean_profit_usd)
     return (
         cohort.name,
         plain(cohort.recipe),
@@ -325,6 +330,6 @@ def _listed(each: CohortSummary) -> tuple[str, ...]:
         cohort.mode,
         figures.count(len(cohort.members)),
         figures.count(each.open_positions),
-        figures.MISSING if each.mean_profit_usd is None else signed_usd(each.mean_profit_usd),
+        profit,
         "archived" if cohort.archived_at is not None else state,
     )

@@ -12,6 +12,7 @@ from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.event import EventHistory, event_history
 from predibot.jobs.histories.ledger import ledger_history
 from predibot.ledger.store import Store
+from predibot.reports import figures
 from predibot.reports.pictures.canvas import FORMATS, require_matplotlib, style, written
 from predibot.reports.pictures.draw import drawn
 from predibot.reports.pictures.series import ledger_pictures
@@ -107,14 +108,15 @@ def figures_as_asked(folder: Path, asked: AskedRuns, caller: Caller, *, ledger: 
         )
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for name, picture in ledger_pictures(history):
-        with style():
-            figure = drawn(picture)
-            for form in FORMATS:
-                file = folder / f"{name}.{form}"
-                with whole_file(file) as stream:
-                    stream.write(written(figure, form))
-                files.append(file)
+    with figures.in_currency(history.evaluation.currency):
+        for name, picture in ledger_pictures(history):
+            with style():
+                figure = drawn(picture)
+                for form in FORMATS:
+                    file = folder / f"{name}.{form}"
+                    with whole_file(file) as stream:
+                        stream.write(written(figure, form))
+                    files.append(file)
     return tuple(files)
 
 
@@ -131,7 +133,12 @@ def tearsheet_as_asked(
         OSError: If the file cannot be written.
     """
     require_matplotlib()
-    page = bot_as_asked(bot, asked, caller, ledger=ledger, most=most, show=tearsheet)
+
+    def show(history: BotHistory) -> str:
+        with figures.in_currency(history.evaluation.currency):
+            return tearsheet(history)
+
+    page = bot_as_asked(bot, asked, caller, ledger=ledger, most=most, show=show)
     if file is None:
         file = Path("runs/out") / f"tearsheet-{_UNSAFE.sub('_', bot)[:_NAME_CHARACTERS]}.html"
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory
+from predibot.reports import figures
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import Scorecard
@@ -147,7 +148,7 @@ def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) ->
     where = "at the quote, with fees" if gained == GAIN_AT_QUOTE else "at the mid"
     for name, title, unit, what in (
         ("edge", "Edge over the price, added up", "sum over event-slots", EDGE),
-        ("gain", f"Gain of a dollar a decision, added up, {where}", "dollars", gained),
+        ("gain", f"Gain of a dollar a decision, added up, {where}", figures.money_noun(), gained),
     ):
         panels = [CurvePanel(bot, running[what]) for bot, running in bots if what in running]
         yield from _curves(name, title, unit, panels)
@@ -208,7 +209,7 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
         said = _sentences([note, _scales(panels), _cut(len(panels))])
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
         name = f"account-value{_numbered(number, len(boards))}"
-        yield name, Curves(title, "dollars", tuple(panels[:MOST_PANELS]), said, start_usd)
+        yield name, Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), said, start_usd)
 
 
 def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import REASON_KINDS
+from predibot.plugins.venues import currency_of, instruments_of
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.text import plain, sentence
@@ -98,7 +99,8 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
     print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
     console.print()
     if view.selected:
-        print_grid(console, _chosen_grid(view.selected))
+        with figures.in_currency(currency_of(instruments_of(view.venue))):
+            print_grid(console, _chosen_grid(view.selected))
     else:
         print_line(console, "no event selected")
     if view.passed_over:
@@ -154,7 +156,7 @@ def _remarks_on(row: RunRow) -> Iterator[str]:
 
 
 def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
-    by_day = any(event.rank_by == "market_volume_24h" for event in events)
+    by_day = any(event.rank_by.endswith("volume_24h") for event in events)
     rows = tuple(
         (
             plain(event.event_id),

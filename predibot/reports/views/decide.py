@@ -53,7 +53,7 @@ class ChosenView:
     volume_24h_usd: float | None = None
     """Of its most traded market."""
     rank_by: str = "volume_1wk"
-    """Which of them events were ranked by, `volume_1wk` or `market_volume_24h`."""
+    """Which of them events were ranked by, a week's or a day's."""
 
     def document(self) -> Document:
         """Return the JSON document; the day's volume is in it where it ranks."""

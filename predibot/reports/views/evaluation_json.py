@@ -43,6 +43,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
         "first_results_at": None if first_at is None else format_instant(first_at),
+        "currency": evaluation.currency,
         "convention": asked.convention.name,
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,

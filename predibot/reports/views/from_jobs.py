@@ -55,7 +55,9 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
                 event.title,
                 len(event.markets),
                 event.volume_1wk_usd,
-                ranked_by_usd(event, "market_volume_24h"),
+                event.volume_24h_usd
+                if choice.selection.rank_by == "volume_24h"
+                else ranked_by_usd(event, "market_volume_24h"),
                 choice.selection.rank_by,
             )
             for event in choice.selection.selected

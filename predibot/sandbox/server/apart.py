@@ -42,6 +42,11 @@ class SandboxApart(AbstractContextManager["SandboxApart"]):
         return f"{self.search_url}/clob"
 
     @property
+    def mana_url(self) -> str:
+        """Return the base address of the dialect of play money."""
+        return f"{self.search_url}/mana"
+
+    @property
     def chat_url(self) -> str:
         """Return the base address of the forecasters."""
         return f"{self.search_url}/v1"

@@ -24,7 +24,7 @@ def damaged_query(fault: Fault, query: Query) -> Query:
     """Return the parameters as a venue with this fault would understand them."""
     if fault.kind not in PAGE_SIZES:
         return query
-    lost = {"after_cursor", "offset"} if fault.kind == "ignored_cursor" else set()
+    lost = {"after_cursor", "offset", "before"} if fault.kind == "ignored_cursor" else set()
     limit = query.get("limit", [""])[-1]
     size = min(int(limit), PAGE_SIZES[fault.kind]) if limit.isdigit() else PAGE_SIZES[fault.kind]
     return {name: values for name, values in query.items() if name not in lost} | {"limit": [str(size)]}
@@ -76,6 +76,9 @@ def _unordered_page(content: Any, query: Query) -> Any:
 
 def _missing_fields(content: Any, query: Query) -> Any:
     """Return a page whose first markets each lack another field, and whose second event lacks its title."""
+    if isinstance(content, dict) and "outcomeType" in content:
+        # A market of play money: each is asked for by itself.
+        return {name: value for name, value in content.items() if name not in {"question", "probability"}}
     objects: Any = content if isinstance(content, list) else [content]
     if isinstance(content, dict) and "id" not in content:
         objects = content.get("events", content.get("markets", objects))
@@ -94,7 +97,9 @@ def _wrong_shape(content: Any, query: Query) -> Any:
 
 
 def _empty_history(content: Any, query: Query) -> Any:
-    """Return a price history without points."""
+    """Return a price history without points, and no bets."""
+    if isinstance(content, list) and content and isinstance(content[0], dict) and "probAfter" in content[0]:
+        return []
     return {**content, "history": []} if isinstance(content, dict) and "history" in content else content
 
 

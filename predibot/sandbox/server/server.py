@@ -1,7 +1,8 @@
 """The sandbox's server: a world behind real HTTP on loopback, with its own clock and, if asked, its faults.
 
-It speaks the venue's two dialects (`/gamma`, `/clob`) and those of two
-providers of stock prices (`/tiingo`, `/query`), is a search engine
+It speaks the two dialects of one venue (`/gamma`, `/clob`), that of a venue in
+play money (`/mana`) and those of two providers of stock prices (`/tiingo`,
+`/query`), is a search engine
 (`/search`), serves the news that it finds (`/news/...`), and has scripted
 forecasters that are talked to as models are (`/v1/chat/completions`).
 """
@@ -27,6 +28,7 @@ from predibot.sandbox.server.crowd_host import CrowdHost
 from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.gamma import answer_gamma
+from predibot.sandbox.server.mana import answer_mana
 from predibot.sandbox.server.news_html import html_of
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.reply import Reply, error_reply
@@ -132,6 +134,11 @@ class SandboxServer:
         return f"{self._base_url}/clob"
 
     @property
+    def mana_url(self) -> str:
+        """Return the base address of the dialect of play money: without `/v0`."""
+        return f"{self._base_url}/mana"
+
+    @property
     def stocks_url(self) -> str:
         """Return the base address of both providers of stock prices: without `/tiingo` and `/query`."""
         return self._base_url
@@ -228,6 +235,8 @@ class SandboxServer:
             snapshot = self._snapshot(minute_of(now))
             if dialect == "gamma" and body is None:
                 return answer_gamma(snapshot, f"/{rest}", query)
+            if dialect == "mana" and body is None:
+                return answer_mana(snapshot, rest, query)
             if dialect == "clob":
                 return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
         return error_reply(404, "not found")
@@ -235,9 +244,10 @@ class SandboxServer:
     def _informed(self, market_id: str, *, minute: int) -> Sequence[float] | None:
         """Return the chance of each outcome of a market to those who know more than its price; of YES where it is one.
 
-        The world has no more than that: what nobody knows by a minute is in no chance.
+        The world has no more than that: what nobody knows by a minute is in no chance. An answer is named by its
+        event and itself.
         """
-        place = self.world.names.market_of(market_id)
+        place = self.world.names.market_of(market_id.rpartition("-")[2])
         if place is None or not self.world.is_born(place[0], minute):
             return None
         chances = self.world.informed_chances(place[0], minute)

@@ -14,6 +14,8 @@ class Snapshot:
         self.minute = minute
         self.sorted_keys: dict[tuple[object, ...], list[tuple[float, ...]]] = {}
         """Lists already put in order, by what was asked for."""
+        self.bets: dict[int, list[Json]] = {}
+        """By event, where the venue serves bets."""
         self._states: dict[int, EventState] = {}
         self._events: dict[int, bytes] = {}
         self._markets: dict[int, list[bytes]] = {}

@@ -86,6 +86,8 @@ class Evaluation:
     cards: tuple[Scorecard, ...]
     notes: tuple[str, ...]
     question: Question = field(default_factory=Question)
+    currency: str = "USD"
+    """What bets, gains and accounts are in; what models cost is in dollars always."""
     remarks: tuple[str, ...] = ()
     """What a reader must know besides the notes that no record tells: such as that a venue was out of reach."""
     evidence: tuple[BotEvidence, ...] = ()

@@ -7,6 +7,7 @@ venue.json                                                {"venue": name}; witho
 resolutions.json                                          {condition id: {"resolved_at": ..., "payouts": [yes, no]}}
 ```
 
+A market that has no condition id has its own there.
 Payouts are one an outcome, in the order of the snapshot, or the word `refund`. A
 resolution may also be a list of revisions, each with `effective_at`.
 """
@@ -39,6 +40,7 @@ Row = tuple[datetime, object]
 Series = tuple[Row, ...]
 FileKey = tuple[int, int, int, int]
 """Device, number, size and last change: the same of all links to a file."""
+_TOKEN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
 
 
@@ -68,7 +70,7 @@ def snapshot_file(folder: Path, instant: datetime) -> Path:
 
 def price_file(folder: Path, token_id: str) -> Path | None:
     """Return where a token's prices are; None for a name that is no token id and could lead elsewhere."""
-    return folder / PRICES / f"{token_id}.json" if fields.TOKEN_ID.fullmatch(token_id) else None
+    return folder / PRICES / f"{token_id}.json" if _TOKEN_NAME.fullmatch(token_id) else None
 
 
 def price_files(folder: Path) -> tuple[Path, ...]:

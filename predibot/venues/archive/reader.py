@@ -268,8 +268,8 @@ class Archive:
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
 
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
-        """Return what is known of one market; nothing where it has no condition id."""
-        stored = self._stored_resolutions().get(ref.condition_id) if ref.condition_id else None
+        """Return what is known of one market."""
+        stored = self._stored_resolutions().get(ref.resolution_key)
         return () if stored is None else known_revisions(stored, as_of=as_of)
 
     def _stored_resolutions(self) -> Mapping[str, object]:

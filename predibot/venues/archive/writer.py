@@ -72,7 +72,7 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
 
     Args:
         folder: The archive.
-        token_id: Up to 80 digits.
+        token_id: Letters, digits, hyphens and underscores, up to 100.
         points: `{"t": unix seconds, "p": price}` as the venue wrote them.
 
     Raises:
@@ -81,7 +81,7 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
     """
     path = layout.price_file(folder, token_id)
     if path is None:
-        raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name a price file")
+        raise UsageError(f"{token_id[:100]!r} is not a token id; letters, digits, - and _ name a price file")
     stored = {at.timestamp(): price for at, price in layout.read_series(folder, path)}
     fresh = {at: price for at, price in map(_checked_point, points) if at not in stored}
     if fresh:
@@ -91,7 +91,7 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
 
 
 def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: datetime) -> int:
-    """Add resolutions by condition id, and return how many are new or corrected.
+    """Add resolutions by `resolution_key`, and return how many are new or corrected.
 
     A payout that differs from the last one stored becomes a further revision,
     effective from `seen_at`; what was known before stays known as of before.
@@ -106,12 +106,12 @@ def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: 
     if not isinstance(stored, dict):
         raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
     changed = 0
-    for condition_id, resolution in rows.items():
-        if not fields.CONDITION_ID.fullmatch(condition_id):
-            raise UsageError(f"{condition_id[:100]!r} is not a condition id; only those name a resolution")
-        revisions = _revised(stored.get(condition_id), resolution, seen_at)
+    for name, resolution in rows.items():
+        if layout.price_file(folder, name) is None:
+            raise UsageError(f"{name[:100]!r} is not the id of a condition or a market; only those name a resolution")
+        revisions = _revised(stored.get(name), resolution, seen_at)
         if revisions is not None:
-            stored[condition_id] = revisions
+            stored[name] = revisions
             changed += 1
     if changed:
         _replace(folder, path, stored)

@@ -1,13 +1,11 @@
 """The Polymarket venue: events and settlements from Gamma, prices and books from the CLOB; reading only, as of now."""
 
-import ipaddress
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -17,7 +15,7 @@ from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues import fields
-from predibot.venues.http import RequestRefused, VenueClient
+from predibot.venues.http import RequestRefused, VenueClient, is_local
 from predibot.venues.polymarket.order_book import OrderBook, parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, ids_of, pages
 from predibot.venues.polymarket.parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id, tokens_of
@@ -338,16 +336,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
 def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:
     """Return what the venue allows per 10 seconds by address prefix; nothing for hosts on this machine."""
     table = ((gamma_url, GAMMA_REQUESTS_PER_10_SECONDS), (clob_url, CLOB_REQUESTS_PER_10_SECONDS))
-    return {f"{url}{path}": count for url, counts in table if not _is_local(url) for path, count in counts.items()}
-
-
-def _is_local(url: str) -> bool:
-    """Return whether an address is one of this machine's own."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return {f"{url}{path}": count for url, counts in table if not is_local(url) for path, count in counts.items()}
 
 
 def _is_turned(known: MarketRef, listed: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import (
     AliasChoices,
@@ -178,7 +178,7 @@ class _EventWire(_Wire):
             archived=bool(self.archived),
             volume_24h_usd=self.volume_24h_usd,
             volume_1wk_usd=self.volume_1wk_usd,
-            payload=fields.dumps(without_results(payload)),
+            payload=fields.dumps(fields.without(payload, RESULT_FIELDS)),
         )
 
 
@@ -277,30 +277,11 @@ def tokens_of(payload: object) -> tuple[str, ...]:
         return ()
 
 
-def without_results(payload: object) -> object:
-    """Return a payload without the fields that state a result, however deep they are; nothing is changed in place."""
-    whole: list[Any] = [payload]
-    # A payload may be nested deeper than functions may call themselves.
-    holders: list[Any] = [whole]
-    while holders:
-        holder = holders.pop()
-        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            value = holder[key]
-            if isinstance(value, dict):
-                holder[key] = {name: each for name, each in value.items() if name not in RESULT_FIELDS}
-            elif isinstance(value, list):
-                holder[key] = list(value)
-            else:
-                continue
-            holders.append(holder[key])
-    return whole[0]
-
-
 def stored_without_results(payload: str) -> str:
     """Return a payload as it is stored, without results; that of an earlier version may have some."""
     if _STATES_RESULT.search(payload) is None:
         return payload
-    return fields.dumps(without_results(fields.loads(payload)))
+    return fields.dumps(fields.without(fields.loads(payload), RESULT_FIELDS))
 
 
 def payload_id(payload: object) -> str:

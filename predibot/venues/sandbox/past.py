@@ -1,9 +1,10 @@
 """The sandbox opened at one of its instants, or as a past of many."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import ClassVar
 
 from predibot.contracts import Loopback, OpenVenue, VenueRequest
@@ -14,9 +15,10 @@ from predibot.sandbox.server.options import SandboxOptions, parse_options
 from predibot.sandbox.server.server import SandboxServer, open_sandbox
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
+from predibot.venues.manifold.client import Manifold
 from predibot.venues.polymarket.client import Polymarket
 
-NAME = "sandbox"
+NAME, MANA_NAME = "sandbox", "sandbox_mana"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,6 @@ class SimulatedPast:
     last_at: ClassVar = SANDBOX_ENDS_AT
     asked: VenueRequest
     world: World
-    venue_name: str = NAME
     folder: None = None
     """A simulated world is kept nowhere."""
     scripted_models: str = f"{NAME}/"
@@ -36,6 +37,11 @@ class SimulatedPast:
     def spec(self) -> str:
         """Return the words that runs keep of it."""
         return self.asked.spec
+
+    @property
+    def venue_name(self) -> str:
+        """Return whose instruments it has: the dialect's that it is asked in."""
+        return self.spec.partition(":")[0]
 
     def known_until(self) -> datetime:
         """Return when it ends."""
@@ -120,17 +126,18 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
         server = open_sandbox(options, now=now, world=world)
     closing = ExitStack()
     closing.enter_context(server)
-    venue = closing.enter_context(
-        Polymarket(
-            gamma_url=server.gamma_url,
-            clob_url=server.clob_url,
-            name=NAME,
-            live=False,
-            clock=lambda: now,
-            call_deadline_seconds=asked.settings.call_deadline_seconds,
-            list_deadline_seconds=asked.settings.list_deadline_seconds,
-        )
+    speaks: Callable[..., Manifold | Polymarket] = (
+        partial(Manifold, url=server.mana_url, name=MANA_NAME)
+        if asked.spec.partition(":")[0] == MANA_NAME
+        else partial(Polymarket, gamma_url=server.gamma_url, clob_url=server.clob_url, name=NAME)
     )
+    venue = speaks(
+        live=False,
+        clock=lambda: now,
+        call_deadline_seconds=asked.settings.call_deadline_seconds,
+        list_deadline_seconds=asked.settings.list_deadline_seconds,
+    )
+    closing.enter_context(venue)
     loopback = Loopback(server.search_url, server.chat_url, server.address)
     return OpenVenue(asked.spec, venue, now, closing, loopback)
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from predibot.jobs.accounts.cohorts import cohorts_of
 from predibot.jobs.accounts.statement import AccountStatement, account_statements
 from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
+from predibot.plugins.venues import currency_of
+from predibot.reports import figures
 from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.cohorts.statement import cohort_statement_grids
 from predibot.reports.terminal.grid import Grid
@@ -23,6 +25,7 @@ class ShownAccount:
     """An account as its page shows it."""
 
     found: AccountStatement
+    currency: str
     title: str
     value: Banded | None
     held: Shares | None
@@ -41,7 +44,10 @@ def cohort_page(shelf: Shelf, week: str) -> Page:
     """Return a weekly cohort's members, values and positions."""
     found = cohorts_of(shelf.store, week, clock=shelf.clock)
     members = dict.fromkeys(each.member.bot_id for cohort in found for each in cohort.members)
-    grids = [grid for each in found for grid in cohort_statement_grids(each) if grid.rows]
+    grids = []
+    for each in found:
+        with figures.in_currency(currency_of(each.cohort.venue)):
+            grids += [grid for grid in cohort_statement_grids(each) if grid.rows]
     return Page("cohort", {"week": week, "members": list(members), "grids": grids}, grid_tables(grids))
 
 
@@ -53,9 +59,12 @@ def _shown(shelf: Shelf, found: AccountStatement) -> ShownAccount:
     points = [
         RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
     ]
-    said = "in dollars; the line is what was paid in"
+    currency = currency_of(name.venue)
+    with figures.in_currency(currency):
+        said = f"in {figures.money_noun()}; the line is what was paid in"
+        grids = statement_grids(found)
     value = banded(points, found.statement.account.paid_in_usd, f"Value: {title}", said)
-    return ShownAccount(found, title, value, _held(held), statement_grids(found))
+    return ShownAccount(found, currency, title, value, _held(held), grids)
 
 
 def _held(held: tuple[Holdings, ...]) -> Shares | None:

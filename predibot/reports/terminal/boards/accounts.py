@@ -78,7 +78,7 @@ def agreement_lines(agreements: Sequence[RankAgreement]) -> Iterator[str]:
 
 def _title(board: AccountBoard) -> str:
     starts = {score.start_usd for score in board.scores}
-    began = f"${starts.pop():,.2f} at the start" if len(starts) == 1 else "starts differ"
+    began = f"{figures.usd(starts.pop())} at the start" if len(starts) == 1 else "starts differ"
     dates = max((score.dates for score in board.scores), default=0)
     until = max((format_instant(score.last_at) for score in board.scores), default=figures.MISSING)
     of = f"{plain(board.game)} of {plain(board.recipe)}, {board.mode}"

@@ -29,7 +29,7 @@ def cohort_grid(board: CohortBoard) -> Grid:
         dropped_first=("cost", "resolved"),
         kept=("bot", "return", "low", "high", "cohorts"),
         legend=(
-            ("return", "mean over cohorts of what was made of the $10,000 of each"),
+            ("return", f"mean over cohorts of what was made of the {figures.money_sign()}10,000 of each"),
             ("low", "with high the 95 % interval of it, which allows for cohorts that overlap; by low bots are ranked"),
             ("P/L", "over all cohorts"),
             ("wins", "share of positions that won, of those that won or lost"),
@@ -50,7 +50,7 @@ def _row(score: CohortBotScore, rank: int | None) -> tuple[str, ...]:
         figures.count(rank),
         plain(score.bot) + mark,
         *map(figures.short_percent, (found.returns.mean, found.returns.low, found.returns.high)),
-        signed_usd(found.profit_usd),
+        figures.whole_gain_usd(found.profit_usd),
         figures.percent(found.win_rate),
         figures.count(found.cohorts),
         figures.count(found.resolved),
@@ -106,13 +106,3 @@ def _forecasts(board: CohortBoard) -> Grid:
             ("by size", "of min(1, bet / 25 % of the cash before it) against whether the bet won, over so many bets"),
         ),
     )
-
-
-def signed_usd(amount: float) -> str:
-    """Return dollars gained or lost, whole ones.
-
-    Examples:
-        >>> signed_usd(1234.4), signed_usd(-12.6), signed_usd(-0.004)
-        ('+$1,234', '-$13', '+$0')
-    """
-    return f"{'-' if round(amount) < 0 else '+'}${abs(round(amount)):,d}"

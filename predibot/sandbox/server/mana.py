@@ -1,0 +1,275 @@
+"""The dialect of a venue in play money: a list of markets, each with its answers, and the bets that moved them.
+
+An event of one market is a binary one; any other has its markets as answers,
+which add up to one where they are exclusive. A void market is resolved in one
+of the ways that venue has: cancelled, or to a share, which is the last price.
+A disputed one is first resolved to the other side, and corrected days later.
+YES is the first outcome of a market, whatever its label is.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from predibot.sandbox.server.gamma_payload import Json, slug_of
+from predibot.sandbox.server.reply import Refused, Reply, error_reply, json_reply
+from predibot.sandbox.server.snapshot import Snapshot
+from predibot.sandbox.world.calendar import MINUTES_A_DAY
+from predibot.sandbox.world.plan import EventPlan
+from predibot.sandbox.world.world import CORRECTED_AFTER_MINUTES, EventState, MarketState
+
+LARGEST_PAGE = 1_000
+DEFAULT_PAGE = 100
+LARGEST_OFFSET = 1_000
+_SECONDS_A_MINUTE = 60
+_FAR_FUTURE_MS = 8_640_000_000_000_000
+"""The last instant of a browser's calendar: an end that nobody meant."""
+_UNPLAYED: tuple[tuple[str, Json], ...] = (
+    ("poll", {"outcomeType": "POLL", "mechanism": "none"}),
+    ("number", {"outcomeType": "PSEUDO_NUMERIC", "mechanism": "cpmm-1", "min": 0, "max": 100, "probability": 0.4}),
+    ("lottery", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "token": "CASH", "probability": 0.6}),
+    ("gone", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "probability": 0.5}),
+)
+"""What such a list holds besides: three that are played with otherwise, and one that is taken down by and by."""
+
+Query: TypeAlias = Mapping[str, Sequence[str]]
+
+
+def answer_mana(snapshot: Snapshot, path: str, query: Query) -> Reply:
+    """Return the reply to a GET below `/mana`."""
+    try:
+        match path.strip("/").split("/"):
+            case ["v0", "search-markets"]:
+                return _search(snapshot, query)
+            case ["v0", "market", contract]:
+                number = event_of(snapshot, contract)
+                if number is None:
+                    return error_reply(404, "Contract not found")
+                return json_reply(_whole_payload(snapshot, number))
+            case ["v0", "bets"]:
+                return _bets(snapshot, query)
+    except Refused as refused:
+        return refused.reply
+    return error_reply(404, "not found")
+
+
+def contract_id(snapshot: Snapshot, number: int) -> str:
+    """Return how an event is named: by its only market, or by itself where it has several."""
+    names = snapshot.world.names
+    return names.market_id(number, 0) if _is_binary(snapshot.world.plan(number)) else names.event_id(number)
+
+
+def event_of(snapshot: Snapshot, contract: str) -> int | None:
+    """Return the number of the event of this name that is listed by now, or None."""
+    place = snapshot.world.names.market_of(contract)
+    number = snapshot.world.names.event_of(contract) if place is None else place[0]
+    known = number is not None and snapshot.is_listed(number) and contract_id(snapshot, number) == contract
+    return number if known else None
+
+
+def _is_binary(plan: EventPlan) -> bool:
+    return len(plan.markets) == 1
+
+
+def _search(snapshot: Snapshot, query: Query) -> Reply:
+    """Return a page of the list, without descriptions and answers."""
+    offset, limit = _whole_number(query, "offset", 0), _whole_number(query, "limit", DEFAULT_PAGE)
+    if not 0 <= offset <= LARGEST_OFFSET or not 1 <= limit <= LARGEST_PAGE:
+        raise Refused(error_reply(400, "Error validating request."))
+    asked = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
+    if asked not in {("open", "24-hour-vol"), ("all", "24-hour-vol"), ("resolved", "24-hour-vol")}:
+        raise Refused(error_reply(400, "Error validating request."))
+    key: tuple[object, ...] = ("mana", asked[0])
+    rows = snapshot.sorted_keys.get(key)
+    if rows is None:
+        numbers = snapshot.numbers(closed={"open": False, "resolved": True}.get(asked[0]))
+        rows = sorted((-snapshot.state(number).volume.day_usd, float(number)) for number in numbers)
+        snapshot.sorted_keys[key] = rows
+    listed = [_row(snapshot, int(number)) for _, number in rows]
+    for place, (name, kind) in enumerate(_UNPLAYED if asked[0] == "open" else ()):
+        at = min(2 * place, len(listed))
+        row: Json = {"id": f"{name}0", "question": f"A {name}?", "isResolved": False, **kind}
+        listed.insert(at, row | {"volume24Hours": listed[at]["volume24Hours"] if at < len(listed) else 0.0})
+    return json_reply(listed[offset : offset + limit])
+
+
+def _row(snapshot: Snapshot, number: int) -> Json:
+    """Return an event as lists show it."""
+    state, contract = snapshot.state(number), contract_id(snapshot, number)
+    plan, is_binary = state.plan, _is_binary(state.plan)
+    payload: Json = {
+        "id": contract,
+        "creatorId": "u1",
+        "createdTime": _ms(plan.born_minute),
+        "question": plan.wording.title,
+        "slug": slug_of(plan.wording.title, contract),
+        "url": f"https://mana.invalid/u1/{contract}",
+        "outcomeType": "BINARY" if is_binary else "MULTIPLE_CHOICE",
+        "mechanism": "cpmm-1" if is_binary else "cpmm-multi-1",
+        "token": "MANA",
+        "volume": state.volume.total_usd,
+        "volume24Hours": state.volume.day_usd,
+        "uniqueBettorCount": 40 + number % 300,
+        "isResolved": False,
+        "closeTime": _closes_at_ms(state),
+    }
+    if is_binary:
+        payload["probability"] = snapshot.world.quotes(number, snapshot.minute)[0].shown
+    if all(market.settled_minute is not None for market in state.markets):
+        payload |= _resolution(snapshot, state)
+    return payload
+
+
+def _closes_at_ms(state: EventState) -> int:
+    """Return the stated end of an event; one that has passed while it trades was put off by a day."""
+    stated, now = state.plan.end_minute, state.minute
+    if state.is_closed:
+        return _ms(now if stated is None else min(now, stated))
+    if stated is None and state.plan.number % 3 == 0:
+        return _FAR_FUTURE_MS
+    stated = state.plan.born_minute + 90 * MINUTES_A_DAY if stated is None else stated
+    return _ms(stated if stated > now else (now // MINUTES_A_DAY + 2) * MINUTES_A_DAY)
+
+
+def _whole_payload(snapshot: Snapshot, number: int) -> Json:
+    """Return an event with its description, its tags and its answers."""
+    state = snapshot.state(number)
+    plan = state.plan
+    paragraph = {"type": "paragraph", "content": [{"type": "text", "text": plan.wording.description}]}
+    payload = _row(snapshot, number) | {
+        "description": {"type": "doc", "content": [paragraph]},
+        "textDescription": plan.wording.description,
+        "groupSlugs": [slug for _, slug in plan.wording.tags],
+    }
+    if _is_binary(plan):
+        return payload
+    names, quotes = snapshot.world.names, snapshot.world.quotes(number, snapshot.minute)
+    answers: list[Json] = []
+    for market, quote in zip(state.markets, quotes, strict=True):
+        answer: Json = {
+            "id": names.market_id(number, market.plan.index),
+            "index": market.plan.index,
+            "contractId": payload["id"],
+            "text": plan.wording.names[market.plan.index],
+            "isOther": False,
+            "probability": quote.shown,
+            "volume": market.volume.total_usd,
+        }
+        if not plan.is_exclusive and market.settled_minute is not None:
+            answer |= _resolution_of(snapshot, state, market)
+        answers.append(answer)
+    return payload | {
+        "answers": answers,
+        "shouldAnswersSumToOne": plan.is_exclusive,
+        "addAnswersMode": "DISABLED",
+    }
+
+
+def _resolution(snapshot: Snapshot, state: EventState) -> Json:
+    """Return how an event was resolved, all of whose markets are settled."""
+    if _is_binary(state.plan):
+        said = _resolution_of(snapshot, state, state.markets[0])
+        return {"isResolved": True, "closeTime": said["resolutionTime"], **said}
+    minute, is_wrong = _resolved_minute(snapshot, state.markets)
+    found: Json = {"isResolved": True, "resolutionTime": _ms(minute), "closeTime": _ms(minute)}
+    if not state.plan.is_exclusive:
+        return found
+    names = [snapshot.world.names.market_id(state.plan.number, market.plan.index) for market in state.markets]
+    paid = [market.payout for market in state.markets]
+    if 1.0 in paid:
+        won = paid.index(1.0)
+        return found | {"resolution": names[(won + 1) % len(names) if is_wrong else won]}
+    if state.plan.number % 2 and 0.5 in paid:
+        return found | {"resolution": "MKT", "resolutions": dict.fromkeys(names, 100 / len(names))}
+    return found | {"resolution": "CANCEL"}
+
+
+def _resolution_of(snapshot: Snapshot, state: EventState, market: MarketState) -> Json:
+    """Return how a market was resolved that is settled by itself."""
+    minute, is_wrong = _resolved_minute(snapshot, [market])
+    number, index = state.plan.number, market.plan.index
+    found: Json = {"resolutionTime": _ms(minute)}
+    if market.payout == 0.5:
+        if number % 3 == 0:
+            return found | {"resolution": "CANCEL"}
+        _, prices = snapshot.world.shown_prices(number, index, snapshot.minute)
+        return found | {"resolution": "MKT", "resolutionProbability": prices[-1] if number % 3 == 1 else 0.5}
+    is_yes = (market.payout == 1.0) is not is_wrong
+    # Also stated here, where it is no payout.
+    return found | {"resolution": "YES" if is_yes else "NO", "resolutionProbability": 0.99 if is_yes else 0.05}
+
+
+def _resolved_minute(snapshot: Snapshot, markets: Sequence[MarketState]) -> tuple[int, bool]:
+    """Return when settled markets were last resolved, and whether to what will be corrected."""
+    minute = max(market.settled_minute or 0 for market in markets)
+    if not any(market.is_disputed for market in markets):
+        return minute, False
+    corrected = minute + CORRECTED_AFTER_MINUTES
+    return (corrected, False) if snapshot.minute >= corrected else (minute, True)
+
+
+def _bets(snapshot: Snapshot, query: Query) -> Reply:
+    """Return a page of the bets of a contract, the latest first; `before` is the id of the last one that is known."""
+    number = event_of(snapshot, query.get("contractId", [""])[-1])
+    if number is None:
+        return error_reply(404, "Contract not found")
+    limit = _whole_number(query, "limit", LARGEST_PAGE)
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise Refused(error_reply(400, "Error validating request."))
+    bets = bets_of(snapshot, number)
+    start = 0
+    if "before" in query:
+        known = [place for place, bet in enumerate(bets) if bet["id"] == query["before"][-1]]
+        if not known:
+            raise Refused(error_reply(404, "Bet not found"))
+        start = known[0] + 1
+    return json_reply(bets[start : start + limit])
+
+
+def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
+    """Return the bets of an event, the latest first: each hour one that moves the price of each market.
+
+    Between them stand what moved nothing: a redemption, an order that was
+    cancelled, one that still waits, and the limit order of an hour before that
+    the hour's bet filled.
+    """
+    found = snapshot.bets.get(number)
+    if found is not None:
+        return found
+    contract, names = contract_id(snapshot, number), snapshot.world.names
+    found = []
+    for market in snapshot.state(number).markets:
+        index = market.plan.index
+        first_hour, prices = snapshot.world.shown_prices(number, index, snapshot.minute)
+        name = names.market_id(number, index)
+        of = {"contractId": contract} if contract == name else {"contractId": contract, "answerId": name}
+        for hour, price in enumerate(prices, start=first_hour):
+            at = hour * 3_600_000 + number % 40 * 1_000
+            if at > _ms(snapshot.minute):
+                break
+            side = "YES" if hour % 2 else "NO"
+            filled: Json = {"timestamp": at, "amount": 20, "shares": 30, "matchedBetId": None}
+            bet: Json = {**of, "id": f"b{name}h{hour}", "userId": f"u{hour % 7}", "createdTime": at, "outcome": side}
+            bet |= {"amount": 20, "shares": 30, "probAfter": price, "isRedemption": False}
+            found.append(bet | ({"fills": [filled], "isFilled": True, "isCancelled": False} if hour % 3 else {}))
+            if hour % 5 == 0 and hour > first_hour:
+                order = bet | {"id": f"b{name}l{hour}", "createdTime": at - 3_600_000, "limitProb": price}
+                found.append(order | {"fills": [filled], "isFilled": True, "isCancelled": False})
+            if hour % 5 == 1:
+                found.append(bet | {"id": f"b{name}r{hour}", "isRedemption": True, "probAfter": 0.5})
+            if hour % 5 in (2, 3):
+                idle = {"amount": 0, "shares": 0, "fills": [], "isFilled": False, "isCancelled": hour % 5 == 2}
+                found.append(bet | {"id": f"b{name}o{hour}", "probAfter": 0.5, "limitProb": 0.5, **idle})
+    found.sort(key=lambda bet: (-int(str(bet["createdTime"])), str(bet["id"])))
+    snapshot.bets[number] = found
+    return found
+
+
+def _ms(minute: int) -> int:
+    return minute * _SECONDS_A_MINUTE * 1_000
+
+
+def _whole_number(query: Query, name: str, default: int) -> int:
+    try:
+        return int(query[name][-1]) if name in query else default
+    except ValueError:
+        raise Refused(error_reply(400, "Error validating request.")) from None

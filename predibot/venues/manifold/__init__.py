@@ -1,0 +1,77 @@
+"""Manifold as a venue."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from predibot.contracts import OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
+from predibot.domain.clock import format_instant
+from predibot.domain.event import Event, Skip
+from predibot.errors import UsageError
+
+MANIFOLD_URL = "https://api.manifold.markets"
+CURRENCY = "MANA"
+
+
+def _open(asked: VenueRequest) -> OpenVenue:
+    # A client costs a tenth of a second, which only those pay who ask it.
+    from contextlib import ExitStack
+
+    from predibot.venues.manifold.client import Manifold
+
+    if asked.purpose == "decide" and asked.as_of is not None:
+        raise UsageError(
+            f"{asked.spec} is live: it answers for now, not for {format_instant(asked.as_of)}. "
+            "Leave out --as-of, or decide on a recording with --venue archive:<folder>"
+        )
+    if asked.as_of is not None and asked.as_of > asked.clock():
+        instant = format_instant(asked.as_of)
+        raise UsageError(f"{instant} is still to come. Leave out --as-of, or name an earlier instant")
+    closing = ExitStack()
+    venue = closing.enter_context(
+        Manifold(
+            url=_url(asked.settings),
+            clock=asked.clock,
+            call_deadline_seconds=asked.settings.call_deadline_seconds,
+            list_deadline_seconds=asked.settings.list_deadline_seconds,
+            paces=asked.paces,
+        )
+    )
+    return OpenVenue(asked.spec, venue, asked.as_of or asked.clock(), closing)
+
+
+def _url(settings: VenueSettings) -> str:
+    return settings.urls.get("manifold_url", MANIFOLD_URL)
+
+
+def _probes(settings: VenueSettings) -> Mapping[str, str]:
+    return {"manifold": f"{_url(settings).rstrip('/')}/v0/search-markets?term=&limit=1"}
+
+
+def _event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+    from predibot.venues.manifold.parse import parse_event
+
+    return parse_event(payload, quoted_at=quoted_at)
+
+
+def _id(payload: object) -> str:
+    from predibot.venues.manifold.parse import payload_id
+
+    return payload_id(payload)
+
+
+def _without_results(payload: str) -> str:
+    from predibot.venues.manifold.parse import stored_without_results
+
+    return stored_without_results(payload)
+
+
+PAYLOADS = PayloadReader(_event, _id, _without_results)
+VENUE = VenuePlugin(
+    _open,
+    live=True,
+    payloads=PAYLOADS,
+    urls=("manifold_url",),
+    probes=_probes,
+    currency=CURRENCY,
+    lists_by="volume_24h",
+)

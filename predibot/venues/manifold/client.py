@@ -1,0 +1,408 @@
+"""The Manifold venue: markets, their bets and their resolutions; reading only, as of now."""
+
+import threading
+import time
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+
+from predibot.contracts import Paces, ResolutionPage
+from predibot.domain.event import Event, EventPage, MarketRef, Skip
+from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
+from predibot.domain.resolution import Resolution
+from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.text_tasks.activity import Unreadable, manifold_price
+from predibot.venues import fields
+from predibot.venues.http import RequestRefused, VenueClient, is_local
+from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
+
+PAGE_SIZE = 100
+LARGEST_OFFSET = 1_000
+"""Beyond it the list cannot be read; it begins with what traded most in a day."""
+BETS_A_PAGE = 1_000
+MAX_BET_PAGES = 500
+REQUESTS_PER_10_SECONDS = {"": 500 / 6}
+ORDER_TOLERANCE = 0.05
+"""Volumes move while the list is read, so a small step in the wrong direction is no broken order."""
+SAME_WORK = timedelta(minutes=15)
+"""A settlement first seen this soon after the instant asked for counts as seen at that instant."""
+MAX_KEPT_CONTRACTS = 256
+MAX_KEPT_POINTS = 500_000
+_AT_ONCE = 8
+_NO_SUCH_OBJECT = (400, 404, 422)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bets:
+    """What the bets of a contract moved its prices to, as far back as they were read."""
+
+    since: datetime
+    """Everything after it was read."""
+    until: datetime
+    """Everything up to it was read."""
+    points: Mapping[str | None, tuple[PricePoint, ...]]
+    """By answer, None of a binary market, oldest first."""
+
+    @property
+    def size(self) -> int:
+        """Return how many points are held."""
+        return sum(map(len, self.points.values()))
+
+
+class Manifold(AbstractContextManager["Manifold"]):
+    """The live venue; thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        clock: Callable[[], datetime],
+        name: str = "manifold",
+        live: bool = True,
+        call_deadline_seconds: float = 60.0,
+        list_deadline_seconds: float = 60.0,
+        requests_per_10_seconds: Mapping[str, float] | None = None,
+        transport: httpx.BaseTransport | None = None,
+        paces: Paces | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Open a client.
+
+        Args:
+            url: Of the host, without `/v0`.
+            clock: Says now at the venue; the sandbox has its own.
+            name: The venue whose instruments these are.
+            live: Whether quotes age while a bot thinks.
+            call_deadline_seconds: For one request with all its tries.
+            list_deadline_seconds: For all pages of the list of events.
+            requests_per_10_seconds: By address prefix; None takes the venue's
+                own limit, and none for a host on this machine.
+            transport: Replaces the network in tests.
+            paces: What this process shares with others; left out, it is alone.
+            monotonic: A clock in seconds that never goes back.
+            sleep: Waits that many seconds.
+        """
+        self._url = f"{url.rstrip('/')}/v0"
+        self._clock = clock
+        self.name = name
+        self.live = live
+        self._list_deadline_seconds = list_deadline_seconds
+        own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
+        self._client = VenueClient(
+            deadline_seconds=call_deadline_seconds,
+            requests_per_10_seconds=own if requests_per_10_seconds is None else requests_per_10_seconds,
+            transport=transport,
+            paces=paces,
+            now=clock,
+            monotonic=monotonic,
+            sleep=sleep,
+        )
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, _Bets] = OrderedDict()
+        self._reading: dict[str, threading.Lock] = {}
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
+        """Return the open markets that traded most in a day, as events.
+
+        The venue answers for now, whatever `as_of` says. Of a market that is
+        no event of ours, such as a poll, the list says enough: a note counts
+        them by kind.
+
+        Raises:
+            VenueUnavailable: If a page or a market of it could not be read; never part of a list.
+            VenueChanged: If a page does not keep the contract.
+        """
+        events: list[Event] = []
+        skipped: list[Skip] = []
+        unplayed_counts: dict[str, int] = {}
+        complete = False
+        for payloads, reasons, complete in self._pages():
+            quoted_at = self._clock()
+            for reason in reasons:
+                unplayed_counts[reason] = unplayed_counts.get(reason, 0) + 1
+            for payload in payloads:
+                event, skips = parse_event(payload, quoted_at=quoted_at)
+                skipped.extend(skips)
+                # It may have ended between the list and the look at it.
+                events.extend([event] if event is not None and not event.closed else [])
+            if not complete and enough is not None and enough(events):
+                break
+        notes = tuple(f"{count} listed are not played: {reason}" for reason, count in unplayed_counts.items())
+        return EventPage(tuple(events), tuple(skipped), complete, notes)
+
+    def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
+        """Yield the open markets page by page as `/market/{id}` writes them, without those that are no event of ours.
+
+        Errors as in `events`.
+
+        Args:
+            enough: Asked between pages with all objects so far.
+        """
+        objects: list[object] = []
+        for payloads, _, _ in self._pages():
+            objects.extend(payloads)
+            yield payloads
+            if enough is not None and enough(objects):
+                return
+
+    def event(self, event_id: str, as_of: datetime) -> Event:
+        """Return one market as it is now, open or closed, as an event.
+
+        Raises:
+            UsageError: If the venue knows no such market, or it is of a kind that is not played.
+            VenueUnavailable: If it did not answer.
+            VenueChanged: If it cannot be read.
+        """
+        payload = self._market(event_id)
+        if payload is None:
+            raise UsageError(f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids")
+        if (reason := unplayed(payload)) is not None:
+            raise UsageError(f"event {event_id} cannot be played: {reason}; `predibot select` shows others")
+        event, skips = parse_event(payload, quoted_at=self._clock())
+        if event is None:
+            raise VenueChanged(f"{self.name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
+        return event
+
+    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
+        """Return what each bet with start < at <= until moved the price to, oldest first; NO has what YES lacks to 1.
+
+        A limit order moves it at its last fill. Bets that were cancelled, not
+        filled, or are redemptions moved nothing.
+
+        Raises:
+            VenueUnavailable: If a part could not be read.
+            VenueChanged: If an answer does not keep the contract.
+        """
+        try:
+            return PricePath(instrument, self._points(instrument.id, start, until))
+        except UsageError:
+            return PricePath(instrument)
+
+    def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
+        """Return `{"t", "p"}` points of a token with start < t <= until, made from its bets; else as `price_path`.
+
+        Raises:
+            UsageError: If the id is no token of this venue.
+        """
+        return [{"t": point.at.timestamp(), "p": point.price} for point in self._points(token_id, start, until)]
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Return a fresh quote for each market of the event that is still open: the chance that is displayed.
+
+        Raises:
+            VenueUnavailable: If it could not be read.
+            VenueChanged: If the answer does not keep the contract.
+        """
+        fresh = self.event(event.id, self._clock())
+        wanted = {market.id for market in event.markets}
+        return {
+            market.id: market.quote
+            for market in fresh.markets
+            if market.id in wanted and not market.closed and not fresh.closed and market.quote is not None
+        }
+
+    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
+        """Return what these markets paid, as far as they are settled by the instant.
+
+        A settlement counts from the instant the venue states, else from our
+        first sight of it: `as_of` where that lies less than 15 minutes back.
+
+        Raises:
+            VenueUnavailable: If they could not be read whole.
+            VenueChanged: If an answer does not keep the contract.
+        """
+        found: dict[str, tuple[Resolution, ...]] = {}
+        skipped: list[Skip] = []
+        by_contract: dict[str, list[str]] = {}
+        for ref in markets:
+            try:
+                by_contract.setdefault(contract_of(ref.id)[0], []).append(ref.id)
+            except ValueError as error:
+                skipped.append(Skip("resolution", ref.id, str(error)))
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            payloads = dict(zip(by_contract, pool.map(self._market, by_contract), strict=True))
+        for contract, payload in payloads.items():
+            asked = by_contract[contract]
+            if payload is None:
+                skipped += [Skip("resolution", name, "the venue has no such market any more") for name in asked]
+                continue
+            now = self._clock()
+            first_seen_at = as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
+            settled, unread = parse_resolutions(payload, first_seen_at=first_seen_at)
+            whole = unread.get(contract)
+            for name in asked:
+                resolution, reason = settled.get(name), unread.get(name, whole)
+                if reason is not None:
+                    skipped.append(Skip("resolution", name, reason))
+                elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
+                    found[name] = (resolution,)
+        return ResolutionPage(found, tuple(skipped))
+
+    def _pages(self) -> Iterator[tuple[list[object], list[str], bool]]:
+        """Yield the open markets of each page of the list, why others of it are not played, and whether it is the last.
+
+        The list shows neither answers nor descriptions, so each market is asked for.
+        """
+        url = f"{self._url}/search-markets"
+        fixed = [("term", ""), ("filter", "open"), ("sort", "24-hour-vol"), ("limit", str(PAGE_SIZE))]
+        until = self._client.until(self._list_deadline_seconds)
+        offset, seen, lowest = 0, set[str](), None
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            while offset <= LARGEST_OFFSET:
+                rows = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
+                if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                    raise VenueChanged(f"{url} answered no list of markets but {fields.seen(rows)}; update predibot")
+                if rows and (first := payload_id(rows[0])) in seen and all(payload_id(row) in seen for row in rows):
+                    raise VenueChanged(f"a page of the list is of {first} again: the venue ignores offset")
+                lowest = _checked_order(rows, lowest)
+                fresh = [row for row in rows if payload_id(row) not in seen]
+                seen |= {payload_id(row) for row in rows}
+                reasons = [unplayed(row) for row in fresh]
+                played = [payload_id(row) for row, reason in zip(fresh, reasons, strict=True) if reason is None]
+                whole = list(pool.map(lambda name: self._market(name, until=until), played))
+                # One that was taken down since is on no list any more.
+                payloads = [payload for payload in whole if payload is not None]
+                yield payloads, [reason for reason in reasons if reason is not None], not rows
+                if not rows:
+                    return
+                # A page may be shorter than was asked for; only an empty one is the end.
+                offset += len(rows)
+
+    def _market(self, contract: str, *, until: float | None = None) -> object | None:
+        """Return one market object as the venue wrote it; None where there is none."""
+        try:
+            contract_of(contract)
+            url = f"{self._url}/market/{contract}"
+            payload = self._client.get(url) if until is None else self._client.get(url, until=until)
+        except ValueError:
+            return None
+        except RequestRefused as refusal:
+            if refusal.status in _NO_SUCH_OBJECT:
+                return None
+            raise
+        if payload_id(payload) != contract:
+            raise VenueChanged(f"asked for market {contract}, got {fields.seen(payload)}; update predibot")
+        return payload
+
+    def _points(self, token_id: str, start: datetime, until: datetime) -> tuple[PricePoint, ...]:
+        """Return the prices of one token."""
+        name, _, side = token_id.rpartition("-")
+        try:
+            contract, answer = contract_of(name)
+        except ValueError:
+            side = ""
+        if side not in SIDES:
+            raise UsageError(f"{token_id[:100]!r} is not a token of {self.name}; one ends in -YES or -NO")
+        points = self._bets(contract, start, until).points.get(answer, ())
+        first = bisect_right(points, start, key=lambda point: point.at)
+        last = bisect_right(points, until, key=lambda point: point.at)
+        asked = points[first:last]
+        return asked if side == "YES" else tuple(PricePoint(point.at, 1.0 - point.price) for point in asked)
+
+    def _bets(self, contract: str, start: datetime, until: datetime) -> _Bets:
+        """Return the prices of a contract that cover a window; its sides and answers share what was read once."""
+        with self._lock:
+            reading = self._reading.setdefault(contract, threading.Lock())
+        with reading:
+            kept = self._kept.get(contract)
+            if kept is None or kept.since > start or kept.until < until:
+                kept = self._read_bets(contract, start)
+                with self._lock:
+                    self._kept[contract] = kept
+                    while len(self._kept) > 1 and (
+                        len(self._kept) > MAX_KEPT_CONTRACTS
+                        or sum(each.size for each in self._kept.values()) > MAX_KEPT_POINTS
+                    ):
+                        self._kept.popitem(last=False)
+            return kept
+
+    def _read_bets(self, contract: str, start: datetime) -> _Bets:
+        """Read the bets of a contract, the latest first, until they are older than an instant.
+
+        An order that was made before it and filled later need not be found: who filled it has a bet of that instant.
+        """
+        url, read_at = f"{self._url}/bets", self._clock()
+        priced: list[tuple[datetime, str | None, float]] = []
+        before, seen = "", set[str]()
+        for _ in range(MAX_BET_PAGES):
+            query = [("contractId", contract), ("limit", str(BETS_A_PAGE)), *([("before", before)] if before else [])]
+            try:
+                rows = self._client.get(url, query)
+            except RequestRefused as refusal:
+                if refusal.status in _NO_SUCH_OBJECT:
+                    raise VenueUnavailable(f"{refusal}; the market may be gone") from refusal
+                raise
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                raise VenueChanged(f"{url} answered no list of bets but {fields.seen(rows)}; update predibot")
+            if not rows:
+                return _bets_of(priced, datetime.min.replace(tzinfo=UTC), read_at)
+            before = str(rows[-1].get("id"))
+            if before in seen:
+                raise VenueChanged(f"{url} answered bet {before[:40]!r} twice: it ignores before; update predibot")
+            seen.add(before)
+            priced += [row for each in rows if (row := _priced(each, contract)) is not None]
+            if _made_at(rows[-1]) <= start:
+                return _bets_of(priced, start, read_at)
+        raise VenueUnavailable(f"{url}: {MAX_BET_PAGES} pages of bets of {contract} and no end; ask for fewer days")
+
+
+def _priced(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None, float] | None:
+    """Return when a bet moved which answer to what price; None where it moved none.
+
+    Raises:
+        VenueChanged: If it cannot be read; a path without it would be another.
+    """
+    if bet.get("contractId") != contract:
+        raise VenueChanged(f"asked for bets of {contract}, got one of {fields.seen(bet.get('contractId'))}")
+    try:
+        point = manifold_price(bet)
+        answer = bet.get("answerId")
+        return None if point is None else (point.at, None if answer is None else contract_of(answer)[0], point.yes)
+    except (Unreadable, ValueError, AttributeError) as error:
+        raise VenueChanged(f"bet {fields.seen(bet.get('id'))} of {contract} cannot be read: {error}") from error
+
+
+def _made_at(bet: Mapping[str, Any]) -> datetime:
+    try:
+        return fields.unix_instant(fields.stated_number(bet.get("createdTime")) / 1000)
+    except ValueError as error:
+        raise VenueChanged(f"bet {fields.seen(bet.get('id'))} has no createdTime: {error}; update predibot") from error
+
+
+def _bets_of(priced: Sequence[tuple[datetime, str | None, float]], since: datetime, until: datetime) -> _Bets:
+    """Return the points by answer, oldest first; of two at one instant the last made counts."""
+    points: dict[str | None, dict[datetime, float]] = {}
+    # They came latest first.
+    for at, answer, price in sorted(reversed(priced), key=lambda row: row[0]):
+        points.setdefault(answer, {})[at] = price
+    paths = {answer: tuple(PricePoint(at, price) for at, price in path.items()) for answer, path in points.items()}
+    return _Bets(since, until, paths)
+
+
+def _checked_order(rows: Sequence[Mapping[str, Any]], lowest: float | None) -> float | None:
+    """Refuse a row that should have come earlier, and return the lowest volume so far."""
+    for row in rows:
+        try:
+            value = fields.optional_number(row.get("volume24Hours"))
+        except ValueError:
+            continue
+        if value is None:
+            continue
+        if lowest is not None and value > lowest * (1.0 + ORDER_TOLERANCE) + 1.0:
+            raise VenueChanged(
+                f"the list is not in the order asked for: volume24Hours {value:g} after {lowest:g}; update predibot"
+            )
+        lowest = value if lowest is None else min(value, lowest)
+    return lowest

@@ -1,0 +1,340 @@
+"""The Manifold parser: a market object becomes an event of ours with one market, or one an answer; pure.
+
+A binary market is an event with one market. Of a market with several answers
+each answer is a market of the event, exclusive where the answers' chances add
+up to one. Everything else that Manifold has (polls, numbers, bounties) is
+skipped with its kind.
+
+A market is named by the id of its contract, and behind a hyphen by that of its
+answer. Its two tokens are that name with `-YES` and `-NO`.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
+from predibot.domain.price import SIDES, Quote
+from predibot.domain.resolution import Resolution
+from predibot.venues import fields
+
+MAX_ANSWERS = 2_000
+MAX_TAGS = 500
+MAX_DOCUMENT_DEPTH = 50
+UNKNOWN_ID = "?"
+_ID = re.compile(r"[A-Za-z0-9_]{1,40}")
+_PLAYED = ("BINARY", "MULTIPLE_CHOICE")
+_SHARED = ("MKT", "CHOOSE_MULTIPLE")
+"""The words of a resolution in which several answers win a part each."""
+
+RESULT_FIELDS = frozenset(
+    {"isResolved", "resolution", "resolutionProbability", "resolutions", "resolutionTime", "resolverId"}
+)
+"""Fields that say how a question came out, of a market or of an answer."""
+_STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
+
+
+def manifold_id(value: object) -> str:
+    """Return an id of Manifold: letters, digits and underscores, so that a hyphen ends it."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise ValueError(f"{fields.seen(value)} is not an id of Manifold")
+    return value
+
+
+def contract_of(market_id: str) -> tuple[str, str | None]:
+    """Return the ids of the contract and of the answer that a market's id is made of; no answer of a binary one.
+
+    Raises:
+        ValueError: If it is no id of such a market.
+    """
+    contract, hyphen, answer = market_id.partition("-")
+    return manifold_id(contract), manifold_id(answer) if hyphen else None
+
+
+def market_ref(contract: str, answer: str | None = None) -> MarketRef:
+    """Return how a market is named."""
+    name = contract if answer is None else f"{contract}-{answer}"
+    return MarketRef(name, None, tuple(f"{name}-{side}" for side in SIDES))
+
+
+def _milliseconds(value: object) -> datetime | None:
+    """Return the instant of a count of milliseconds, or None where none is stated."""
+    number = fields.optional_number(value)
+    if number is None:
+        return None
+    # Some end in the year 275760, the last that a browser knows.
+    if number / 1000 >= fields.LATEST_UNIX_SECONDS:
+        return None
+    return fields.unix_instant(number / 1000)
+
+
+def _listed(value: object) -> object:
+    return [] if value is None else value
+
+
+class _Wire(BaseModel):
+    """An untrusted object: fields we do not use are passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+_Id = Annotated[str, BeforeValidator(manifold_id)]
+_Instant = Annotated[datetime | None, BeforeValidator(_milliseconds)]
+
+
+class _ResolvedWire(_Wire):
+    """What a market or an answer says of its end."""
+
+    id: _Id
+    resolution: fields.ShortText = ""
+    resolved_at: _Instant = Field(default=None, alias="resolutionTime")
+    share: fields.OptionalPrice = Field(default=None, alias="resolutionProbability")
+
+
+class _AnswerWire(_ResolvedWire):
+    """One answer of a market with several."""
+
+    text: fields.StatedText
+    probability: fields.OptionalPrice = Field(default=None, validation_alias=AliasChoices("probability", "prob"))
+    volume: fields.OptionalAmount = None
+    is_other: fields.OptionalFlag = Field(default=None, alias="isOther")
+
+
+class _SettlementWire(_ResolvedWire):
+    """The few fields that say whether and how a market was settled; its answers are parsed one by one."""
+
+    kind: fields.StatedText = Field(alias="outcomeType")
+    is_resolved: fields.OptionalFlag = Field(default=None, alias="isResolved")
+    answers: Annotated[list[object], BeforeValidator(_listed), Field(max_length=MAX_ANSWERS)] = []
+    sum_to_one: fields.OptionalFlag = Field(default=None, alias="shouldAnswersSumToOne")
+    shares: dict[str, fields.OptionalAmount] | None = Field(default=None, alias="resolutions")
+
+
+class _MarketWire(_SettlementWire):
+    """A market as `/market/{id}` writes it."""
+
+    question: fields.StatedText
+    slug: fields.ShortText = ""
+    closes_at: _Instant = Field(default=None, alias="closeTime")
+    probability: fields.OptionalPrice = None
+    volume: fields.OptionalAmount = None
+    volume_24h: fields.OptionalAmount = Field(default=None, alias="volume24Hours")
+    text: fields.LongText = Field(default="", alias="textDescription")
+    description: object = None
+    tags: Annotated[list[fields.ShortText], BeforeValidator(_listed), Field(max_length=MAX_TAGS)] = Field(
+        default=[], alias="groupSlugs"
+    )
+    adds_answers: fields.ShortText = Field(default="DISABLED", alias="addAnswersMode")
+
+    @property
+    def words(self) -> str:
+        """Return the description as plain text."""
+        return self.text or fields.long_text(" ".join(_texts(self.description)))
+
+
+def _texts(document: object) -> list[str]:
+    """Return the texts of a rich document in their order, however deep it is."""
+    if isinstance(document, str):
+        return [document]
+    found, waiting = list[str](), [(document, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if not isinstance(node, dict) or depth > MAX_DOCUMENT_DEPTH:
+            continue
+        if isinstance(node.get("text"), str):
+            found.append(node["text"])
+        inner = node.get("content")
+        waiting += [(each, depth + 1) for each in reversed(inner)] if isinstance(inner, list) else []
+    return found
+
+
+def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+    """Return a market object as an event, and a skip for everything of it that cannot be read or played.
+
+    Args:
+        payload: One object of `/market/{id}`, decoded from JSON.
+        quoted_at: When its chances were read; what closes by then is closed.
+
+    Returns:
+        The event, or None with a skip of kind `event`.
+    """
+    try:
+        parsed = _MarketWire.model_validate(payload)
+    except ValidationError as error:
+        return None, (Skip("event", payload_id(payload), fields.reason_of(error)),)
+    if (reason := unplayed(payload)) is not None:
+        return None, (Skip("event", parsed.id, reason),)
+    skipped: list[Skip] = []
+    markets: dict[str, Market] = {}
+    if parsed.kind == "BINARY":
+        market = _market(parsed, None, quoted_at)
+        markets[market.id] = market
+    for entry in parsed.answers if parsed.kind != "BINARY" else ():
+        try:
+            answer = _AnswerWire.model_validate(entry)
+        except ValidationError as error:
+            skipped.append(Skip("market", payload_id(entry), fields.reason_of(error), parsed.id))
+            continue
+        market = _market(parsed, answer, quoted_at)
+        if market.id in markets:
+            skipped.append(Skip("market", market.id, "the event lists it twice; the first is taken", parsed.id))
+        elif answer.is_other and parsed.adds_answers != "DISABLED":
+            # A share of it becomes another thing with each answer that is added.
+            skipped.append(Skip("market", market.id, "answers may still be taken out of it", parsed.id))
+        else:
+            markets[market.id] = market
+    return _event(parsed, tuple(markets.values()), payload, quoted_at), tuple(skipped)
+
+
+def unplayed(payload: object) -> str | None:
+    """Return why a market object, be it whole or as lists show it, is no event of ours; None where it is one."""
+    stated = payload if isinstance(payload, Mapping) else {}
+    kind = stated.get("outcomeType")
+    if kind not in _PLAYED:
+        return f"it is a market of kind {fields.seen(kind)}; played are {' and '.join(_PLAYED)}"
+    # Those of a lottery were paid in money, and share the question with one in mana.
+    if (token := stated.get("token", "MANA")) != "MANA":
+        return f"it is paid in {fields.seen(token)}, not in mana"
+    return None
+
+
+def _event(parsed: _MarketWire, markets: tuple[Market, ...], payload: object, quoted_at: datetime) -> Event:
+    return Event(
+        id=parsed.id,
+        title=parsed.question,
+        markets=markets,
+        slug=parsed.slug,
+        description=parsed.words,
+        tags=tuple(Tag(slug.replace("-", " "), slug) for slug in parsed.tags if slug),
+        closes_at=fields.known_end(parsed.closes_at),
+        closed=_is_closed(parsed, None, quoted_at),
+        volume_24h_usd=parsed.volume_24h,
+        payload=fields.dumps(fields.without(payload, RESULT_FIELDS)),
+    )
+
+
+def _is_closed(parsed: _MarketWire, answer: _AnswerWire | None, at: datetime) -> bool | None:
+    """Return whether nobody can trade any more: it is resolved, or its end has passed."""
+    if (answer is not None and answer.resolution) or (parsed.closes_at is not None and parsed.closes_at <= at):
+        return True
+    return parsed.is_resolved
+
+
+def _market(parsed: _MarketWire, answer: _AnswerWire | None, quoted_at: datetime) -> Market:
+    """Return a binary market, or an answer as one."""
+    chance = parsed.probability if answer is None else answer.probability
+    return Market(
+        ref=market_ref(parsed.id, None if answer is None else answer.id),
+        question=parsed.question if answer is None else fields.short_text(f"{parsed.question}: {answer.text}"),
+        outcomes=SIDES,
+        description=parsed.words,
+        closes_at=fields.known_end(parsed.closes_at),
+        closed=_is_closed(parsed, answer, quoted_at),
+        volume_24h_usd=parsed.volume_24h if answer is None else None,
+        volume_usd=parsed.volume if answer is None else answer.volume,
+        quote=None if chance is None else Quote(at=quoted_at, displayed=chance),
+        exclusive_group=parsed.id if answer is not None and parsed.sum_to_one else "",
+    )
+
+
+def parse_resolutions(
+    payload: object, *, first_seen_at: datetime
+) -> tuple[Mapping[str, Resolution], Mapping[str, str]]:
+    """Return how a market object and its answers were settled, and why what is settled cannot be read.
+
+    YES pays 1 and NO pays 0, whatever `resolutionProbability` says; it is the
+    payout of MKT alone. CANCEL voids without a payout. Where answers exclude
+    each other, the resolution is the id of the one that won, or shares of
+    several; else each answer has one of its own.
+
+    Args:
+        payload: One object of `/market/{id}`.
+        first_seen_at: What counts as the instant of settlement where the venue does not state one.
+
+    Returns:
+        Both by the id of the market, as far as they are settled; the id `?` where none can be read.
+    """
+    try:
+        parsed = _SettlementWire.model_validate(payload)
+    except ValidationError as error:
+        return {}, {payload_id(payload): fields.reason_of(error)}
+    if parsed.kind == "BINARY":
+        return _settled({parsed.id: (parsed, parsed)}, first_seen_at) if parsed.is_resolved else ({}, {})
+    answers: dict[str, _ResolvedWire] = {}
+    unread: dict[str, str] = {}
+    for entry in parsed.answers:
+        try:
+            answer = _ResolvedWire.model_validate(entry)
+        except ValidationError as error:
+            unread[f"{parsed.id}-{payload_id(entry)}"] = fields.reason_of(error)
+            continue
+        answers.setdefault(answer.id, answer)
+    names = {answer: market_ref(parsed.id, answer).id for answer in answers}
+    if not parsed.sum_to_one:
+        settled = {names[each.id]: (each, parsed) for each in answers.values() if each.resolution}
+        found, unsaid = _settled(settled, first_seen_at)
+        return found, unread | unsaid
+    if not parsed.is_resolved:
+        return {}, unread
+    won: Mapping[str, float | None]
+    if parsed.resolution == "CANCEL":
+        won = dict.fromkeys(answers)
+    elif parsed.resolution in answers:
+        won = {answer: float(answer == parsed.resolution) for answer in answers}
+    elif parsed.resolution in _SHARED and (shares := _shares(parsed.shares or {}, answers)) is not None:
+        won = {answer: shares.get(answer, 0.0) for answer in answers}
+    else:
+        said = f"it is resolved to {fields.seen(parsed.resolution)}, which says of no answer what it pays"
+        return {}, unread | dict.fromkeys(names.values(), said)
+    return {names[answer]: _paying(paid, parsed.resolved_at, first_seen_at) for answer, paid in won.items()}, unread
+
+
+def _settled(
+    ended: Mapping[str, tuple[_ResolvedWire, _ResolvedWire]], first_seen_at: datetime
+) -> tuple[dict[str, Resolution], dict[str, str]]:
+    """Return what each of those that ended pays by its own word, and why some do not say it."""
+    found, unread = dict[str, Resolution](), dict[str, str]()
+    for name, (each, whole) in ended.items():
+        paid = {"YES": 1.0, "NO": 0.0, "MKT": each.share, "CANCEL": None}.get(each.resolution)
+        if paid is None and each.resolution != "CANCEL":
+            unread[name] = (
+                "it is resolved to MKT without a resolutionProbability"
+                if each.resolution == "MKT"
+                else f"it is resolved to {fields.seen(each.resolution)}, which is none of YES, NO, MKT and CANCEL"
+            )
+            continue
+        found[name] = _paying(paid, each.resolved_at or whole.resolved_at, first_seen_at)
+    return found, unread
+
+
+def _shares(stated: Mapping[str, float | None], answers: Mapping[str, _ResolvedWire]) -> dict[str, float] | None:
+    """Return which part of one each answer pays, or None where that is not said."""
+    total = sum(share or 0.0 for share in stated.values())
+    if total <= 0.0 or not stated.keys() <= answers.keys():
+        return None
+    return {answer: (share or 0.0) / total for answer, share in stated.items()}
+
+
+def _paying(paid: float | None, at: datetime | None, first_seen_at: datetime) -> Resolution:
+    if at is None:
+        return Resolution(paid, first_seen_at, "first_sight", first_seen_at)
+    return Resolution(paid, at, "venue", at)
+
+
+def stored_without_results(payload: str) -> str:
+    """Return a payload as it is stored, without results."""
+    if _STATES_RESULT.search(payload) is None:
+        return payload
+    return fields.dumps(fields.without(fields.loads(payload), RESULT_FIELDS))
+
+
+def payload_id(payload: object) -> str:
+    """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
+    stated: Any = payload.get("id") if isinstance(payload, Mapping) else None
+    try:
+        return manifold_id(stated)
+    except ValueError:
+        return UNKNOWN_ID
