@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from predibot.domain.untrusted_text import bounded, title_line
 from predibot.games.answers import Words
+from predibot.text_tasks.cleaning import MONEY_SIGNS
 from predibot.text_tasks.tasks import NEUTRAL, Item
 
 MAX_COMMENT_CHARACTERS = 4_000
@@ -93,8 +94,7 @@ def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> 
     if item.price is not None and not price_blind:
         parts.append(f"Mean price of YES while these were written: {item.price:.2f}")
     if item.side is not None and item.size is not None:
-        unit = "M$" if item.platform == "manifold" else "$"
-        parts.append(f"What the writer holds: {item.side}, staked {unit}{item.size:,.0f}")
+        parts.append(f"What the writer holds: {item.side}, staked {MONEY_SIGNS[item.platform]}{item.size:,.0f}")
     if len(item.texts) == 1:
         told.append(f"comment: {_indented(bounded(item.texts[0], MAX_COMMENT_CHARACTERS))}")
     else:

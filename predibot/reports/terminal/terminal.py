@@ -10,7 +10,6 @@ from rich.text import Text
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import REASON_KINDS
-from predibot.plugins.venues import currency_of, instruments_of
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.text import plain, sentence
@@ -99,7 +98,7 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
     print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
     console.print()
     if view.selected:
-        with figures.in_currency(currency_of(instruments_of(view.venue))):
+        with figures.in_currency(view.currency):
             print_grid(console, _chosen_grid(view.selected))
     else:
         print_line(console, "no event selected")

@@ -40,7 +40,8 @@ def circumstances(each: WorstDecision) -> str:
         outcome = f"open at {outcome}"
     return (
         f"{format_instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
-        f"forecast {figures.probability(loss.probability)}, {figures.usd(abs(loss.bet_usd))} on {side}, outcome {outcome}"
+        f"forecast {figures.probability(loss.probability)}, {figures.usd(abs(loss.bet_usd))} on {side}, "
+        f"outcome {outcome}"
     )
 
 

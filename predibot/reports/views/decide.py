@@ -89,12 +89,15 @@ class SelectionView:
     selected: tuple[ChosenView, ...]
     passed_over: tuple[PassedOverView, ...] = ()
     notes: tuple[str, ...] = ()
+    currency: str = "USD"
+    """What volumes are in."""
 
     def document(self) -> Document:
         """Return the JSON document."""
         return {
             "as_of": format_instant(self.as_of),
             "venue": self.venue,
+            "currency": self.currency,
             "selected": [event.document() for event in self.selected],
             "passed_over": [event.document() for event in self.passed_over],
             "notes": list(self.notes),

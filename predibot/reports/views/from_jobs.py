@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import RunSummary, StoredRun
+from predibot.plugins.venues import currency_of
 from predibot.reports.views.decide import (
     BetView,
     ChosenView,
@@ -66,6 +67,7 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
             PassedOverView(each.event_id, each.title, each.rule, each.reason) for each in choice.selection.passed_over
         ),
         notes=choice.notes,
+        currency=currency_of(opened.venue.name),
     )
 
 

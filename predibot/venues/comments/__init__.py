@@ -39,5 +39,5 @@ VENUE = VenuePlugin(
     check=lambda argument: str(_folder(argument)),
     payloads=PayloadReader(_event, lambda _: "", without_truth),
     # Of the hosts that comments are collected from, besides those of a venue of markets.
-    urls=("data_url", "manifold_url"),
+    urls=("data_url",),
 )

@@ -1,5 +1,6 @@
 """The Manifold venue: markets, their bets and their resolutions; reading only, as of now."""
 
+import math
 import threading
 import time
 from bisect import bisect_right
@@ -82,7 +83,7 @@ class Manifold(AbstractContextManager["Manifold"]):
             name: The venue whose instruments these are.
             live: Whether quotes age while a bot thinks.
             call_deadline_seconds: For one request with all its tries.
-            list_deadline_seconds: For all pages of the list of events.
+            list_deadline_seconds: For each page of the list of events with its markets.
             requests_per_10_seconds: By address prefix; None takes the venue's
                 own limit, and none for a host on this machine.
             transport: Replaces the network in tests.
@@ -257,10 +258,11 @@ class Manifold(AbstractContextManager["Manifold"]):
         """
         url = f"{self._url}/search-markets"
         fixed = [("term", ""), ("filter", "open"), ("sort", "24-hour-vol"), ("limit", str(PAGE_SIZE))]
-        until = self._client.until(self._list_deadline_seconds)
         offset, seen, lowest = 0, set[str](), None
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             while offset <= LARGEST_OFFSET:
+                # Of each page: at the pace that the venue allows, all of them take minutes.
+                until = self._client.until(self._list_deadline_seconds)
                 rows = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
                 if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
                     raise VenueChanged(f"{url} answered no list of markets but {fields.seen(rows)}; update predibot")
@@ -280,12 +282,12 @@ class Manifold(AbstractContextManager["Manifold"]):
                 # A page may be shorter than was asked for; only an empty one is the end.
                 offset += len(rows)
 
-    def _market(self, contract: str, *, until: float | None = None) -> object | None:
+    def _market(self, contract: str, *, until: float = math.inf) -> object | None:
         """Return one market object as the venue wrote it; None where there is none."""
         try:
             contract_of(contract)
             url = f"{self._url}/market/{contract}"
-            payload = self._client.get(url) if until is None else self._client.get(url, until=until)
+            payload = self._client.get(url, until=until)
         except ValueError:
             return None
         except RequestRefused as refusal:

@@ -23,8 +23,8 @@ def written(found: Evaluation) -> Any:
 def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
     document = written(evaluation("random_bet", notes=("a note",)))
     assert " ".join(document) == (
-        "as_of first_results_at convention confidence resamples seed leaderboard conclusions missing bots evidence "
-        "comparisons by parts by_category by_lead_time_days by_confidence delays sizings notes"
+        "as_of first_results_at currency convention confidence resamples seed leaderboard conclusions missing bots "
+        "evidence comparisons by parts by_category by_lead_time_days by_confidence delays sizings notes"
     )
     assert " ".join(document["bots"][0]) == (
         "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters brier_by_event log_score "

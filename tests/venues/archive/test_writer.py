@@ -132,9 +132,10 @@ def test_a_first_sight_later_than_the_settlement_is_kept(tmp_path: Path) -> None
     assert stored[condition_of(1)]["effective_at"] == SECOND + 86_400
 
 
-def test_only_condition_ids_name_resolutions(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not a condition id"):
-        merge_resolutions(tmp_path, {"0x12": paid(1.0)}, seen_at=NOW)
+@pytest.mark.parametrize("name", ["", "../elsewhere", "a b", "-x", "x" * 101])
+def test_only_ids_of_conditions_and_markets_name_resolutions(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="not the id of a condition or a market"):
+        merge_resolutions(tmp_path, {name: paid(1.0)}, seen_at=NOW)
 
 
 @pytest.mark.parametrize("text", ["[]", "{", f'{{"{condition_of(1)}": 7}}', f'{{"{condition_of(1)}": []}}'])

@@ -1,0 +1,110 @@
+"""A venue in play money plays every game; its mana is a currency of its own, which is never added to dollars."""
+
+import json
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.errors import UsageError
+from predibot.jobs.evaluate import asked_venues, evaluate_stored
+from predibot.jobs.verify import verify
+from predibot.ledger.store import Store
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.scoring.evaluation.evaluation import Question
+from tests.jobs.program import Program, document_of
+from tests.jobs.tiny import canonical_at, clock
+from tests.ledger.databases import Postgres
+
+VENUE = "sandbox_mana:events=6"
+BOTS = """
+[[bots]]
+strategy = "{one}"
+[[bots]]
+strategy = "{other}"
+[[bots]]
+strategy = "one_shot"
+model = "sandbox/sharp"
+"""
+GAMES = {
+    "dollar_per_event": ("1d", "favourite", "random_bet", 9),
+    "portfolio_weights": ("1d", "equal_weights", "random_weights", 9),
+    "weekly_cohort": ("7d", "all_cash", "random_trade", 21),
+}
+
+
+def recipe(game: str, venue: str = VENUE) -> str:
+    """Return a recipe of three bots, one of them a script of the sandbox that knows more than the price."""
+    every, one, other, _ = GAMES[game]
+    return f'every = "{every}"\nvenue = "{venue}"\n[game]\nname = "{game}"\n' + BOTS.format(one=one, other=other)
+
+
+def replayed(folder: Path, game: str, ledger: str) -> dict[str, object]:
+    """Replay a game to its end, and return what the program said."""
+    every, _, _, days = GAMES[game]
+    (folder / f"{game}.toml").write_text(recipe(game), encoding="utf-8")
+    program = Program(folder, {"PREDIBOT_WORKERS": "2"})
+    last = SANDBOX_OPENS_AT + timedelta(days=days)
+    instants = ("--from", SANDBOX_OPENS_AT.isoformat(), "--to", last.isoformat(), "--every", every)
+    done = document_of(program.start("replay", f"{game}.toml", *instants, "--ledger", ledger, "--json"), seconds=600.0)
+    program.close()
+    return done
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_is_played_in_mana_and_both_databases_agree(tmp_path: Path, postgres: Postgres, game: str) -> None:
+    ledgers = [f"sqlite:///{tmp_path / 'mana.db'}", postgres.empty()]
+    documents = [replayed(tmp_path, game, ledger) for ledger in ledgers]
+    assert documents[0]["currency"] == documents[1]["currency"] == "MANA"
+    exports = [canonical_at(ledger) for ledger in ledgers]
+    assert exports[0] == exports[1]
+    with Store.open_to_read(ledgers[0]) as store, store.read() as connection:
+        said = {tuple(row) for row in connection.execute(text("SELECT venue, currency FROM instruments"))}
+        kinds = Counter(connection.execute(text("SELECT payout_yes FROM resolutions")).scalars())
+        assert verify(store).broken == ()
+    assert said == {("sandbox_mana", "MANA")}
+    assert kinds[0.0] and kinds[1.0]
+
+
+def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -> None:
+    ledger = f"sqlite:///{tmp_path / 'both.db'}"
+    program = Program(tmp_path, {"PREDIBOT_WORKERS": "2"})
+    for name, venue in (("mana", VENUE), ("dollars", "sandbox:events=6")):
+        (tmp_path / f"{name}.toml").write_text(recipe("portfolio_weights", venue), encoding="utf-8")
+        document_of(program.start("decide", f"{name}.toml", "--ledger", ledger, "--json"), seconds=120.0)
+    program.close()
+    with Store.open_to_read(ledger) as store:
+        with pytest.raises(UsageError, match="must not be mixed"):
+            asked_venues(store, None)
+        found = {
+            venue: evaluate_stored(
+                store, venue=venue, recipe=None, bots=(), as_of=None, question=Question(), clock=clock
+            ).evaluation
+            for venue in (VENUE, "sandbox:events=6")
+        }
+    assert {venue: each.currency for venue, each in found.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
+    for each in found.values():
+        assert len(each.accounts) == 1
+
+
+def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(tmp_path: Path) -> None:
+    program = Program(tmp_path, {"PREDIBOT_WORKERS": "2", "COLUMNS": "100"})
+    (tmp_path / "mana.toml").write_text(recipe("portfolio_weights"), encoding="utf-8")
+    ledger = f"sqlite:///{tmp_path / 'mana.db'}"
+    document_of(program.start("decide", "mana.toml", "--ledger", ledger, "--json"), seconds=120.0)
+    screens = {
+        name: program.start(*arguments).communicate()[0]
+        for name, arguments in {
+            "report": ("report", "--ledger", ledger),
+            "account": ("account", "equal_weights", "--ledger", ledger),
+            "select": ("select", "--venue", VENUE),
+            "listed": ("select", "--venue", VENUE, "--json"),
+        }.items()
+    }
+    program.close()
+    assert "M$500.00 at the start" in screens["report"]
+    assert "$0.000" in screens["report"] and "M$0.000" not in screens["report"]
+    assert "on M$500.00 paid in" in screens["account"]
+    assert json.loads(screens["listed"])["currency"] == "MANA" and "M$" in screens["select"]
