@@ -9,10 +9,10 @@ from tests.ledger.databases import Postgres
 
 pytest.importorskip("distributed")
 
-KILLS = 5
+KILLS = 3
 
 
-def test_twenty_kills_leave_the_ledger_of_an_undisturbed_run_and_every_call_in_the_books(
+def test_kills_leave_the_ledger_of_an_undisturbed_run_and_every_call_in_the_books(
     tmp_path: Path, postgres: Postgres
 ) -> None:
     with provider() as server:

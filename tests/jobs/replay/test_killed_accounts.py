@@ -10,12 +10,12 @@ from tests.jobs.test_killed import outcomes
 from tests.jobs.tiny import canonical, canonical_at
 from tests.ledger.databases import Postgres
 
-DAYS = 12
-KILLS = 10
+DAYS = 8
+KILLS = 5
 KILLS_ON_A_SERVER = 2
 
 
-def test_ten_kills_and_two_at_once_leave_the_accounts_of_an_undisturbed_replay(
+def test_kills_and_two_at_once_leave_the_accounts_of_an_undisturbed_replay(
     tmp_path: Path, postgres: Postgres
 ) -> None:
     alone, twice = KilledReplay(tmp_path / "alone", DAYS), KilledReplay(tmp_path / "twice", DAYS)

@@ -11,8 +11,8 @@ from tests.jobs.replay.killed_accounts import KilledReplay
 from tests.jobs.tiny import canonical, canonical_at
 from tests.ledger.databases import Postgres
 
-WEEKS = 7
-KILLS = 5
+WEEKS = 6
+KILLS = 3
 KILLS_ON_A_SERVER = 2
 
 

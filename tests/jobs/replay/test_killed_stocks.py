@@ -11,11 +11,11 @@ from tests.ledger.databases import Postgres
 
 DAYS = 26
 """A tenth of a year of trading days."""
-KILLS = 10
+KILLS = 5
 KILLS_ON_A_SERVER = 2
 
 
-def test_ten_kills_and_two_at_once_leave_the_accounts_of_an_undisturbed_replay(
+def test_kills_and_two_at_once_leave_the_accounts_of_an_undisturbed_replay(
     tmp_path: Path, postgres: Postgres
 ) -> None:
     alone, twice = KilledStocks(tmp_path / "alone", DAYS), KilledStocks(tmp_path / "twice", DAYS)
