@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,24 @@ class RawStore:
         self.asked = 0
         """How many were not there and had to be asked for."""
 
+    def keep_to(self, platform: str) -> None:
+        """Keep answers of one platform alone: those of another, or of a simulated one, would be taken for its own.
+
+        Raises:
+            UsageError: If those of another are kept here.
+        """
+        path = self.folder / "raw" / "platform"
+        if path.is_file():
+            there = path.read_text(encoding="utf-8", errors="replace").strip()
+            if there != platform:
+                raise UsageError(
+                    f"{self.folder} holds answers of {there[:40]!r}, not of {platform!r}; name another folder"
+                )
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            file.write(f"{platform}\n".encode())
+
     def answer(self, kind: str, name: str, ask: Callable[[], object]) -> object:
         """Return an answer that is kept, or ask for it and keep it; it is kept whole or not at all.
 
@@ -31,7 +50,7 @@ class RawStore:
             try:
                 kept = json.loads(gzip.decompress(path.read_bytes()))
                 return kept["answer"]
-            except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
                 raise UsageError(f"{path} cannot be read ({error}); delete it and collect again") from None
         answer = ask()
         self.asked += 1
