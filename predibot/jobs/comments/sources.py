@@ -14,6 +14,7 @@ from predibot.errors import VenueChanged
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.text_tasks.activity import Unreadable, manifold_changes, manifold_price, polymarket_change
 from predibot.text_tasks.cleaning import Platform
+from predibot.text_tasks.data_set import Resolved
 from predibot.text_tasks.positions import Change, Holdings, Position, in_order, position_by_mana, position_by_shares
 from predibot.text_tasks.windows import PricePath
 from predibot.venues.http import RequestRefused
@@ -28,6 +29,7 @@ MANIFOLD_PAGE = 1_000
 LEAST_VOLUME = 10_000.0
 FEWEST_BETTORS = 50
 _SETTLED = 1e-4
+_RESOLVED: Mapping[str, Resolved] = {"YES": 1, "NO": -1}
 _WALLET = re.compile("0x[0-9a-fA-F]{40}")
 
 
@@ -57,8 +59,7 @@ class CommentedMarket:
 
     id: str
     question: str
-    resolved: int
-    """1 for YES, -1 for NO, 0 for anything else."""
+    resolved: Resolved
     closed_at: datetime
     volume: float
     key: str
@@ -457,7 +458,7 @@ def _finite(value: Any) -> float:
     return number
 
 
-def _resolved(yes: float, no: float) -> int:
+def _resolved(yes: float, no: float) -> Resolved:
     if abs(yes + no - 1.0) > _SETTLED:
         return 0
     return 1 if yes >= 1.0 - _SETTLED else -1 if no >= 1.0 - _SETTLED else 0
@@ -473,7 +474,7 @@ def _manifold_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | Non
         if row["outcomeType"] != "BINARY" or row["isResolved"] is not True:
             return "not binary", None
         volume, bettors = _finite(row["volume"]), int(row["uniqueBettorCount"])
-        resolved = {"YES": 1, "NO": -1}.get(row["resolution"], 0)
+        resolved = _RESOLVED.get(row["resolution"], 0)
         closed = datetime.fromtimestamp(row["resolutionTime"] / 1_000, UTC)
         market = CommentedMarket(_word(row["id"]), _text(row["question"]), resolved, closed, volume, _word(row["id"]))
     except (KeyError, TypeError, ValueError, OverflowError):
