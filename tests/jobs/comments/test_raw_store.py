@@ -30,9 +30,29 @@ def test_an_answer_with_any_byte_changed_is_refused_in_one_line(tmp_path: Path) 
 
 def test_answers_of_another_platform_are_not_taken_for_its_own(tmp_path: Path) -> None:
     for _ in range(2):
-        RawStore(tmp_path).keep_to("sandbox:polymarket")
-    with pytest.raises(UsageError, match="holds answers of 'sandbox:polymarket', not of 'polymarket'"):
-        RawStore(tmp_path).keep_to("polymarket")
+        with RawStore(tmp_path).alone("sandbox:polymarket"):
+            pass
+    with (
+        pytest.raises(UsageError, match="holds answers of 'sandbox:polymarket', not of 'polymarket'"),
+        RawStore(tmp_path).alone("polymarket"),
+    ):
+        pytest.fail("it was let in")
+
+
+def test_a_second_collection_into_a_folder_is_refused_and_halves_are_cleared_away(tmp_path: Path) -> None:
+    with RawStore(tmp_path).alone("manifold"):
+        halves = [tmp_path / ".unfinished-1", tmp_path / "raw" / "bets" / ".unfinished-2"]
+        halves[1].parent.mkdir()
+        for half in halves:
+            half.touch()
+        with (
+            pytest.raises(UsageError, match="another collection is at work"),
+            RawStore(tmp_path).alone("manifold"),
+        ):
+            pytest.fail("it was let in")
+        assert all(half.exists() for half in halves)
+    with RawStore(tmp_path).alone("manifold"):
+        assert not any(half.exists() for half in halves)
 
 
 def test_many_that_make_a_salt_at_once_have_the_same(tmp_path: Path) -> None:
