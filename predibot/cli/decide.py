@@ -147,8 +147,9 @@ def _show_plan(
     request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
     from predibot.reports.commands.plan import preview
+    from predibot.reports.figures import things
     from predibot.reports.terminal.dry_run import asked_documents, cost_document, print_asked, print_cohort, print_cost
-    from predibot.reports.terminal.terminal import print_selection
+    from predibot.reports.terminal.terminal import print_selection, texts_of
 
     plan = preview(request, caller, venue=venue, as_of=as_of)
     names, view, count = plan.bots, plan.selection, plan.decisions
@@ -163,4 +164,6 @@ def _show_plan(
     print_asked(console, plan.asked)
     if plan.cohort is not None:
         print_cohort(console, plan.cohort)
-    console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")
+    texts = texts_of(view.selected)
+    what = things(len(texts), "text") if texts else f"{len(view.selected)} events"
+    console.print(f"would decide: {', '.join(names)} on {what}, {count} decisions; nothing stored")

@@ -8,6 +8,10 @@ from typing import Any
 
 from predibot.text_tasks.positions import Change
 
+_MOVES_NO_SHARES = frozenset(
+    {"REWARD", "YIELD", "MAKER_REBATE", "TAKER_REBATE", "REFERRAL_REWARD", "DEPOSIT", "WITHDRAWAL", "TIP"}
+)
+
 
 class Unreadable(ValueError):
     """A row that cannot be read; the message says why."""
@@ -31,7 +35,7 @@ def polymarket_change(row: Mapping[str, Any]) -> Change | None:
     """
     kind = row.get("type")
     at = _instant(row.get("timestamp"), per_second=1)
-    if kind in ("REWARD", "YIELD", "MAKER_REBATE"):
+    if kind in _MOVES_NO_SHARES:
         return None
     if kind == "REDEEM":
         return Change(at, 0.0, 0.0, ends=True)

@@ -40,7 +40,8 @@ def collect_as_asked(
         markets: How many markets are taken at most; None for all.
 
     Raises:
-        UsageError: If there is no such platform, or the salt is none.
+        UsageError: If there is no such platform, the salt is none, or the folder is another platform's or another
+            collection is at work in it.
         VenueError: If the venue does not answer; the next call goes on from there.
     """
     if platform not in PLATFORMS:
@@ -65,6 +66,7 @@ def collect_as_asked(
                 get, kept, gamma_url=urls["gamma_url"], data_url=urls["data_url"], clob_url=urls["clob_url"]
             )
         )
+        closing.enter_context(kept.alone(platform))
         with_salt.parent.mkdir(parents=True, exist_ok=True)
         listener = closing.enter_context(caller.progress())
         caller.say(f"salt: {with_salt}")

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -46,11 +47,17 @@ def salt_of(path: Path) -> bytes:
     Raises:
         UsageError: If what lies there is no salt.
     """
-    try:
-        path.touch(mode=0o600, exist_ok=False)
-        path.write_text(secrets.token_hex(32), encoding="ascii")
-    except FileExistsError:
-        pass
+    if not path.exists():
+        fresh = path.with_name(f".unfinished-{secrets.token_hex(16)}")
+        try:
+            fresh.touch(mode=0o600, exist_ok=False)
+            fresh.write_text(secrets.token_hex(32), encoding="ascii")
+            # Of two that begin at once both have the salt of the first, and none sees half of it.
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink(missing_ok=True)
     try:
         salt = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except ValueError:

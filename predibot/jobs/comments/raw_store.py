@@ -1,9 +1,14 @@
 """Raw payloads: every answer of a venue as it was sent, kept once, so that a collection goes on where it ended."""
 
+import fcntl
 import gzip
 import hashlib
 import json
-from collections.abc import Callable
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from predibot.errors import UsageError
@@ -19,6 +24,38 @@ class RawStore:
         self.asked = 0
         """How many were not there and had to be asked for."""
 
+    @contextmanager
+    def alone(self, platform: str) -> Iterator[None]:
+        """Collect into the folder alone, and answers of one platform alone.
+
+        Answers of another platform, or of a simulated one, would be taken for
+        its own. What one that was killed had half written is cleared away.
+
+        Raises:
+            UsageError: If another collection is at work in it, or answers of another platform are kept in it.
+        """
+        raw = self.folder / "raw"
+        raw.mkdir(parents=True, exist_ok=True)
+        held = os.open(raw, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(f"another collection is at work in {self.folder}; wait for it to end") from None
+            path = raw / "platform"
+            if not path.is_file():
+                with whole_file(path) as file:
+                    file.write(f"{platform}\n".encode())
+            if (there := path.read_text(encoding="utf-8", errors="replace").strip()) != platform:
+                raise UsageError(
+                    f"{self.folder} holds answers of {there[:40]!r}, not of {platform!r}; name another folder"
+                )
+            for unfinished in chain(self.folder.glob(".unfinished-*"), raw.glob("*/.unfinished-*")):
+                unfinished.unlink(missing_ok=True)
+            yield
+        finally:
+            os.close(held)
+
     def answer(self, kind: str, name: str, ask: Callable[[], object]) -> object:
         """Return an answer that is kept, or ask for it and keep it; it is kept whole or not at all.
 
@@ -31,7 +68,7 @@ class RawStore:
             try:
                 kept = json.loads(gzip.decompress(path.read_bytes()))
                 return kept["answer"]
-            except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
                 raise UsageError(f"{path} cannot be read ({error}); delete it and collect again") from None
         answer = ask()
         self.asked += 1

@@ -1,28 +1,36 @@
 """Sources: what each platform serves of resolved markets, their comments and their traders, in one form."""
 
 import json
+import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from predibot.errors import VenueChanged
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.text_tasks.activity import Unreadable, manifold_changes, manifold_price, polymarket_change
 from predibot.text_tasks.cleaning import Platform
+from predibot.text_tasks.data_set import Resolved
 from predibot.text_tasks.positions import Change, Holdings, Position, in_order, position_by_mana, position_by_shares
 from predibot.text_tasks.windows import PricePath
+from predibot.venues.http import RequestRefused
 
 Get = Callable[[str, Sequence[tuple[str, str]]], object]
 """Asks an address with a query; errors as `VenueClient.get`."""
 COMMENT_PAGE = 100
 LARGEST_COMMENT_OFFSET = 200
 ACTIVITY_PAGE = 500
+LARGEST_ACTIVITY_OFFSET = 10_000
 MANIFOLD_PAGE = 1_000
 LEAST_VOLUME = 10_000.0
 FEWEST_BETTORS = 50
 _SETTLED = 1e-4
+_RESOLVED: Mapping[str, Resolved] = {"YES": 1, "NO": -1}
+_WALLET = re.compile("0x[0-9a-fA-F]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,7 @@ class CommentedMarket:
 
     id: str
     question: str
-    resolved: int
-    """1 for YES, -1 for NO, 0 for anything else."""
+    resolved: Resolved
     closed_at: datetime
     volume: float
     key: str
@@ -108,8 +115,9 @@ class PolymarketComments:
         """Yield the closed markets."""
         cursor, seen = "", set[str]()
         while True:
-            page = self._object("markets", f"page {cursor}", f"{self._gamma}/markets/keyset", _page_query(cursor))
-            for payload in _list(page.get("markets"), "markets"):
+            url, query = f"{self._gamma}/markets/keyset", _page_query(cursor)
+            page = self._object("markets", f"page {cursor}", url, query, of="markets")
+            for payload in page["markets"]:
                 yield _polymarket_market(payload)
             cursor = str(page.get("next_cursor") or "")
             if not cursor:
@@ -121,22 +129,23 @@ class PolymarketComments:
     def thread(self, market: CommentedMarket) -> Thread:
         """Return the comments of a market's event or series: both ends of it, and replies where the middle lacks."""
         kind, entity = market.thread
-        answers = self._store.answer("comments", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
-        served = _list(answers, "comments")
-        rows = {str(row.get("id")): row for row in served}
-        # All of them different, and as many as both orders show: there may be more in between.
-        truncated = min(len(served), len(rows)) >= 2 * (LARGEST_COMMENT_OFFSET + COMMENT_PAGE)
+        answer = self._store.answer("threads", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
+        if not isinstance(answer, dict):
+            raise VenueChanged(f"a kept thread is {type(answer).__name__}; it is an object. Collect into a new folder")
+        rows = {str(row.get("id")): row for row in _list(answer.get("comments"), "comments")}
+        truncated = answer.get("whole") is not True
         if truncated:
             for top in sorted({str(row.get("parentCommentID") or row.get("id")) for row in rows.values()}):
-                url = f"{self._gamma}/comments/{top}"
-                replies = self._store.answer("replies", top, lambda url=url: self._get(url, ()))  # type: ignore[misc]
+                replies = self._store.answer("replies", top, lambda top=top: self._replies(top))  # type: ignore[misc]
                 rows |= {str(row.get("id")): row for row in _list(replies, "replies")}
         return _thread(rows.values(), _polymarket_comment, truncated=truncated)
 
-    def _both_orders(self, kind: str, entity: str) -> list[object]:
-        found: list[object] = []
+    def _both_orders(self, kind: str, entity: str) -> Mapping[str, object]:
+        """Return the comments of a thread, and whether that is all of them: one order ended, or both meet."""
+        found: list[dict[str, Any]] = []
         for ascending in ("true", "false"):
-            for offset in range(0, LARGEST_COMMENT_OFFSET + 1, COMMENT_PAGE):
+            offset = 0
+            while offset <= LARGEST_COMMENT_OFFSET:
                 query = (
                     ("parent_entity_type", kind),
                     ("parent_entity_id", entity),
@@ -148,9 +157,19 @@ class PolymarketComments:
                 page = _list(self._get(f"{self._gamma}/comments", query), "comments")
                 found += page
                 if not page:
-                    # The whole thread came in one order.
-                    return found
-        return found
+                    return {"whole": True, "comments": found}
+                # A page may be shorter than what was asked for, and is not the end.
+                offset += len(page)
+        return {"whole": len({str(row.get("id")) for row in found}) < len(found), "comments": found}
+
+    def _replies(self, top: str) -> list[Any]:
+        try:
+            return _list(self._get(f"{self._gamma}/comments/{quote(top, safe='')}", ()), "replies")
+        except RequestRefused as error:
+            # Of a comment that was taken down the replies cannot be asked for.
+            if error.status != 404:
+                raise
+            return []
 
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
         """Return the activity of these users in a market."""
@@ -167,41 +186,63 @@ class PolymarketComments:
             changes[user] = in_order(change for change in read if change is not None)
         return Traded(changes, frozenset(unreadable))
 
-    def _activity(self, user: str, condition: str) -> list[object]:
-        found: list[object] = []
+    def _activity(self, user: str, condition: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        offset, since = 0, 0
         while True:
-            query = (
+            query = [
                 ("user", user),
                 ("market", condition),
                 ("limit", str(ACTIVITY_PAGE)),
-                ("offset", str(len(found))),
+                ("offset", str(offset)),
                 ("sortBy", "TIMESTAMP"),
                 ("sortDirection", "ASC"),
-            )
+                *([("start", str(since - 1))] if since else []),
+            ]
             page = _list(self._get(f"{self._data}/activity", query), "activity")
-            found += page
+            found += (row for row in page if not since or _second(row) >= since)
             # The host does not clamp this page; an empty one is the end in any case.
             if len(page) < ACTIVITY_PAGE:
                 return found
+            offset += len(page)
+            if offset > LARGEST_ACTIVITY_OFFSET:
+                # No offset reaches further: on from the last second, of which all rows come anew.
+                last = _second(page[-1])
+                if last <= since:
+                    raise VenueChanged(f"activity has over {offset:,} rows of one second; it is not in order")
+                found, offset, since = [row for row in found if _second(row) < last], 0, last
 
     def prices(self, market: CommentedMarket) -> PricePath:
         """Return the prices of the YES token, without the payout at their end."""
         query = (("market", market.token), ("interval", "max"), ("fidelity", "720"))
-        answer = self._object("prices", market.token, f"{self._clob}/prices-history", query)
-        points = [(row["t"], row["p"]) for row in _list(answer.get("history"), "history")]
-        dated = sorted((datetime.fromtimestamp(t, UTC), float(p)) for t, p in points)
-        kept = [(at, p) for at, p in dated if at < market.closed_at]
-        return PricePath(tuple(at for at, _ in kept), tuple(p for _, p in kept), market.closed_at)
+        answer = self._object("prices", market.token, f"{self._clob}/prices-history", query, of="history")
+        points = []
+        for row in answer["history"]:
+            try:
+                at, price = datetime.fromtimestamp(row["t"], UTC), float(row["p"])
+            except (KeyError, TypeError, ValueError, OverflowError, OSError):
+                continue
+            if at < market.closed_at and 0.0 <= price <= 1.0:
+                points.append((at, price))
+        points.sort()
+        return PricePath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
 
     def position(self, held: Holdings) -> Position:
         """Return the side of more shares."""
         return position_by_shares(held)
 
-    def _object(self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
-        answer = self._store.answer(kind, name, lambda: self._get(url, query))
-        if not isinstance(answer, dict):
-            raise VenueChanged(f"{url} answered {type(answer).__name__}; it is an object")
-        return answer
+    def _object(
+        self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]], *, of: str
+    ) -> Mapping[str, Any]:
+        """Return an answer that is an object with a list of objects; what is none is not kept."""
+
+        def checked(answer: object) -> dict[str, Any]:
+            if not isinstance(answer, dict):
+                raise VenueChanged(f"{url} answered {type(answer).__name__}; it is an object")
+            _list(answer.get(of), of)
+            return answer
+
+        return checked(self._store.answer(kind, name, lambda: checked(self._get(url, query))))
 
 
 class ManifoldComments:
@@ -221,14 +262,23 @@ class ManifoldComments:
         while True:
             query = [("filter", "resolved"), ("contractType", "BINARY"), ("sort", "newest")]
             query += [("limit", str(MANIFOLD_PAGE)), *([("beforeTime", before)] if before else [])]
-            page = self._store.answer("markets", f"before {before}", lambda query=tuple(query): self._get(url, query))  # type: ignore[misc]
-            rows = [row for row in _list(page, "markets") if row.get("id") not in seen]
+            page = _list(
+                self._store.answer(
+                    "markets",
+                    f"before {before}",
+                    lambda query=tuple(query): _list(self._get(url, query), "markets"),  # type: ignore[misc]
+                ),
+                "markets",
+            )
+            rows = [row for row in page if row.get("id") not in seen]
             for row in rows:
                 seen.add(row.get("id"))
                 yield _manifold_market(row)
-            if not rows or len(_list(page, "markets")) < MANIFOLD_PAGE:
+            made = [row["createdTime"] for row in page if isinstance(row.get("createdTime"), int)]
+            if not rows or len(page) < MANIFOLD_PAGE or not made:
                 return
-            before = str(min(row["createdTime"] for row in rows))
+            # Of the instant of the last one there may be more.
+            before = str(min(made) + 1)
 
     def thread(self, market: CommentedMarket) -> Thread:
         """Return all comments of a market."""
@@ -317,14 +367,17 @@ def _thread(rows: "Sequence[Any] | Any", read: Callable[[Mapping[str, Any]], Com
 
 
 def _polymarket_comment(row: Mapping[str, Any]) -> Comment:
-    return Comment(str(row["id"]), str(row["profile"]["proxyWallet"]), _iso(row["createdAt"]), str(row["body"]))
+    user = _word(row["profile"]["proxyWallet"])
+    if not _WALLET.fullmatch(user):
+        raise ValueError(f"{user[:60]!r} is no wallet, whose activity could be asked for")
+    return Comment(_word(row["id"]), user, _iso(row["createdAt"]), _text(row["body"]))
 
 
 def _manifold_comment(row: Mapping[str, Any]) -> Comment:
     at = datetime.fromtimestamp(row["createdTime"] / 1_000, UTC)
     content = row.get("content")
     text = row["text"] if content is None else content if isinstance(content, str) else " ".join(_texts(content, 0))
-    return Comment(str(row["id"]), str(row["userId"]), at, text)
+    return Comment(_word(row["id"]), _word(row["userId"]), at, _text(text))
 
 
 def _texts(node: object, depth: int) -> Iterator[str]:
@@ -338,9 +391,38 @@ def _texts(node: object, depth: int) -> Iterator[str]:
         yield from _texts(each, depth + 1)
 
 
+def _word(value: object) -> str:
+    """Return an id, which is a word or a whole number.
+
+    Raises:
+        TypeError: If it is anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise TypeError(f"an id is {value!r:.40}; it is a word")
+    return _text(str(value))
+
+
+def _text(value: object) -> str:
+    """Return a text that can be written: halves of characters, which JSON may hold, are put as unknown ones.
+
+    Raises:
+        TypeError: If it is no text.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"a text is {type(value).__name__}")
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _second(row: Mapping[str, Any]) -> int:
+    second = row.get("timestamp")
+    if isinstance(second, bool) or not isinstance(second, int):
+        raise VenueChanged(f"the timestamp of an activity is {second!r:.40}; it is whole seconds")
+    return second
+
+
 def _iso(text: object) -> datetime:
     at = datetime.fromisoformat(str(text).replace(" ", "T").replace("+00", "+00:00").replace("+00:00:00", "+00:00"))
-    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | None]:
@@ -352,25 +434,31 @@ def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | N
             return "no condition id", None
         event = row["events"][0]
         series = event.get("series") or []
-        thread = ("Series", str(series[0]["id"])) if series else ("Event", str(event["id"]))
-        volume = float(row["volumeNum"])
+        thread = ("Series", _word(series[0]["id"])) if series else ("Event", _word(event["id"]))
         yes, no = (float(price) for price in prices)
         market = CommentedMarket(
-            str(row["id"]),
-            str(row["question"]),
+            _word(row["id"]),
+            _text(row["question"]),
             _resolved(yes, no),
             _iso(row["closedTime"]),
-            volume,
-            str(row["conditionId"]),
+            _finite(row["volumeNum"]),
+            _word(row["conditionId"]),
             thread,
-            str(tokens[0]),
+            _word(tokens[0]),
         )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
         return "unreadable", None
-    return ("", market) if volume >= LEAST_VOLUME else ("volume", market)
+    return ("", market) if market.volume >= LEAST_VOLUME else ("volume", market)
 
 
-def _resolved(yes: float, no: float) -> int:
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"a volume is {number}")
+    return number
+
+
+def _resolved(yes: float, no: float) -> Resolved:
     if abs(yes + no - 1.0) > _SETTLED:
         return 0
     return 1 if yes >= 1.0 - _SETTLED else -1 if no >= 1.0 - _SETTLED else 0
@@ -385,10 +473,10 @@ def _manifold_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | Non
     try:
         if row["outcomeType"] != "BINARY" or row["isResolved"] is not True:
             return "not binary", None
-        volume, bettors = float(row["volume"]), int(row["uniqueBettorCount"])
-        resolved = {"YES": 1, "NO": -1}.get(row["resolution"], 0)
+        volume, bettors = _finite(row["volume"]), int(row["uniqueBettorCount"])
+        resolved = _RESOLVED.get(row["resolution"], 0)
         closed = datetime.fromtimestamp(row["resolutionTime"] / 1_000, UTC)
-        market = CommentedMarket(str(row["id"]), str(row["question"]), resolved, closed, volume, str(row["id"]))
+        market = CommentedMarket(_word(row["id"]), _text(row["question"]), resolved, closed, volume, _word(row["id"]))
     except (KeyError, TypeError, ValueError, OverflowError):
         return "unreadable", None
     if volume < LEAST_VOLUME:

@@ -155,7 +155,7 @@ def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListene
     if not isinstance(venue, DataSetVenue):
         raise UsageError(
             f"game {game.name!r} asks about the texts of a data set, and venue {opened.spec} has none. Name one with "
-            "--venue comments:FOLDER; `predibot collect comments FOLDER` makes it"
+            "--venue comments:FOLDER; `predibot collect comments PLATFORM FOLDER` makes it"
         )
     items, notes = game.drawn(venue.rows, recipe.seed)
     if request.event_id is not None:

@@ -27,7 +27,7 @@ _LEGEND = (
     ("G2 CCA", "the same weighted by the logarithm of the stake"),
     ("G2 CSD", "DA of the largest quarter of stakes less that of the smallest"),
     ("G3 Acc_f", "flip or hold"),
-    ("G3 Acc_d", "decrease or increase"),
+    ("G3 Acc_d", "decrease or hold"),
     ("G4 PLA", "where the odds go"),
     ("G4 lead", "G4 PLA less that of the side with most at stake"),
     ("n+", "in how many splits G4 lead is above zero"),

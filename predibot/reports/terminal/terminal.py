@@ -22,6 +22,7 @@ from predibot.reports.views.decide import (
     RunRow,
     SelectionView,
 )
+from predibot.text_tasks.tasks import TASKS
 
 PIPE_WIDTH = 100
 _BLANKS = re.compile(r" +$", re.MULTILINE)
@@ -30,6 +31,8 @@ _SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
 _REMARK_CELLS = 30
 _MESSAGE_CELLS = 200
+_SHOWN_MESSAGES = 5
+_TEXT_COLUMNS = (Column("task", "key"), Column("texts"))
 
 
 def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
@@ -93,11 +96,17 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
     Args:
         console: Where to print.
         view: What was chosen.
-        every: Whether each event passed over is shown; else the first ten, and how many there are by rule.
+        every: Whether each event passed over is shown; else the first ten, and how many there are by rule. Texts of
+            a data set are thousands, and counted by task unless each is to be shown.
     """
     print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
     console.print()
-    if view.selected:
+    texts = texts_of(view.selected)
+    if texts and not every:
+        rows = tuple((task, figures.count(n)) for task, n in Counter(_task(each) for each in texts).items())
+        print_grid(console, Grid(f"Selected: {figures.things(len(texts), 'text')}", _TEXT_COLUMNS, rows))
+        print_line(console, "--all lists them")
+    elif view.selected:
         with figures.in_currency(view.currency):
             print_grid(console, _chosen_grid(view.selected))
     else:
@@ -110,6 +119,15 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
             counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
             print_line(console, f"all {len(view.passed_over):,} by rule: {counts}; --all lists them")
     print_notes(console, view.notes)
+
+
+def texts_of(selected: Sequence[ChosenView]) -> tuple[ChosenView, ...]:
+    """Return those that are texts of a data set, which bots are asked to label."""
+    return tuple(each for each in selected if not each.markets and _task(each) in TASKS)
+
+
+def _task(chosen: ChosenView) -> str:
+    return chosen.event_id.partition("/")[0]
 
 
 def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
@@ -231,9 +249,13 @@ def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
 
 
 def _messages(decisions: Sequence[DecisionView]) -> str:
-    """Return why, each reason once, the most frequent first."""
+    """Return why, each reason once, the most frequent first, and how many others there are."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
-    return "; ".join(text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common())
+    said = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]
+    more = len(said) - _SHOWN_MESSAGES
+    if more > 1:
+        said[_SHOWN_MESSAGES:] = [f"and {figures.things(more, 'other reason')}"]
+    return "; ".join(said)
 
 
 def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:

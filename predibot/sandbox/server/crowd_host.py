@@ -51,8 +51,7 @@ class CrowdHost:
                     paid = {"t": self._by_token[query["market"]].closes + 60, "p": 1.0}
                     return json_reply({"history": [*({"t": t, "p": p / 1000} for t, p in prices), paid]})
                 case ["manifold", "v0", "search-markets"]:
-                    start, limit = int(query.get("offset", 0)), int(query["limit"])
-                    return json_reply([_contract(market) for market in self.markets[start : start + limit]])
+                    return self._contracts(query)
                 case ["manifold", "v0", "comments"]:
                     said, page = self._by_contract[query["contractId"]].said, int(query.get("page", 0))
                     limit = min(int(query["limit"]), MANIFOLD_PAGE)
@@ -70,6 +69,16 @@ class CrowdHost:
         if start + limit < len(self.markets):
             page["next_cursor"] = str(start + limit)
         return json_reply(page)
+
+    def _contracts(self, query: Mapping[str, str]) -> Reply:
+        start, limit = int(query.get("offset", 0)), min(int(query.get("limit", PAGE)), MANIFOLD_PAGE)
+        if start > MANIFOLD_PAGE:
+            return error_reply(400, f"offset must be at most {MANIFOLD_PAGE}")
+        made = [_contract(market) for market in self.markets]
+        if "beforeTime" in query:
+            made = [each for each in made if each["createdTime"] < int(query["beforeTime"])]
+        made.sort(key=lambda each: -each["createdTime"])
+        return json_reply(made[start : start + limit])
 
     def _comments(self, query: Mapping[str, str]) -> Reply:
         offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", PAGE)), PAGE)

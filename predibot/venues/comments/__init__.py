@@ -15,7 +15,7 @@ def _folder(argument: str) -> Path:
     if not argument or not (folder / "comments.jsonl").is_file():
         raise VenueMissing(
             f"there is no data set of comments in {folder}. Look at the path, or make one with `predibot collect "
-            "comments FOLDER`"
+            "comments PLATFORM FOLDER`"
         )
     return folder
 

@@ -62,8 +62,9 @@ class CommentsVenue:
                     yield kind.validate_json(line)
                 except ValidationError as error:
                     first = error.errors(include_url=False)[0]
-                    where = ".".join(map(str, first["loc"])) or "the line"
-                    what = f"{self.folder / name}.jsonl, line {number}: {where}: {first['msg']}"
+                    where = "".join(f"{part}: " for part in first["loc"])
+                    what = f"{self.folder / name}.jsonl, line {number}: {where}{first['msg']}"
+                    what = what.replace("Value error, ", "")
                     raise VenueChanged(f"{what}. Collect the comments again") from None
 
     def _open(self, name: str) -> Any:

@@ -14,7 +14,7 @@ from predibot.contracts import Progress
 from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.comments.collect import CollectReport, collect_comments, salt_of, salted
 from predibot.jobs.comments.raw_store import RawStore
-from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
+from predibot.jobs.comments.sources import Get, ManifoldComments, PolymarketComments, Source
 from predibot.sandbox.crowd import DAY, LONG_THREAD, CrowdMarket, Deed, crowd
 from predibot.sandbox.server.crowd_host import CrowdHost
 
@@ -36,7 +36,11 @@ class Asked:
 
 
 def collected(host: CrowdHost, folder: Path, *, manifold: bool, at_most: int | None = None) -> CollectReport:
-    get, store = Asked(host, at_most=at_most), RawStore(folder)
+    return collected_from(Asked(host, at_most=at_most), folder, manifold=manifold)
+
+
+def collected_from(get: Get, folder: Path, *, manifold: bool) -> CollectReport:
+    store = RawStore(folder)
     source: Source = (
         ManifoldComments(get, store, manifold_url="manifold")
         if manifold

@@ -154,6 +154,26 @@ def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None
     assert "title 24" in shown(whole) and "--all" not in shown(whole)
 
 
+def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
+    texts = tuple(ChosenView(f"G{number % 2 + 1}/{number}", f"text {number}", 0, None) for number in range(3_000))
+    view = SelectionView(AS_OF, "comments:all", (*texts, ChosenView("O2/polymarket/crypto", "O2", 0, None)), ())
+    brief, whole = screen(100), screen(100)
+    print_selection(brief, view)
+    print_selection(whole, view, every=True)
+    assert "Selected: 3,000 texts" in shown(brief)
+    assert re.search(r"^G2 +1,500", shown(brief), re.MULTILINE)
+    assert len(shown(brief).splitlines()) < 12
+    assert "text 2999" in shown(whole)
+
+
+def test_of_many_reasons_the_most_frequent_are_shown() -> None:
+    console = screen(500)
+    refused = [DecisionView("reader", str(n), "refused", message=f"reason {n % 9}") for n in range(20)]
+    print_decisions(console, decided(*refused))
+    assert "reason 0, 3 times; reason 1, 3 times; reason 2, 2 times; " in shown(console)
+    assert "reason 4, 2 times; and 4 other reasons)" in shown(console)
+
+
 def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
     console = screen(120)
     event = ChosenView("1", "[red]\x1b[2Jgone[/red] :smile: \u202eevil", 1, None)
