@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Platform = Literal["manifold", "polymarket"]
-MONEY_SIGNS: Mapping[Platform, str] = {"manifold": "M$", "polymarket": "$"}
+MONEY_SIGNS: Mapping[str, str] = {"manifold": "M$", "polymarket": "$"}
 FEWEST_CHARACTERS = 30
 LEAST_ASCII = 0.85
 LEAST_ALPHABETIC = 0.30

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import httpx
@@ -273,7 +274,7 @@ class Manifold(AbstractContextManager["Manifold"]):
                 seen |= {payload_id(row) for row in rows}
                 reasons = [unplayed(row) for row in fresh]
                 played = [payload_id(row) for row, reason in zip(fresh, reasons, strict=True) if reason is None]
-                whole = list(pool.map(lambda name: self._market(name, until=until), played))
+                whole = list(pool.map(partial(self._market, until=until), played))
                 # One that was taken down since is on no list any more.
                 payloads = [payload for payload in whole if payload is not None]
                 yield payloads, [reason for reason in reasons if reason is not None], not rows

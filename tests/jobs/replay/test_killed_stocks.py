@@ -15,9 +15,7 @@ KILLS = 5
 KILLS_ON_A_SERVER = 2
 
 
-def test_kills_and_two_at_once_leave_the_accounts_of_an_undisturbed_replay(
-    tmp_path: Path, postgres: Postgres
-) -> None:
+def test_kills_and_two_at_once_leave_the_accounts_of_an_undisturbed_replay(tmp_path: Path, postgres: Postgres) -> None:
     alone, twice = KilledStocks(tmp_path / "alone", DAYS), KilledStocks(tmp_path / "twice", DAYS)
     killed = KilledStocks(tmp_path / "killed", DAYS)
     on_server = KilledStocks(tmp_path / "server", DAYS, postgres.empty())
