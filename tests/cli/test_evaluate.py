@@ -30,7 +30,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
 def test_the_document_has_the_keys_of_the_contract_in_their_order(decided: Predibot) -> None:
     document = decided("evaluate", "--json").document
     assert " ".join(document) == (
-        "as_of first_results_at convention confidence resamples seed leaderboard conclusions missing bots evidence "
+        "as_of first_results_at currency convention confidence resamples seed leaderboard conclusions missing "
+        "bots evidence "
         "comparisons by parts by_category by_lead_time_days by_confidence delays sizings notes exit_code"
     )
     assert [card["bot"] for card in document["bots"]] == ["market_price", "random_bet"]

@@ -34,7 +34,7 @@ def _archive(folder: Path, *events: dict[str, Any]) -> str:
 
 def test_chosen_and_passed_over_events_are_shown_with_rule_and_reason(predibot: Predibot) -> None:
     said = predibot("select", "--venue", WORLD, "--json")
-    assert list(said.document) == ["as_of", "venue", "selected", "passed_over", "notes"]
+    assert list(said.document) == ["as_of", "venue", "currency", "selected", "passed_over", "notes"]
     rules = {event["rule"] for event in said.document["passed_over"]}
     known = "open ends_within_days min_hours_left exclude include min_volume_24h_usd per_category events"
     assert rules <= {"unusable markets", *known.split()}
