@@ -75,8 +75,8 @@ _FREE = _listed("""
 _DIRECTED = _listed("""
     beat beats defeat defeats outperform outperforms outscore outscores overtake overtakes surpass surpasses exceed
     exceeds acquire acquires buy buys sue sues invade invades attack attacks strike strikes bomb bombs replace replaces
-    succeed succeeds endorse endorses pardon pardons fire fires sanction sanctions recognize recognizes annex annexes ban bans
-    arrest arrests indict indicts kill kills than over above below under ahead against before after to
+    succeed succeeds endorse endorses pardon pardons fire fires sanction sanctions recognize recognizes annex annexes
+    ban bans arrest arrests indict indicts kill kills than over above below under ahead against before after to
     """)
 """Words whose two sides cannot be exchanged."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "de", "mis", "anti", "counter", "a", "re", "ex", "pre", "post")
@@ -176,6 +176,7 @@ def said_by(text: str) -> Said:
     text = re.sub(r"'s\b|(?<=s)'(?!\w)", "", text, flags=re.I)
     # Abbreviations are words without their full stops.
     text = re.sub(r"\b(?:[^\W\d_]\.){2,}", lambda found: found[0].replace(".", ""), text)
+    text = re.sub(r"(?<=[^\W\d_])-(?=[^\W\d_])", "", text)
     facts: list[str] = []
 
     def put(fact: str) -> str:
