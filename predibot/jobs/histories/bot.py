@@ -24,6 +24,7 @@ from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.coherence.coherence import Coherence, coherence_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.parts import PartScore, evidence_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
@@ -130,6 +131,8 @@ class BotHistory:
     """Those it decided on whose prices jumped most."""
     days: tuple[DayGain, ...]
     """What its bets came to, by the date they were decided for."""
+    coherence: Coherence
+    """How far its forecasts break the rules of probability."""
 
 
 def bot_history(
@@ -194,6 +197,7 @@ def bot_history(
         worst=worst,
         markets=jumping_markets(record, listed, _MARKETS),
         days=daily_gains(record, bot),
+        coherence=coherence_of(record, [each.question for each in listed], bot, question.uncertainty),
     )
 
 
