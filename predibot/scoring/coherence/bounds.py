@@ -192,7 +192,7 @@ def _date(said: re.Match[str], year: int | None, asked_on: date) -> date | None:
     month, day = int(said[1] or said[3]), int(said[2] or 1)
     years = (year,) if year is not None else (asked_on.year, asked_on.year + 1)
     for each in years:
-        if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(each, month)[1]:
+        if each > date.max.year or not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(each, month)[1]:
             return None
         found = date(each, month, day)
         last = found if said[1] else date(each, month, calendar.monthrange(each, month)[1])
@@ -217,12 +217,14 @@ def _may_end(words: Sequence[str]) -> bool:
     return False
 
 
-def _side(words: Sequence[str], place: int, *, plus: bool) -> tuple[int, int, int] | None:
+def _side(words: tuple[str, ...], place: int, *, plus: bool) -> tuple[int, int, int] | None:
     """Return on which side of a number something is to be, and from where to where that is said; None for no bound."""
     before, earlier = (words[place - by] if place >= by else "" for by in (1, 2))
-    after = words[place + 1 : place + 3]
+    # Degrees are a word of their own.
+    next_one = place + 2 if words[place + 1 : place + 2] in (("c",), ("f",)) else place + 1
+    after = words[next_one : next_one + 2]
     if len(after) == 2 and after[0] == "or" and after[1] in _OR:
-        return _OR[after[1]], place, place + 3
+        return _OR[after[1]], place, next_one + 2
     if plus:
         return 1, place, place + 1
     if before == "than" and earlier in _THAN:
