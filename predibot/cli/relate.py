@@ -35,8 +35,8 @@ def relate(
     from predibot.scoring.relatedness.filters import Filters
 
     caller = output.caller(verbose=verbose)
-    if archive is not None and (ledger is not None or venue is not None):
-        raise typer.BadParameter("--archive stands for itself; leave --ledger and --venue out")
+    if archive is not None and venue is not None:
+        raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
     if archive is not None:
         at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
     else:

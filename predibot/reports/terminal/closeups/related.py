@@ -101,8 +101,8 @@ def relations_document(relations: Relations) -> Document:
                 "own_question": known.questions[each.own_market_id],
                 **{name: number(value) for name, value in zip(FEATURES, each.features, strict=True)},
                 "shared_jumps": [[_date(day), _date(other)] for day, other in each.shared_jumps],
-                "tags": list(each.tags),
-                "words": list(each.words),
+                "shared_tags": list(each.tags),
+                "shared_words": list(each.words),
                 "common_days": each.common_days,
             }
             for each in found.neighbours
