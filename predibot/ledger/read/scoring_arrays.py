@@ -139,7 +139,7 @@ def _read(connection: Connection, venue: str, as_of: datetime, recipe: str | Non
             return cast(_Read, held["read"][1])
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
-    payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    payout, settled_at = settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
     head, bet = _decided(connection, venue, as_of, recipe, only)
     _check_numbers(head, bet, market_rows, payout, settled_at)
@@ -150,7 +150,7 @@ def _read(connection: Connection, venue: str, as_of: datetime, recipe: str | Non
         head, bet = _only(in_it, head, bet)
         knowledge = knowledge[in_it]
     event_rows = _event_rows(connection, venue, head[:, 5])
-    observed = _observations(connection, venue, market_rows, as_of)
+    observed = observations(connection, venue, market_rows, as_of)
     asked_of = asked_markets(connection, venue, only)
     found = _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
     if held is not None and head.nbytes + bet.nbytes < MOST_HELD_BYTES:
@@ -254,7 +254,7 @@ def _places(labels: Ints, values: Ints) -> Ints:
     return order[np.searchsorted(labels[order], values)]
 
 
-def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
+def settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
     """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
     statement = (
         select(
@@ -356,9 +356,7 @@ def _fees(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
     return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
 
 
-def _observations(
-    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
-) -> tuple[Ints, Floats, Floats]:
+def observations(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Ints, Floats, Floats]:
     """Return market, instant, price of YES; of equal instants track's own quote comes last."""
     statement = (
         select(instruments.c.market_row, price_paths.c.points)
