@@ -68,7 +68,8 @@ def test_an_archive_is_compared_as_a_ledger_is(related: Predibot, folder: Path) 
     refused = related("relate", "4", "--archive", str(folder / "archive"), "--venue", "polymarket")
     assert (refused.code, refused.err) == (
         2,
-        "error: --archive says which markets are meant; leave --venue out. See `predibot relate --help`\n",
+        "error: Invalid value: --archive says which markets are meant; leave --venue out. "
+        "See `predibot relate --help`.\n",
     )
 
 

@@ -44,6 +44,7 @@ def track_record(
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
     only: Narrowing = EVERYTHING,
+    join: Mapping[str, str] | None = None,
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
 
@@ -56,6 +57,8 @@ def track_record(
         recipe: Only runs of the recipe with this name.
         bot_names: Only these bots; empty for all.
         only: Only the decisions of this part.
+        join: What each event, by the venue's id, belongs together with; left out, each stands by itself, as one that
+            it does not name.
 
     Raises:
         UsageError: If no event is of the category that is asked for.
@@ -76,6 +79,7 @@ def track_record(
     categories, category = _categories(event, played)
     fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(head, market_rows, asked_of)
+    places = _places(event_rows, event)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
@@ -83,7 +87,7 @@ def track_record(
         decision_status=head[:, 2].astype(np.int8),
         decided_at=head[:, 3] / _MICROSECONDS,
         decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
-        decision_event=_places(event_rows, event),
+        decision_event=places,
         decision_cost_usd=_known(head[:, 6]),
         decision_cost_known_usd=head[:, 7].copy(),
         bet_decision=bet[:, 0].astype(np.int64),
@@ -110,6 +114,7 @@ def track_record(
         asked_decision=asked_decision,
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
+        decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
 
 
@@ -338,6 +343,15 @@ def _asked(head: Floats, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Int
     rows = np.fromiter(chain.from_iterable(lists), dtype=np.int64)
     market = rows[np.repeat(starts, of_decision) + within]
     return decision, np.searchsorted(market_rows, market).astype(np.int64)
+
+
+def _clusters(connection: Connection, event_rows: Ints, join: Mapping[str, str]) -> Ints:
+    """Return the number of each event's cluster, (n_e,), in the order of the rows."""
+    named = {row: name for row, name in connection.execute(select(events.c.id, events.c.event_id))}
+    names = [named[row] for row in event_rows.tolist()]
+    # The first event of a cluster need not be one that was decided on.
+    _, cluster = np.unique(np.array([join.get(name, name) for name in names], dtype=np.str_), return_inverse=True)
+    return cluster.astype(np.int64)
 
 
 def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
