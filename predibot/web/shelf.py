@@ -10,10 +10,12 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, func, select
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.evaluate import asked_venues, evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
+from predibot.jobs.open_venue import look_back_at
+from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
@@ -41,6 +43,7 @@ from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.relatedness.clusters import RelatedEvents
 
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 64
@@ -205,11 +208,31 @@ class Shelf:
         """
         asked = self._venue(recipe, venue)
 
+        # What is held while something is worked out is held by nobody else.
+        together = self.related(venue, recipe)
+
         def work() -> BotHistory:
             only = recipe or None
-            return bot_history(self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock)
+            return bot_history(
+                self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock, related=together
+            )
 
         return self._once(("bot", name, asked, recipe, self._now()), work)
+
+    def related(self, venue: str = "", recipe: str = "") -> RelatedEvents:
+        """Return which events belong together, as it is now.
+
+        Raises:
+            UsageError: As `bot`.
+        """
+        asked = self._venue(recipe, venue)
+
+        def work() -> RelatedEvents:
+            there = asked_venues(self.store, asked)
+            at = look_back_at(there.specs[-1], None, self.clock)
+            return self.store.run_read(lambda connection: related_in_ledger(connection, there.name, at))
+
+        return self._once(("related", asked, self._now()), work)
 
     def ledger(self, venue: str = "", recipe: str = "") -> LedgerHistory:
         """Return how all bots stood over time.

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.scoring.evaluation.running import EDGE, GAIN
+from tests.jobs.relatedness import related_world
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 from tests.ledger.databases import address, other, postgres, store
 
@@ -128,3 +130,17 @@ def test_a_bot_is_told_how_far_its_beliefs_break_the_rules_of_probability(store:
         bot_history(store, "x", venue=None, recipe=None, as_of=before, clock=_clock)
     early = bot_history(store, "a", venue=None, recipe=None, as_of=before, clock=_clock).coherence
     assert (early.rules, early.unsure_groups) == ((), 0)
+
+
+def test_a_bot_is_told_how_much_of_its_stakes_moves_together(store: Store, tmp_path: Path) -> None:
+    related_world.play(store, related_world.write_related(tmp_path / "archive"))
+    at = related_world.AS_OF
+    found = bot_history(store, "random_bet", venue=None, recipe=None, as_of=at, clock=lambda: at)
+    together = [each for each in found.exposures.groups if len(each.events) > 1]
+    assert together and sum(each.share for each in found.exposures.groups) == pytest.approx(1.0)
+    for each in together:
+        assert len({related_world.GROUP[int(event.removeprefix("e")) - 1] for event in each.events}) == 1
+        assert all(found.titles[event].startswith("The ") for event in each.events)
+    everything = bot_history(store, "market_price", venue=None, recipe=None, as_of=at, clock=lambda: at)
+    # A dollar on each of twelve events, of four groups.
+    assert [(len(each.events), each.share) for each in everything.exposures.groups] == [(3, 0.25)] * 4

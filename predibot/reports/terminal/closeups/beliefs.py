@@ -1,6 +1,6 @@
-"""A bot's beliefs that belong together, as tables and as a document: how far they break the rules of probability."""
+"""A bot's beliefs that belong together: how far they break the rules of probability, and how much it staked on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
@@ -9,6 +9,7 @@ from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import Document, number
 from predibot.scoring.coherence.coherence import Coherence, CoherenceScore
+from predibot.scoring.relatedness.exposure import Exposures
 
 _EVENTS = 10
 _TITLE_CELLS = 40
@@ -47,6 +48,55 @@ def coherence_grids(found: Coherence) -> Iterator[Grid]:
     if len(found.periods) > 1:
         over_time = tuple((_days(each.first_slot, each.last_slot), *_cells(each.score)) for each in found.periods)
         yield Grid("Coherence over time", (Column("slots", "key"), *columns), over_time).without("95% interval")
+
+
+def exposure_grid(found: Exposures, titles: Mapping[str, str]) -> Grid | None:
+    """Return the largest groups of related events a bot staked on; None without a bet.
+
+    Args:
+        found: The groups.
+        titles: Of the events, by id; texts of others.
+    """
+    if not found.groups:
+        return None
+    rows = tuple(
+        (
+            plain(titles.get(each.events[0], each.events[0]), _TITLE_CELLS),
+            figures.percent(each.share),
+            figures.usd(each.staked_usd),
+            figures.usd(each.open_usd),
+            figures.count(len(each.events)),
+            figures.count(each.bets),
+        )
+        for each in found.groups[:_EVENTS]
+    )
+    several = sum(each.share for each in found.groups if len(each.events) > 1)
+    below = [
+        f"{figures.percent(several)} of the stakes are on events that are related to others it staked on. Over all "
+        f"{figures.things(len(found.groups), 'group')} they are spread as over {found.effective:.1f} of equal size."
+    ]
+    if more := len(found.groups) - len(rows):
+        below.append(f"{figures.things(more, 'more group')}; --json has them all.")
+    columns = (Column("related events", "text"), *map(Column, ("stakes", "staked", "open", "events", "bets")))
+    return Grid("Exposure to events that move together", columns, rows, tuple(below))
+
+
+def exposure_document(found: Exposures, titles: Mapping[str, str]) -> Document:
+    """Return how a bot's stakes are spread as JSON has it, titles whole."""
+    return {
+        "staked_usd": number(found.staked_usd),
+        "effective_groups": None if found.effective is None else number(found.effective),
+        "groups": [
+            {
+                "events": [{"event_id": event, "title": titles.get(event)} for event in each.events],
+                "share": number(each.share),
+                "staked_usd": number(each.staked_usd),
+                "open_usd": number(each.open_usd),
+                "bets": each.bets,
+            }
+            for each in found.groups
+        ],
+    }
 
 
 def coherence_document(found: Coherence) -> Document:

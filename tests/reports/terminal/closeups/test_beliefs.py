@@ -2,8 +2,14 @@
 
 import json
 
-from predibot.reports.terminal.closeups.beliefs import coherence_document, coherence_grids
+from predibot.reports.terminal.closeups.beliefs import (
+    coherence_document,
+    coherence_grids,
+    exposure_document,
+    exposure_grid,
+)
 from predibot.scoring.coherence.coherence import Coherence, CoherencePeriod, CoherenceScore
+from predibot.scoring.relatedness.exposure import Exposure, Exposures
 
 ALL = CoherenceScore("all", 0.25, 0.01, 1.0, 0.5, n=4, events=2)
 
@@ -31,3 +37,15 @@ def test_the_document_has_everything_and_no_number_that_is_none() -> None:
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert (found["rules"][0]["breach"], found["rules"][0]["low"], found["unsure_groups"]) == (0.25, None, 0)
     assert found["periods"][0]["first_slot_at"] == "1970-01-01T00:00Z"
+
+
+def test_exposure_is_told_of_the_largest_groups_first() -> None:
+    groups = tuple(Exposure((f"e{n}", "x") if n == 0 else (f"e{n}",), 1.0, 1 / 12, 0.5, 2) for n in range(12))
+    spread = Exposures(groups, 12.0)
+    grid = exposure_grid(spread, {"e0": "\x1b[31mZero"})
+    assert grid is not None and len(grid.rows) == 10 and "\x1b" not in grid.rows[0][0]
+    assert grid.rows[1][:3] == ("e1", "8%", "$1.00") and "as over 12.0 of equal size" in grid.below[0]
+    assert exposure_grid(Exposures(), {}) is None
+    found = exposure_document(spread, {"e0": "Zero"})
+    assert found["groups"][0]["events"] == [{"event_id": "e0", "title": "Zero"}, {"event_id": "x", "title": None}]
+    assert exposure_document(Exposures(), {})["effective_groups"] is None
