@@ -36,6 +36,7 @@ COMMANDS = (
     "collect",
     "tables",
     "relate",
+    "graph",
     "report",
     "trace",
     "verify",
