@@ -16,6 +16,7 @@ from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.relatedness.beliefs import related_in_ledger
+from predibot.jobs.relatedness.graph import KnownGraph, graph_in_ledger
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
@@ -43,7 +44,8 @@ from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
-from predibot.scoring.relatedness.clusters import RelatedEvents
+from predibot.scoring.relatedness.clusters import RELATED, RelatedEvents
+from predibot.scoring.relatedness.filters import Filters
 
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 64
@@ -233,6 +235,21 @@ class Shelf:
             return self.store.run_read(lambda connection: related_in_ledger(connection, there.name, at))
 
         return self._once(("related", asked, self._now()), work)
+
+    def graph(self, venue: str = "") -> KnownGraph:
+        """Return which events move together, and the news that touch them, as it is now.
+
+        Raises:
+            UsageError: If there is no such venue, or the ledger has no run that counts.
+        """
+        asked = self._venue("", venue)
+
+        def work() -> KnownGraph:
+            return graph_in_ledger(
+                self.store, venue=asked, as_of=None, clock=self.clock, filters=Filters(), at_least=RELATED
+            )
+
+        return self._once(("graph", asked, self._now()), work)
 
     def ledger(self, venue: str = "", recipe: str = "") -> LedgerHistory:
         """Return how all bots stood over time.

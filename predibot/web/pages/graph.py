@@ -1,0 +1,40 @@
+"""Which events move together: the graph of a venue's events, and what else moves with one of them."""
+
+from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
+from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
+from predibot.reports.terminal.closeups.graph import graph_grids
+from predibot.scoring.relatedness.graph import Edge
+from predibot.web.pages.page import Page, grid_tables
+from predibot.web.shelf import Shelf
+
+
+def graph_page(shelf: Shelf, venue: str = "") -> Page:
+    """Return the graph of the events of a venue, as it is now; empty where nothing was played."""
+    try:
+        found = shelf.graph(venue)
+    except UsageError:
+        if venue:
+            raise
+        # The menu leads here, whatever was played.
+        return Page("graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "grids": []})
+    drawn = drawn_graph(found.graph, found.known.titles)
+    grids = [grid for grid in graph_grids(found) if grid.rows]
+    said = f"{graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))}."
+    marked = "" if drawn is None else marked_words(drawn, ())
+    return Page("graph", {"said": said, "drawn": drawn, "marked": marked, "grids": grids}, grid_tables(grids))
+
+
+def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
+    """Return the id and title of each event that moves with one, and the edge to it, the strongest first.
+
+    Args:
+        shelf: The ledger.
+        id: Of the event.
+        run: One that played it, by which its venue is known.
+    """
+    venue = next((each.venue for each in shelf.runs() if each.run == run and not each.void), "")
+    if not venue:
+        return ()
+    found = shelf.graph(venue)
+    return tuple((other, found.known.titles[other], edge) for other, edge in found.graph.neighbours(id))
