@@ -10,7 +10,7 @@ def test_an_archive_is_drawn_into_a_file(predibot: Predibot, tmp_path: Path) -> 
     archive, file = str(write_related(tmp_path / "archive")), tmp_path / "g.svg"
     asked = ("graph", "--archive", archive, "--no-filters", "--as-of", "2026-05-24T19:30Z", "--out", str(file))
     told = predibot(*asked)
-    assert told.code == 0 and "in 4 groups. Drawn into" in " ".join(told.stdout.split())
+    assert told.code == 0 and "in 4 groups. Drawn into" in " ".join(told.out.split())
     assert file.read_text("utf-8").startswith("<svg")
     found = predibot(*asked, "--chain", "1", "3", "--json").document
     assert list(found) == [
@@ -23,4 +23,4 @@ def test_nothing_related_is_said_and_not_drawn(predibot: Predibot, tmp_path: Pat
     archive, file = str(write_related(tmp_path / "archive")), tmp_path / "g.svg"
     asked = ("--archive", archive, "--above", "1", "--as-of", "2026-05-24T19:30Z", "--out", str(file))
     told = predibot("graph", *asked)
-    assert told.code == 0 and "There is nothing to draw." in told.stdout and not file.exists()
+    assert told.code == 0 and "There is nothing to draw." in told.out and not file.exists()

@@ -17,16 +17,23 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
         if venue:
             raise
         # The menu leads here, whatever was played.
-        return Page("graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "grids": []})
+        return Page(
+            "graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "listed": (), "grids": []}
+        )
     drawn = drawn_graph(found.graph, found.known.titles)
     grids = [grid for grid in graph_grids(found) if grid.rows]
     said = f"{graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))}."
     marked = "" if drawn is None else marked_words(drawn, ())
-    return Page("graph", {"said": said, "drawn": drawn, "marked": marked, "grids": grids}, grid_tables(grids))
+    # What nobody decided on has no page.
+    listed = {each.event_id for each in shelf.events()}
+    shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
+    return Page("graph", shown, grid_tables(grids))
 
 
 def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
     """Return the id and title of each event that moves with one, and the edge to it, the strongest first.
+
+    The id is empty of one that nobody decided on, which has no page.
 
     Args:
         shelf: The ledger.
@@ -37,4 +44,8 @@ def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge],
     if not venue:
         return ()
     found = shelf.graph(venue)
-    return tuple((other, found.known.titles[other], edge) for other, edge in found.graph.neighbours(id))
+    listed = {each.event_id for each in shelf.events()}
+    return tuple(
+        (other if other in listed else "", found.known.titles[other], edge)
+        for other, edge in found.graph.neighbours(id)
+    )
