@@ -42,6 +42,7 @@ def graph(
     from predibot.reports.commands.closeups import written_graph
     from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
     from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.terminal import print_line
     from predibot.scoring.relatedness.filters import Filters
 
     caller = output.caller(verbose=verbose)
@@ -69,7 +70,7 @@ def graph(
         output.print_document(graph_document(found))
         return
     console = output.report_console()
-    console.print(said, markup=False, highlight=False)
+    print_line(console, said)
     for grid in graph_grids(found, every_row=every):
         console.print()
         print_grid(console, grid)

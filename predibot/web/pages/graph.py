@@ -1,6 +1,5 @@
 """Which events move together: the graph of a venue's events, and what else moves with one of them."""
 
-from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
 from predibot.reports.terminal.closeups.graph import graph_grids
@@ -22,7 +21,8 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
         )
     drawn = drawn_graph(found.graph, found.known.titles)
     grids = [grid for grid in graph_grids(found) if grid.rows]
-    said = f"{graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))}."
+    # By the day, so that a page that says the same is the same.
+    said = f"{graph_title(found.graph, f'{found.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marked_words(drawn, ())
     # What nobody decided on has no page.
     listed = {each.event_id for each in shelf.events()}

@@ -45,10 +45,12 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]
         )
         for each in graph.groups[:shown]
     )
-    yield Grid("Connected groups", (Column("events"), Column("ids", "text"), Column("chain", "text")), rows, more)
+    if rows:
+        yield Grid("Connected groups", (Column("events"), Column("ids", "text"), Column("chain", "text")), rows, more)
     shown, more = cut(len(graph.edges))
     rows = tuple((f"{each.score:.2f}", named(each.first), named(each.second)) for each in graph.edges[:shown])
-    yield Grid("Edges", (Column("S"), Column("event", "text"), Column("moves with", "text")), rows, more)
+    if rows:
+        yield Grid("Edges", (Column("S"), Column("event", "text"), Column("moves with", "text")), rows, more)
     shown, more = cut(len(found.news))
     if shown:
         rows = tuple(
