@@ -21,7 +21,19 @@ from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
 from predibot.version import __version__
 from predibot.web.api import api
 from predibot.web.guard import guard
-from predibot.web.pages import accounts, bots, compare, decisions, details, events, leaderboard, methods, records, today
+from predibot.web.pages import (
+    accounts,
+    bots,
+    compare,
+    decisions,
+    details,
+    events,
+    graph,
+    leaderboard,
+    methods,
+    records,
+    today,
+)
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
@@ -36,6 +48,7 @@ PAGES: dict[str, Callable[..., Page]] = {
     "/source": details.source_page,
     "/events": events.events_page,
     "/event": events.event_page,
+    "/graph": graph.graph_page,
     "/bot": bots.bot_page,
     "/curves": leaderboard.curves_page,
     "/compare": compare.compare_page,

@@ -20,6 +20,7 @@ MENU = (
     ("/compare", "Compare"),
     ("/decisions", "Decisions"),
     ("/events", "Events"),
+    ("/graph", "Related"),
     ("/runs", "Runs"),
     ("/accounts", "Accounts"),
     ("/cohorts", "Cohorts"),

@@ -10,10 +10,13 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, func, select
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.evaluate import asked_venues, evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
+from predibot.jobs.open_venue import look_back_at
+from predibot.jobs.relatedness.beliefs import related_in_ledger
+from predibot.jobs.relatedness.graph import KnownGraph, graph_in_ledger
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
@@ -42,6 +45,8 @@ from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import currency_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.relatedness.clusters import RELATED, RelatedEvents
+from predibot.scoring.relatedness.filters import Filters
 
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 64
@@ -211,11 +216,46 @@ class Shelf:
         """
         asked = self._venue(recipe, venue)
 
+        # What is held while something is worked out is held by nobody else.
+        together = self.related(venue, recipe)
+
         def work() -> BotHistory:
             only = recipe or None
-            return bot_history(self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock)
+            return bot_history(
+                self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock, related=together
+            )
 
         return self._once(("bot", name, asked, recipe, self._now()), work)
+
+    def related(self, venue: str = "", recipe: str = "") -> RelatedEvents:
+        """Return which events belong together, as it is now.
+
+        Raises:
+            UsageError: As `bot`.
+        """
+        asked = self._venue(recipe, venue)
+
+        def work() -> RelatedEvents:
+            there = asked_venues(self.store, asked)
+            at = look_back_at(there.specs[-1], None, self.clock)
+            return self.store.run_read(lambda connection: related_in_ledger(connection, there.name, at))
+
+        return self._once(("related", asked, self._now()), work)
+
+    def graph(self, venue: str = "") -> KnownGraph:
+        """Return which events move together, and the news that touch them, as it is now.
+
+        Raises:
+            UsageError: If there is no such venue, or the ledger has no run that counts.
+        """
+        asked = self._venue("", venue)
+
+        def work() -> KnownGraph:
+            return graph_in_ledger(
+                self.store, venue=asked, as_of=None, clock=self.clock, filters=Filters(), at_least=RELATED
+            )
+
+        return self._once(("graph", asked, self._now()), work)
 
     def ledger(self, venue: str = "", recipe: str = "") -> LedgerHistory:
         """Return how all bots stood over time.

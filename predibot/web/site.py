@@ -45,6 +45,7 @@ from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page
 from predibot.web.pages.details import source_page
 from predibot.web.pages.events import event_page, events_page, related
+from predibot.web.pages.graph import graph_page, moving_with
 from predibot.web.pages.leaderboard import TABLES_ASK, calibration_page, curves_page, leaderboard_page, table_page
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
@@ -257,6 +258,7 @@ class _Site:
             _Made("/", {}, partial(_same, board)),
             _Made("/calibration", {}, partial(calibration_page, shelf, **scores)),
             _Made("/curves", {}, partial(curves_page, shelf, **scores)),
+            _Made("/graph", {}, partial(graph_page, shelf, options.venue)),
             _Made("/accounts", {}, partial(accounts_page, shelf)),
             _Made("/cohorts", {}, partial(cohorts_page, shelf)),
             _Made("/comments", {}, partial(comments_page, shelf)),
@@ -356,6 +358,7 @@ class _Site:
         names = [self._pages[path, frozenset(asked.items())] for path, asked, _ in pages]
         more = shelf.store.run_read(lambda connection: revisions_of(connection, id))
         made_of = [code, names, shelf.own[id], shelf.said.get(id), shelf.moved.get(id), more, related(shelf, id)]
+        made_of.append(moving_with(shelf, id, own[0].run))
         digest = self._made_of[id] = _digest(repr(made_of).encode())
         before = self._before["files"]
         if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):

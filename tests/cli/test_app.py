@@ -35,6 +35,8 @@ COMMANDS = (
     "score",
     "collect",
     "tables",
+    "relate",
+    "graph",
     "report",
     "trace",
     "verify",

@@ -12,6 +12,7 @@ import numpy as np
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
+from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
@@ -24,6 +25,7 @@ from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.coherence.coherence import Coherence, coherence_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.parts import PartScore, evidence_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
@@ -35,6 +37,8 @@ from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.relatedness.clusters import RelatedEvents
+from predibot.scoring.relatedness.exposure import Exposures, exposures
 
 _WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
 _NORMAL_95 = 1.959963984540054
@@ -130,6 +134,12 @@ class BotHistory:
     """Those it decided on whose prices jumped most."""
     days: tuple[DayGain, ...]
     """What its bets came to, by the date they were decided for."""
+    coherence: Coherence
+    """How far its forecasts break the rules of probability."""
+    exposures: Exposures
+    """How what it staked on events is spread over groups of related ones."""
+    titles: Mapping[str, str]
+    """Of the events it staked on, by id; texts of others."""
 
 
 def bot_history(
@@ -142,6 +152,7 @@ def bot_history(
     archived: bool = False,
     clock: Clock,
     most: int = 5,
+    related: RelatedEvents | None = None,
 ) -> BotHistory:
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
@@ -154,6 +165,7 @@ def bot_history(
         archived: Whether archived cohorts count too.
         clock: The instant it is.
         most: How many best and worst decisions are told.
+        related: Which events belong together by then; left out, it is worked out.
 
     Raises:
         UsageError: As `evaluate_stored`; so also where no bot has the name.
@@ -173,6 +185,10 @@ def bot_history(
         gathered = evidence_of_bot(connection, bot)
         best = with_reasons(connection, found.venue_name, largest_gains(record, most))
         worst = with_reasons(connection, found.venue_name, largest_losses(record, most))
+        if related is None:
+            related = related_in_ledger(connection, found.venue_name, at)
+    spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related.cluster_of)
+    staked_on = {event for group in spread.groups for event in group.events}
     return BotHistory(
         bot=bot,
         as_of=at,
@@ -194,6 +210,9 @@ def bot_history(
         worst=worst,
         markets=jumping_markets(record, listed, _MARKETS),
         days=daily_gains(record, bot),
+        coherence=coherence_of(record, [each.question for each in listed], bot, question.uncertainty),
+        exposures=spread,
+        titles={each.event_id: each.title for each in listed if each.event_id in staked_on},
     )
 
 

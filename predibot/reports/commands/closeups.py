@@ -1,4 +1,4 @@
-"""One bot or one event of a ledger, as a screen, a document, pictures or a tear sheet, in one call each."""
+"""One bot, one event or the graph of all, as a screen, a document, pictures or a tear sheet, in one call each."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,14 +7,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from predibot.domain.clock import format_instant
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.event import EventHistory, event_history
 from predibot.jobs.histories.ledger import ledger_history
+from predibot.jobs.relatedness.graph import KnownGraph
 from predibot.ledger.store import Store
 from predibot.reports import figures
 from predibot.reports.pictures.canvas import FORMATS, require_matplotlib, style, written
 from predibot.reports.pictures.draw import drawn
+from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words, svg_of
 from predibot.reports.pictures.series import ledger_pictures
 from predibot.reports.tearsheet import tearsheet
 from predibot.whole_file import whole_file
@@ -145,3 +148,24 @@ def tearsheet_as_asked(
     with whole_file(file) as stream:
         stream.write(page.encode())
     return file
+
+
+def written_graph(found: KnownGraph, file: Path | None) -> str:
+    """Write the picture of a graph as SVG, and return in words what it is of and where it is.
+
+    Left out, it is `graph.svg` in `runs/out`. Where nothing is related, no file is written.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    title = graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))
+    picture = drawn_graph(found.graph, found.known.titles, found.chain)
+    if picture is None:
+        return f"{title}. There is nothing to draw."
+    if file is None:
+        file = Path("runs/out/graph.svg")
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(file) as stream:
+        stream.write(svg_of(picture, f"{title}. {marked_words(picture, found.chain)}").encode())
+    rest = f" without {picture.not_drawn:,} events for which there was no room" if picture.not_drawn else ""
+    return f"{title}. Drawn into {file}{rest}"

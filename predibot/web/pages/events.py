@@ -6,6 +6,7 @@ from predibot.errors import UsageError
 from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.web.curve import history_of
+from predibot.web.pages.graph import moving_with
 from predibot.web.pages.page import Page, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -52,6 +53,7 @@ def event_page(shelf: Shelf, id: str) -> Page:
             "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
             "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
             "labels": labels,
+            "moving": moving_with(shelf, id, own[0].run)[:_RELATED],
             "related": kin[:_RELATED],
             "all_related": len(kin),
         },

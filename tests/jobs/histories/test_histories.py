@@ -1,6 +1,8 @@
 """Histories of bots, events and ledgers: what is told is what is stored, on both databases."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.scoring.evaluation.running import EDGE, GAIN
+from tests.jobs.relatedness import related_world
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 from tests.ledger.databases import address, other, postgres, store
 
@@ -94,3 +97,50 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     assert [by_label["now"], by_label["settled"]] == pytest.approx([0.75, 0.75])
     (day,) = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock).days
     assert (day.bets, day.unknown) == (1, 0) and day.gain_usd == pytest.approx(0.75)
+
+
+def test_a_bot_is_told_how_far_its_beliefs_break_the_rules_of_probability(store: Store) -> None:
+    said = ("Fewer than 10 seats?", "10 to 19 seats?", "20 or more seats?")
+    event = event_of(1, 3)
+    asked = [
+        replace(market, question=text, exclusive_group="g") for market, text in zip(event.markets, said, strict=True)
+    ]
+    # Of the second event's markets nobody can tell what hitting binds.
+    other_event = event_of(2, 2)
+    hit = [
+        replace(market, question=f"Will it hit {n}?") for market, n in zip(other_event.markets, (40, 50), strict=True)
+    ]
+    one, two = replace(event, markets=tuple(asked)), replace(other_event, markets=tuple(hit))
+    run = a_run(store, one, two, bots=("a", "b"))
+    decide(store, run, "a", finished_with(one, {"m1a": (0.1, 0.2), "m1b": (0.1, 0.3), "m1c": (0.1, 0.2)}))
+    decide(store, run, "a", finished_with(two, {"m2a": (0.1, 0.2), "m2b": (0.1, 0.3)}))
+    decide(store, run, "b", finished_with(one, {"m1a": (0.1, 0.9), "m1b": (0.1, 0.9)}))
+    found = bot_history(store, "a", venue=None, recipe=None, as_of=None, clock=_clock).coherence
+    # 0.7 of 1; its prices were 0.4 each.
+    assert [(each.name, round(each.bot, 6), round(each.market, 6)) for each in found.rules] == [
+        ("all", 0.3, 0.2),
+        ("exclusive", 0.3, 0.2),
+    ]
+    assert (found.exhaustive, found.unsure_groups, found.unsure_markets) == (1, 1, 2)
+    assert [each.name for each in found.events] == ["Event 1"]
+    partly = bot_history(store, "b", venue=None, recipe=None, as_of=None, clock=_clock).coherence
+    assert round(partly.rules[0].bot, 6) == 0.8 and partly.unsure_groups == 0
+    before = NOW - timedelta(hours=1)
+    with pytest.raises(UsageError):
+        bot_history(store, "x", venue=None, recipe=None, as_of=before, clock=_clock)
+    early = bot_history(store, "a", venue=None, recipe=None, as_of=before, clock=_clock).coherence
+    assert (early.rules, early.unsure_groups) == ((), 0)
+
+
+def test_a_bot_is_told_how_much_of_its_stakes_moves_together(store: Store, tmp_path: Path) -> None:
+    related_world.play(store, related_world.write_related(tmp_path / "archive"))
+    at = related_world.AS_OF
+    found = bot_history(store, "random_bet", venue=None, recipe=None, as_of=at, clock=lambda: at)
+    together = [each for each in found.exposures.groups if len(each.events) > 1]
+    assert together and sum(each.share for each in found.exposures.groups) == pytest.approx(1.0)
+    for each in together:
+        assert len({related_world.GROUP[int(event.removeprefix("e")) - 1] for event in each.events}) == 1
+        assert all(found.titles[event].startswith("The ") for event in each.events)
+    everything = bot_history(store, "market_price", venue=None, recipe=None, as_of=at, clock=lambda: at)
+    # A dollar on each of twelve events, of four groups.
+    assert [(len(each.events), each.share) for each in everything.exposures.groups] == [(3, 0.25)] * 4

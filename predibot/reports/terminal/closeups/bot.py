@@ -6,6 +6,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
+from predibot.reports.terminal.closeups.beliefs import coherence_document, exposure_document
 from predibot.reports.terminal.closeups.reliability import LEGEND, reliability_lines
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.grid import print_grid
@@ -64,6 +65,8 @@ def bot_document(history: BotHistory) -> Document:
         ],
         "accounts": [_account(each) for each in history.accounts],
         "cohorts": [_cohorts(each) for each in history.cohorts],
+        "coherence": coherence_document(history.coherence),
+        "exposure": exposure_document(history.exposures, history.titles),
         "days": [{**asdict(each), "day": each.day.isoformat()} for each in history.days],
         "best": worst_documents(history.best),
         "worst": worst_documents(history.worst),

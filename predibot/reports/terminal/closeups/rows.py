@@ -8,6 +8,7 @@ from itertools import groupby
 from predibot.domain.clock import format_instant
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.reports import figures
+from predibot.reports.terminal.closeups.beliefs import coherence_grids, exposure_grid
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain, sentence
 from predibot.reports.views.leaderboard import VERDICTS, more_events
@@ -69,6 +70,9 @@ def bot_grids(history: BotHistory) -> Iterator[Grid]:
             yield _curve(scored, apart)
         yield _horizons(scored, apart)
         yield from (_parts(name, scores, apart) for name, scores in scored.parts.items())
+    yield from coherence_grids(history.coherence)
+    if (spread := exposure_grid(history.exposures, history.titles)) is not None:
+        yield spread
     if history.days:
         yield _months(history.days)
     for account in history.accounts:

@@ -1,0 +1,68 @@
+"""Dated news: the pages that bots read, and the headlines they were shown, by the events they were for."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from predibot.ledger.schema.tables import NewsRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.runs import runs, with_decisions
+
+_news = table_of(NewsRow)
+
+
+@dataclass(frozen=True, slots=True)
+class DatedNews:
+    """Something with a date; its texts are others'."""
+
+    published_at: datetime
+    title: str
+    url: str
+    """Empty of a headline, which has none."""
+    event_ids: tuple[str, ...]
+    """What it was read for, in the order of ids."""
+
+
+def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[DatedNews, ...]:
+    """Return the dated pages that decisions on a venue's events had read by an instant, and the headlines of runs.
+
+    A page that was read for several events counts once. What was published later than the instant is left out,
+    whatever a page says of itself. The newest comes first.
+    """
+    pages = (
+        with_decisions(events.c.event_id, sources.c.published_at, sources.c.title, sources.c.text, sources.c.final_url)
+        .join(sources, sources.c.decision_id == decisions.c.id)
+        .join(events, events.c.id == subjects.c.event_row)
+        .where(
+            events.c.venue == venue,
+            runs.c.voided_at.is_(None),
+            decisions.c.decided_at <= as_of,
+            sources.c.kind == "page",
+            sources.c.published_at <= as_of,
+            bots.c.id.is_not(None),
+        )
+    )
+    headlines = (
+        select(events.c.event_id, _news.c.published_at, _news.c.title)
+        .join(markets, markets.c.id == _news.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .join(runs, runs.c.id == _news.c.run_id)
+        .where(
+            events.c.venue == venue,
+            runs.c.voided_at.is_(None),
+            runs.c.as_of <= as_of,
+            _news.c.number > 0,
+            _news.c.published_at <= as_of,
+        )
+    )
+    found: dict[tuple[datetime, str, str], set[str]] = {}
+    for event_id, at, title, text, final_url in connection.execute(pages):
+        found.setdefault((at, title, final_url or text), set()).add(event_id)
+    for event_id, at, title in connection.execute(headlines):
+        found.setdefault((at, title, ""), set()).add(event_id)
+    ordered = sorted(found.items(), key=lambda each: (-each[0][0].timestamp(), *each[0][1:]))
+    return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)

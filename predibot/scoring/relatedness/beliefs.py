@@ -1,0 +1,111 @@
+"""Beliefs: markets with their words, tags and daily prices, as they were known as of an instant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints, refuse, same_length, stable_order
+
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DailyPrices:
+    """The last price of each UTC day on which a market had one, (p,) each: by market, and then by day."""
+
+    market: Ints
+    """The row of the market."""
+    day: Ints
+    """Days since 1970."""
+    price_yes: Floats
+    """Strictly between 0 and 1."""
+
+    def __post_init__(self) -> None:
+        """Refuse prices that no market has, or out of order."""
+        same_length(market=self.market, day=self.day, price_yes=self.price_yes)
+        refuse("price_yes", self.price_yes, ~((self.price_yes > 0.0) & (self.price_yes < 1.0)), "each is in (0, 1)")
+        step = np.diff(self.market)
+        refuse("market", self.market[1:], (step < 0) | ((step == 0) & (np.diff(self.day) <= 0)), "sort them")
+
+
+def daily_prices(
+    market: Ints, at_seconds: Floats, price_yes: Floats, *, settled_at: Floats, as_of: float
+) -> DailyPrices:
+    """Return the last price of each day that was known at an instant, without what markets paid.
+
+    What is seen at the settlement of a market or later, and a price of exactly 0 or 1, is a payout.
+
+    Args:
+        market: The row of the market of each price, (o,).
+        at_seconds: When it was seen, in seconds since 1970, (o,); of equal instants the last row counts.
+        price_yes: Of YES, (o,), in [0, 1].
+        settled_at: When each market was settled, in seconds since 1970, (n,); NaN for never.
+        as_of: The instant in seconds since 1970; nothing later is looked at.
+    """
+    known = at_seconds <= as_of
+    known &= ~((settled_at <= as_of)[market] & (at_seconds >= settled_at[market]))
+    known &= (price_yes > 0.0) & (price_yes < 1.0)
+    market, at_seconds, price_yes = market[known], at_seconds[known], price_yes[known]
+    order = np.argsort(at_seconds, kind="stable")
+    order = order[stable_order(market[order])]
+    market, price_yes = market[order], price_yes[order]
+    day = (at_seconds[order] // _DAY_SECONDS).astype(np.int64)
+    last = np.ones(market.size, dtype=np.bool_)
+    last[:-1] = (np.diff(market) != 0) | (np.diff(day) != 0)
+    return DailyPrices(market[last], day[last], price_yes[last])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beliefs:
+    """The n markets that are compared."""
+
+    market_ids: tuple[str, ...]
+    event_ids: tuple[str, ...]
+    """Of the event of each, (n,)."""
+    texts: tuple[str, ...]
+    """What is asked, (n,)."""
+    tags: tuple[frozenset[str], ...]
+    """(n,); empty where there are none."""
+    domains: tuple[str, ...]
+    """The category of each, (n,)."""
+    volume_usd: Floats
+    """What was traded, (n,); NaN where the venue does not say."""
+    prices: DailyPrices
+
+    def __post_init__(self) -> None:
+        """Refuse columns of different lengths, or markets named twice."""
+        named = (self.event_ids, self.texts, self.tags, self.domains, self.volume_usd)
+        if any(len(each) != len(self.market_ids) for each in named):
+            raise ValueError(f"there are {len(self.market_ids)} markets; give every column for each of them")
+        if len(set(self.market_ids)) < len(self.market_ids):
+            raise ValueError("a market is named twice; name each once")
+        refuse("market", self.prices.market, self.prices.market >= len(self.market_ids), "there is no such market")
+
+    @property
+    def n(self) -> int:
+        """Return how many markets there are."""
+        return len(self.market_ids)
+
+    def only(self, kept: NDArray[np.bool_] | Sequence[int]) -> Self:
+        """Return some of the markets.
+
+        Args:
+            kept: Which, (n,); or their rows in the order that is wanted.
+        """
+        rows = np.flatnonzero(kept) if np.asarray(kept).dtype == np.bool_ else np.asarray(kept, dtype=np.int64)
+        place = np.full(self.n, -1)
+        place[rows] = np.arange(rows.size)
+        market = place[self.prices.market]
+        order = stable_order(market)
+        order = order[market[order] >= 0]
+        prices = DailyPrices(market[order], self.prices.day[order], self.prices.price_yes[order])
+        columns = (self.market_ids, self.event_ids, self.texts, self.tags, self.domains)
+        ids, events, texts, tags, domains = (tuple(each[row] for row in rows.tolist()) for each in columns)
+        return type(self)(ids, events, texts, tags, domains, self.volume_usd[rows], prices)
+
+    def in_order(self) -> Self:
+        """Return the markets by event and then by id, whatever order they came in."""
+        return self.only(sorted(range(self.n), key=lambda row: (self.event_ids[row], self.market_ids[row])))

@@ -1,0 +1,84 @@
+"""Exposure: how much of what a bot staked lies on events that move together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predibot.scoring.arguments import instance_of
+from predibot.scoring.records.horizon_returns import payouts_as_of
+from predibot.scoring.records.track_record import TrackRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What a bot staked on one group of related events."""
+
+    events: tuple[str, ...]
+    """Their ids, that with the largest stakes first; one event that is related to none stands alone."""
+    staked_usd: float
+    share: float
+    """Of all that the bot staked, in (0, 1]."""
+    open_usd: float
+    """What of it is on markets that have not paid."""
+    bets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exposures:
+    """How a bot's stakes are spread over groups of related events."""
+
+    groups: tuple[Exposure, ...] = ()
+    """The largest first; none without a bet."""
+    staked_usd: float = 0.0
+
+    @property
+    def effective(self) -> float | None:
+        """Return over how many groups of equal size the stakes would be as concentrated; None without a bet.
+
+        Source:
+            One over the Herfindahl-Hirschman index.
+        """
+        return 1.0 / sum(each.share**2 for each in self.groups) if self.groups else None
+
+
+def exposures(
+    record: TrackRecord, bot: str, *, event_of_market: Sequence[str], cluster_of: Mapping[str, str]
+) -> Exposures:
+    """Return how the dollars that a bot staked are spread, as of the record's instant.
+
+    Every decision made by then counts; stakes on both sides of one market add up, as each was at risk.
+
+    Args:
+        record: What was bet.
+        bot: The name of one of its bots.
+        event_of_market: The id of the event of each of its markets, (n_m,).
+        cluster_of: The name of the group of each event, by the event's id; one that is absent stands alone.
+
+    Raises:
+        ValueError: If it is no record, or the markets are others.
+    """
+    instance_of("record", record, TrackRecord)
+    if len(event_of_market) != record.payout_yes.size:
+        raise ValueError(
+            f"there are {record.payout_yes.size} markets and {len(event_of_market)} events; give each its own"
+        )
+    if bot not in record.bots:
+        return Exposures()
+    own = record.made() & (record.decision_bot == record.bots.index(bot))
+    rows = np.flatnonzero(own[record.bet_decision] & (record.bet_usd != 0.0))
+    is_open = np.isnan(payouts_as_of(record))
+    by_event: dict[str, tuple[float, float, int]] = {}
+    for row in rows.tolist():
+        event, usd = event_of_market[record.bet_market[row]], abs(float(record.bet_usd[row]))
+        staked, open_usd, bets = by_event.get(event, (0.0, 0.0, 0))
+        by_event[event] = staked + usd, open_usd + usd * bool(is_open[record.bet_market[row]]), bets + 1
+    total = sum(staked for staked, _, _ in by_event.values())
+    by_group: dict[str, list[str]] = {}
+    for event in sorted(by_event, key=lambda each: (-by_event[each][0], each)):
+        by_group.setdefault(cluster_of.get(event, event), []).append(event)
+    found = []
+    for events in by_group.values():
+        sums = [sum(by_event[event][column] for event in events) for column in range(3)]
+        found.append(Exposure(tuple(events), sums[0], sums[0] / total, sums[1], int(sums[2])))
+    return Exposures(tuple(sorted(found, key=lambda each: (-each.staked_usd, each.events))), total)

@@ -1,0 +1,51 @@
+"""Which events move together: the graph of a venue's events, and what else moves with one of them."""
+
+from predibot.errors import UsageError
+from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
+from predibot.reports.terminal.closeups.graph import graph_grids
+from predibot.scoring.relatedness.graph import Edge
+from predibot.web.pages.page import Page, grid_tables
+from predibot.web.shelf import Shelf
+
+
+def graph_page(shelf: Shelf, venue: str = "") -> Page:
+    """Return the graph of the events of a venue, as it is now; empty where nothing was played."""
+    try:
+        found = shelf.graph(venue)
+    except UsageError:
+        if venue:
+            raise
+        # The menu leads here, whatever was played.
+        return Page(
+            "graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "listed": (), "grids": []}
+        )
+    drawn = drawn_graph(found.graph, found.known.titles)
+    grids = [grid for grid in graph_grids(found) if grid.rows]
+    # By the day, so that a page that says the same is the same.
+    said = f"{graph_title(found.graph, f'{found.as_of:%Y-%m-%d}')}."
+    marked = "" if drawn is None else marked_words(drawn, ())
+    # What nobody decided on has no page.
+    listed = {each.event_id for each in shelf.events()}
+    shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
+    return Page("graph", shown, grid_tables(grids))
+
+
+def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
+    """Return the id and title of each event that moves with one, and the edge to it, the strongest first.
+
+    The id is empty of one that nobody decided on, which has no page.
+
+    Args:
+        shelf: The ledger.
+        id: Of the event.
+        run: One that played it, by which its venue is known.
+    """
+    venue = next((each.venue for each in shelf.runs() if each.run == run and not each.void), "")
+    if not venue:
+        return ()
+    found = shelf.graph(venue)
+    listed = {each.event_id for each in shelf.events()}
+    return tuple(
+        (other if other in listed else "", found.known.titles[other], edge)
+        for other, edge in found.graph.neighbours(id)
+    )

@@ -1,0 +1,83 @@
+"""The graph of a ledger and of an archive: as of an instant, with the dated news that touch its events."""
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from predibot.domain.decision import Source
+from predibot.errors import UsageError
+from predibot.jobs.relatedness.graph import KnownGraph, graph_at, graph_in_ledger
+from predibot.jobs.relatedness.neighbours import KnownAt
+from predibot.ledger.store import Store
+from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
+from predibot.scoring.relatedness.graph import BeliefGraph
+from tests.jobs.relatedness.related_world import AS_OF, DAY, GROUP, LATER, play, write_related
+from tests.jobs.relatedness.test_beliefs import in_archive
+from tests.ledger.by_hand import NOW as MADE_AT
+from tests.ledger.by_hand import a_run, decide, event_of, finished_with
+
+
+def in_ledger(store: Store, as_of: datetime = AS_OF, **asked: object) -> KnownGraph:
+    return graph_in_ledger(
+        store,
+        venue=None,
+        as_of=as_of,
+        clock=lambda: as_of,
+        filters=None,
+        at_least=0.6,
+        **asked,  # type: ignore[arg-type]
+    )
+
+
+def test_events_whose_prices_jump_together_are_one_group(store: Store, tmp_path: Path) -> None:
+    play(store, write_related(tmp_path))
+    found = in_ledger(store, ends=("1", "3"))
+    for group in found.graph.groups:
+        assert len({GROUP[int(event) - 1] for event in group.events}) == 1
+    assert [len(group.events) for group in found.graph.groups] == [3, 3, 3, 3]
+    assert (found.chain[0], found.chain[-1]) == ("1", "3")
+    chain, groups, edges = graph_grids(found)
+    assert [row[0] for row in chain.rows] == list(found.chain) and len(groups.rows) == 4 and edges.rows
+
+
+def test_what_comes_later_changes_no_graph(store: Store, tmp_path: Path) -> None:
+    plain, bent = write_related(tmp_path / "plain"), write_related(tmp_path / "bent", bend=2.0)
+    play(store, plain)
+    early = in_ledger(store).graph
+    archives = [graph_at(KnownAt(AS_OF, in_archive(each)), filters=None, at_least=0.6).graph for each in (plain, bent)]
+    assert archives[0] == archives[1]
+    assert isinstance(early, BeliefGraph) and early.edges
+    with Store.open(f"sqlite:///{tmp_path}/later.db") as later:
+        play(later, bent, until=LATER)
+        assert in_ledger(later).graph == early
+
+
+def test_dated_news_touch_what_they_were_read_for_and_nothing_published_later_does(store: Store) -> None:
+    one, two = event_of(1), event_of(2)
+    run = a_run(store, one, two)
+    pages = (
+        Source("page", "https://a.example", title="Now", published_at=MADE_AT),
+        Source("page", "https://b.example", title="Old", published_at=MADE_AT - 3 * DAY),
+        Source("page", "https://c.example", title="Undated"),
+        Source("page", "https://d.example", title="Of tomorrow", published_at=MADE_AT + DAY),
+        Source("search", "a search"),
+    )
+    decide(store, run, "a", replace(finished_with(one, {"m1a": (0.5, 0.7)}), sources=pages))
+    decide(store, run, "a", replace(finished_with(two, {"m2a": (0.5, 0.7)}), sources=pages[1:2]))
+    found = in_ledger(store, MADE_AT)
+    assert [(each.news.title, each.news.event_ids) for each in found.news] == [("Now", ("e1",)), ("Old", ("e1", "e2"))]
+    assert [[one.event_id for one in each.touched] for each in found.news] == [["e1"], ["e1", "e2"]]
+    (*_, news) = graph_grids(found)
+    assert news.title == "Dated news" and news.rows[0] == ("2026-03-01", "Now", "Event 1")
+    assert in_ledger(store, MADE_AT - 2 * DAY).news == ()
+    assert graph_document(found)["news"][0]["touches"] == [{"event_id": "e1", "score": None, "jumped_on": None}]
+
+
+def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:
+    play(store, write_related(tmp_path))
+    with pytest.raises(UsageError, match=r"event '13' is not among those that are compared. Did you mean"):
+        in_ledger(store, ends=("1", "13"))
+    with pytest.raises(UsageError, match="--above is 0"):
+        graph_in_ledger(store, venue=None, as_of=AS_OF, clock=lambda: AS_OF, filters=None, at_least=0.0)
