@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ from rich.console import Console
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.jobs.comments.readings import RunTables
+from predibot.jobs.pairs.collect import PairsReport
 from predibot.reports.figures import MISSING
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.scoring.commitment.tables import Cell, Table
+from predibot.text_tasks.pairs import LABELS
 from predibot.whole_file import whole_file
 
 _FIRST = ("3", "13")
@@ -48,6 +50,26 @@ def print_tables(console: Console, found: RunTables, *, full: bool) -> None:
         print_line(console, f"note: {plain(note)}")
     if not full:
         print_line(console, "--full adds intervals, tests, audits, gaps and what each split was like")
+
+
+def print_funnel(console: Console, funnel: Mapping[str, int]) -> None:
+    """Print how many there were at each stage of making a data set."""
+    width = max(map(len, funnel), default=0)
+    for stage, n in funnel.items():
+        print_line(console, f"{stage:<{width}}  {n:>12,}")
+
+
+def print_pairs(console: Console, report: PairsReport) -> None:
+    """Print what a data set of pairs came to: at each stage, and by domain and label."""
+    print_line(console, f"{plain(str(report.folder))}: as of {report.about.as_of}")
+    print_funnel(console, report.about.funnel)
+    console.print()
+    columns = (Column("domain", "name"), *map(Column, LABELS), Column("all"))
+    rows = [
+        (plain(domain), *(f"{counts[label]:,}" for label in LABELS), f"{sum(counts.values()):,}")
+        for domain, counts in report.about.pairs.items()
+    ]
+    print_grid(console, Grid("Pairs by how related they are", columns, tuple(rows)))
 
 
 def tables_document(found: RunTables) -> dict[str, Any]:
