@@ -1,5 +1,6 @@
 """Labels of a run: what it asked about, and what each bot said."""
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,6 +23,31 @@ class SaidLabel(NamedTuple):
     reason_kind: str | None
     label: str | None
     """None where there is none."""
+    message: str | None
+    """Why there is none, or what was noted."""
+
+
+class LabellingBot(NamedTuple):
+    """A bot of a run of texts."""
+
+    name: str
+    knowledge_cutoff: str | None
+    """The date until which its model was trained; None where that is not known."""
+    members: tuple[str, ...]
+    """The bots whose answers it was shown."""
+
+
+def labelling_bots(connection: Connection, run_id: int) -> tuple[LabellingBot, ...]:
+    """Return the bots of a run in order of entry."""
+    statement = (
+        select(bots.c.name, bots.c.knowledge_cutoff, bots.c.members_json)
+        .where(bots.c.run_id == run_id)
+        .order_by(bots.c.id)
+    )
+    return tuple(
+        LabellingBot(name, cutoff, tuple(json.loads(members or "[]")))
+        for name, cutoff, members in connection.execute(statement)
+    )
 
 
 def labelled_runs(connection: Connection, game: str) -> tuple[StoredRun, ...]:
@@ -45,7 +71,7 @@ def said_labels(connection: Connection, run_id: int) -> Iterator[SaidLabel]:
     """Yield what each bot said of each text, by bot in order of entry."""
     said = (bots.c.name, bots.c.model, subjects.c.subject_id, decisions.c.status, decisions.c.reason_kind)
     statement = (
-        with_decisions(*said, labels.c.label)
+        with_decisions(*said, labels.c.label, decisions.c.message)
         .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 
@@ -20,8 +20,6 @@ from predibot.scoring.commitment.tables import Cell, Table
 from predibot.text_tasks.pairs import LABELS
 from predibot.whole_file import whole_file
 
-_FIRST = ("3", "13")
-"""Tables that are printed without being asked for: what each bot scored, and the pairs that were named."""
 _LEGEND = (
     ("Agg", "the mean of G1 Acc, G2 DA, G3 Acc_act and Acc_f, each from 0 for guessing to 1, and of n+ over splits"),
     ("G1 Acc", "who holds a position"),
@@ -34,22 +32,41 @@ _LEGEND = (
     ("G4 lead", "G4 PLA less that of the side with most at stake"),
     ("n+", "in how many splits G4 lead is above zero"),
     ("following", "how often the side that lost and was held is named"),
+    ("Acc", "answers that are right, of all"),
+    ("F1", "the mean over labels of how well each is found"),
+    ("QWK", "Cohen's kappa weighted by the square of the steps between labels; 0 is chance"),
+    ("Spearman", "the labels' rank correlation with S"),
+    ("MSE", "the mean square of the distance between the middles of both labels"),
+    ("MAE", "the mean of that distance"),
     ("MCG", "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"),
 )
-_LEAST_ASKED = ("G1 F1", "G2 strict", "G2 CSD", "G2 CCA", "G3 Acc_d", "G3 Acc_act", "unread", "splits", "G4 PLA")
+_KEYS: tuple[str, ...] = ("bot", "judge", "domain", "part", "cutoff")
+_LEAST_ASKED = (
+    "remark",
+    "G1 F1",
+    "G2 strict",
+    "G2 CSD",
+    "G2 CCA",
+    "G3 Acc_d",
+    "G3 Acc_act",
+    "unread",
+    "splits",
+    "G4 PLA",
+    "remark",
+)
 
 
 def print_tables(console: Console, found: RunTables, *, full: bool) -> None:
     """Print each table that has a row, or the first ones alone, and what is in none."""
     print_line(console, f"run {plain(found.run)}")
     for table in found.tables:
-        if table.rows and (full or table.name in _FIRST):
+        if table.rows and (full or table.name in found.first):
             console.print()
             print_grid(console, table_grid(table))
     for note in found.notes:
         print_line(console, f"note: {plain(note)}")
     if not full:
-        print_line(console, "--full adds intervals, tests, audits, gaps and what each split was like")
+        print_line(console, found.more)
 
 
 def print_funnel(console: Console, funnel: Mapping[str, int]) -> None:
@@ -110,9 +127,9 @@ def write_tables(found: RunTables, folder: Path) -> Iterator[Path]:
 
 def table_grid(table: Table) -> Grid:
     """Return a table as it is shown."""
+    kinds: dict[str, Literal["text", "key"]] = {"remark": "text", "split": "text", **dict.fromkeys(_KEYS, "key")}
     columns = tuple(
-        Column(name, "name" if number == 0 else "text" if name in ("remark", "split") else "number")
-        for number, name in enumerate(table.columns)
+        Column(name, "name" if number == 0 else kinds.get(name, "number")) for number, name in enumerate(table.columns)
     )
     number = f"Table {table.name}. " if table.name.isdigit() else ""
     rows = tuple(tuple(_written(cell) for cell in row) for row in table.rows)
