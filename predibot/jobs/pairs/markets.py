@@ -91,12 +91,15 @@ def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
         names = [market.market_id for market in named_markets(connection, venue)]
         record = track_record(connection, venue, as_of)
     binary = {name for name, _ in _binary(found)}
-    rows = zip(record.observation_market.tolist(), record.observation_at.tolist(), strict=True)
-    for (row, at), price in zip(rows, record.observation_price_yes.tolist(), strict=True):
+    # A price that a decision was booked at is one too.
+    market = np.concatenate([record.observation_market, record.bet_market])
+    at = np.concatenate([record.observation_at, record.decided_at[record.bet_decision]])
+    price = np.concatenate([record.observation_price_yes, record.bet_price_yes])
+    for row, instant, price_yes in zip(market.tolist(), at.tolist(), price.tolist(), strict=True):
         if names[row] in binary:
             found.price_of.append(names[row])
-            found.at.append(at)
-            found.price_yes.append(price)
+            found.at.append(instant)
+            found.price_yes.append(price_yes)
     found.settled = {name: at for name, at in zip(names, record.settled_at.tolist(), strict=True) if not np.isnan(at)}
     return _known(found, venue, as_of)
 

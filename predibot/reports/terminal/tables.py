@@ -38,10 +38,13 @@ _LEGEND = (
     ("Spearman", "the labels' rank correlation with S"),
     ("MSE", "the mean square of the distance between the middles of both labels"),
     ("MAE", "the mean of that distance"),
+    ("MSE to S", "the same from the label's middle to S itself"),
     ("MCG", "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"),
 )
 _KEYS: tuple[str, ...] = ("bot", "judge", "domain", "part", "cutoff")
 _LEAST_ASKED = (
+    "MSE to S",
+    "MAE to S",
     "remark",
     "G1 F1",
     "G2 strict",

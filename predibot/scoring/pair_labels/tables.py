@@ -11,7 +11,7 @@ from predibot.scoring.commitment.tables import Cell, Table
 from predibot.scoring.pair_labels.raters import pearson, rater_agreement
 from predibot.scoring.pair_labels.scores import CENTRES, UNREAD, PairScores, pair_scores
 
-_SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE")
+_SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +205,8 @@ def _by_domain(facts: Mapping[str, PairFact]) -> dict[str, list[str]]:
 def _cells(found: PairScores) -> tuple[Cell, ...]:
     values = found.values
     ends = (found.low.kappa, found.high.kappa)
-    told = (values.accuracy, values.macro_f1, values.kappa, *ends, values.spearman, values.mse, values.mae)
-    return tuple(_told(float(each)) for each in told)
+    distances = (values.mse, values.mae, values.mse_to_score, values.mae_to_score)
+    return tuple(map(_told, (values.accuracy, values.macro_f1, values.kappa, *ends, values.spearman, *distances)))
 
 
 def _told(value: float) -> Cell:
