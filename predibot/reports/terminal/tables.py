@@ -38,6 +38,7 @@ _LEGEND = (
     ("Spearman", "the labels' rank correlation with S"),
     ("MSE", "the mean square of the distance between the middles of both labels"),
     ("MAE", "the mean of that distance"),
+    ("change", "of MSE after the cutoff: 0.5 for half more"),
     ("MSE to S", "the same from the label's middle to S itself"),
     ("MCG", "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"),
 )

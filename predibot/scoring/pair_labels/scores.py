@@ -20,6 +20,8 @@ CLASSES = 5
 UNREAD = -1
 CENTRES = (np.arange(CLASSES) + 0.5) / CLASSES
 """The middle of each label's stretch of the score: 0.1, 0.3, 0.5, 0.7, 0.9."""
+MIN_EVENTS = 8
+"""Fewer tell too little of how others would do for an interval."""
 _MOST_WITHOUT_VALUE = 0.01
 _STEPS = np.subtract.outer(np.arange(CLASSES), np.arange(CLASSES)).astype(np.float64)
 
@@ -50,7 +52,7 @@ class PairScores:
 
     values: Values
     low: Values
-    """The lower end of each interval, NaN where there is none; as the next one."""
+    """The lower end of each interval, NaN where there is none, as of fewer than `MIN_EVENTS` events; as the next."""
     high: Values
     n: int
     """Answers, those that could not be read among them."""
@@ -111,8 +113,8 @@ def pair_scores(
     _, code = np.unique(codes, return_inverse=True)
     code = code.reshape(-1, 2)
     number = int(code.max()) + 1
-    drawn = []
-    for counts in resampled_counts(number, resamples, generator(seed)):
+    drawn = [np.full((len(Values._fields), 1), np.nan)] if number < MIN_EVENTS else []
+    for counts in () if drawn else resampled_counts(number, resamples, generator(seed)):
         first, second = counts[:, code[:, 0]], counts[:, code[:, 1]]
         weights = np.where(code[:, 0] == code[:, 1], first, first * second)
         drawn.append(np.stack(weighted_values(said, s, is_so, weights)))

@@ -120,13 +120,13 @@ def _cutoffs(readings: PairReadings) -> Table:
             parts.append((part, readings.of(bot, pairs)))
         worse = parts[1][1].values.mse / parts[0][1].values.mse - 1.0 if parts[0][1].values.mse else math.nan
         rows += [
-            (bot, cutoff, part, found.n, *_cells(found), _told(worse) if part == "after" else None)
+            (bot, cutoff, part, found.n, _told(worse) if part == "after" else None, *_cells(found))
             for part, found in parts
         ]
     note = (
         "A pair is after the cutoff where either market was created after it; change is that of MSE, 0.5 for half more."
     )
-    columns = ("bot", "cutoff", "part", "answers", *_SCORES, "change")
+    columns = ("bot", "cutoff", "part", "answers", "change", *_SCORES)
     return Table("cutoff", "Before and after the models' knowledge cutoff", columns, tuple(rows), note)
 
 
