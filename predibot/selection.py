@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.category import CryptoWords, category_of, crypto_grounds
 from predibot.domain.clock import format_instant
@@ -17,12 +17,19 @@ from predibot.domain.event import Event, Market
 from predibot.domain.price import Quote
 from predibot.domain.spelling import first_of
 
+if TYPE_CHECKING:
+    from predibot.scoring.relatedness.texts import Embed
+
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
 """The one subject that is known by more than tags: by the words of `CryptoWords`."""
 MARKET_VOLUME = "market_volume"
 RANKINGS = ("volume_1wk", "market_volume_24h", MARKET_VOLUME)
 """By what an event traded in a week, by what one of its markets traded in a day, or by what each market ever traded."""
+DUPLICATE_TEXTS = ("title", "title_and_questions")
+"""What of two events is compared."""
+DUPLICATE_PORTS = ("tfidf", "embeddings")
+"""By which their texts are: by weighted words, or by a sentence-transformer."""
 _NAMED_WORDS = 10
 
 
@@ -47,6 +54,14 @@ class SelectionRules:
     """An event; 0 means all."""
     events: int = 10
     """Of a run; ranked by `market_volume` it is so many markets, whatever their events."""
+    drop_duplicates: float = 0.0
+    """The cosine of two texts from which the lower ranked event is a duplicate; 0 drops none."""
+    duplicate_text: str = "title_and_questions"
+    """One of `DUPLICATE_TEXTS`."""
+    duplicate_port: str = "tfidf"
+    """One of `DUPLICATE_PORTS`: what a recipe says, whatever is installed."""
+    duplicate_model: str = ""
+    """The name or folder of the sentence-transformer; empty for `tfidf`."""
     named_outcomes: bool = False
     """Whether markets of more than two outcomes can be played; a game says so, and no recipe."""
     only: tuple[str, ...] = ()
@@ -73,6 +88,13 @@ class SelectionRules:
             raise ValueError(f"events is {self.events}; a run plays at least 1")
         if self.rank_by not in RANKINGS:
             raise ValueError(f"rank_by is {self.rank_by!r}; it may be {', '.join(RANKINGS)}")
+        if not 0.0 <= self.drop_duplicates <= 1.0:
+            raise ValueError(f"drop_duplicates is {self.drop_duplicates!r}; it is a cosine from 0 to 1, and 0 is off")
+        for name, known in (("duplicate_text", DUPLICATE_TEXTS), ("duplicate_port", DUPLICATE_PORTS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(known)}")
+        if (self.duplicate_port == "embeddings") != bool(self.duplicate_model):
+            raise ValueError("duplicate_model names the model of duplicate_port = 'embeddings'; give both, or neither")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +118,12 @@ class Selection:
 
 
 def select(
-    events: Sequence[Event], rules: SelectionRules, as_of: datetime, *, only_event_id: str | None = None
+    events: Sequence[Event],
+    rules: SelectionRules,
+    as_of: datetime,
+    *,
+    only_event_id: str | None = None,
+    embed: "Embed | None" = None,
 ) -> Selection:
     """Return the events a run plays.
 
@@ -108,7 +135,8 @@ def select(
         rules: Those of the recipe.
         as_of: The run's instant; a quote taken later is not seen.
         only_event_id: The event the user named. Then only this one is looked
-            at, and the rules about its end, subject, volume and rank are waived.
+            at, and the rules about its end, subject, volume, rank and duplicates are waived.
+        embed: What turns texts into vectors where the rules say `embeddings`.
     """
     if rules.only and only_event_id is None:
         return _named(events, rules)
@@ -134,6 +162,10 @@ def select(
             passed_over.append(PassedOver(event.id, event.title, *failed))
     candidates, crowded = _capped(candidates, rules.per_category if only_event_id is None else 0)
     passed_over += crowded
+    if rules.drop_duplicates and only_event_id is None:
+        candidates, crowded = _without_duplicates(candidates, rules, embed)
+        passed_over += crowded
+        notes += [f"event {each.event_id} ({each.title}) is left out: {each.reason}" for each in crowded]
     if rules.rank_by == MARKET_VOLUME and only_event_id is None:
         chosen, crowded = _with_most_traded(candidates, rules.events)
         passed_over += crowded
@@ -173,7 +205,9 @@ def _named(events: Sequence[Event], rules: SelectionRules) -> Selection:
     return Selection(tuple(event for event in found if not event.closed), closed, tuple(notes), rules.rank_by)
 
 
-def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:
+def ranking_is_settled(
+    events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime, *, embed: "Embed | None" = None
+) -> bool:
     """Return whether nothing that is listed later could enter the selection.
 
     Args:
@@ -181,11 +215,12 @@ def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as
             first and unknown volumes last; in the order of that list.
         rules: Those of the recipe.
         as_of: The run's instant.
+        embed: As `select` takes it.
     """
     if not events_so_far or rules.rank_by == MARKET_VOLUME or rules.only:
         # What was traded long ago stands anywhere in a list of what a week traded.
         return False
-    chosen = select(events_so_far, rules, as_of).selected
+    chosen = select(events_so_far, rules, as_of, embed=embed).selected
     if len(chosen) < rules.events:
         return False
     # An equal volume is not below: a later event of the same volume may have the smaller id.
@@ -414,6 +449,38 @@ def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event]
             crowded.append(PassedOver(event.id, event.title, "per_category", reason))
         seen.update([category] if category is not None else [])
     return kept, crowded
+
+
+def _without_duplicates(
+    candidates: Sequence[Event], rules: SelectionRules, embed: "Embed | None"
+) -> tuple[list[Event], list[PassedOver]]:
+    """Return the events without those that ask what a higher ranked one asks, and these with the reason why not.
+
+    What ranks below the last that is played is not looked at.
+    """
+    # Imported here: arrays are for those who ask for this, and choosing is a part of every start.
+    from predibot.scoring.relatedness.duplicates import KeptTexts
+
+    seen = KeptTexts(rules.drop_duplicates, embed)
+    titles = {event.id: event.title for event in candidates}
+    kept: list[Event] = []
+    dropped: list[PassedOver] = []
+    for rank, event in enumerate(candidates):
+        if len(kept) == rules.events:
+            return kept + list(candidates[rank:]), dropped
+        questions = (market.question for market in sorted(event.markets, key=lambda market: market.id))
+        texts = (event.title, *(questions if rules.duplicate_text == "title_and_questions" else ()))
+        found = seen.duplicate(event.id, ". ".join(dict.fromkeys(texts)))
+        if found is None:
+            kept.append(event)
+            continue
+        by = "tfidf" if embed is None else f"{rules.duplicate_port} of {rules.duplicate_model}"
+        reason = (
+            f"its text is that of event {found.of} ({titles[found.of]}): cosine {found.similarity:.3f} by {by}; "
+            f"drop_duplicates is {rules.drop_duplicates:g}"
+        )
+        dropped.append(PassedOver(event.id, event.title, "drop_duplicates", reason))
+    return kept, dropped
 
 
 def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[str]:

@@ -72,7 +72,15 @@ def evaluate(
             return known
         try:
             with store.rows_blamed():
-                record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots, only=only)
+                join = None
+                if question.clusters == "related":
+                    # Imported here: few ask for it, and it loads much.
+                    from predibot.jobs.relatedness.beliefs import related_in_ledger
+
+                    join = related_in_ledger(connection, venue_name, as_of).cluster_of
+                record = track_record(
+                    connection, venue_name, as_of, recipe=recipe, bot_names=bots, only=only, join=join
+                )
                 kept = account_records(connection, venue_name, as_of, recipe=recipe, bot_names=bots, mode=only.mode)
                 cohorts = cohort_records(
                     connection, venue_name, as_of, recipe=recipe, bot_names=bots, archived=question.archived, only=only

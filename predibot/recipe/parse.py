@@ -368,7 +368,8 @@ def _rules(table: SelectionTable, game: Game, where: _Where) -> SelectionRules:
     try:
         return replace(rules, **stated)
     except ValueError as error:
-        raise where.error(("selection", "include"), str(error)) from None
+        key = "duplicate_model" if "duplicate" in str(error) else "include"
+        raise where.error(("selection", key), str(error)) from None
 
 
 def _bots(top: RecipeTable, game: str, where: _Where) -> tuple[BotSpec, ...]:

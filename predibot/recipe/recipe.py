@@ -219,6 +219,9 @@ def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     for name in ("named_outcomes", "only"):
         if not data[name]:
             del data[name]
+    # Nor is how duplicates are told, where none are dropped.
+    if not data["drop_duplicates"]:
+        data = {name: value for name, value in data.items() if "duplicate" not in name}
     return {**data, "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()}}
 
 

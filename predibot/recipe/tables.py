@@ -35,6 +35,10 @@ class SelectionTable(_Table):
     rank_by: Literal["volume_1wk", "market_volume_24h", "market_volume"] = "volume_1wk"
     max_markets: int = Field(default=0, ge=0)
     events: int = Field(default=1, ge=1)
+    drop_duplicates: float = Field(default=0.0, ge=0, le=1)
+    duplicate_text: Literal["title", "title_and_questions"] = "title_and_questions"
+    duplicate_port: Literal["tfidf", "embeddings"] = "tfidf"
+    duplicate_model: str = Field(default="", max_length=500)
     crypto_words: list[Annotated[str, Field(max_length=200)]] = Field(default=[], max_length=_MOST_WORDS)
 
 

@@ -35,6 +35,7 @@ COMMANDS = (
     "score",
     "collect",
     "tables",
+    "relate",
     "report",
     "trace",
     "verify",

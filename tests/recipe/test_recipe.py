@@ -112,3 +112,19 @@ def test_what_cannot_be_overridden_so_is_misuse(overrides: dict[str, object], sa
     with pytest.raises(UsageError) as caught:
         RECIPE.with_overrides(**overrides)  # type: ignore[arg-type]  # one of them each
     assert said in str(caught.value)
+
+
+def test_how_duplicates_are_told_is_written_where_they_are_dropped_and_nowhere_else() -> None:
+    rules = replace(RECIPE.selection, drop_duplicates=0.9)
+    dropping = replace(RECIPE, selection=rules)
+    assert "duplicate" not in RECIPE.as_json()
+    stored = json.loads(dropping.as_json())["selection"]
+    told = {name: value for name, value in stored.items() if "duplicate" in name}
+    assert told == {
+        "drop_duplicates": 0.9,
+        "duplicate_text": "title_and_questions",
+        "duplicate_port": "tfidf",
+        "duplicate_model": "",
+    }
+    assert Recipe.from_json(dropping.as_json()) == dropping
+    assert dropping.digest != RECIPE.digest

@@ -5,13 +5,16 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
+
+if TYPE_CHECKING:
+    from predibot.scoring.relatedness.texts import Embed
 
 MAX_DOUBTFUL_SHARE = 0.2
 """Of the events a venue lists, and of their markets, that cannot be read; above it what is left is no fair choice.
@@ -139,17 +142,24 @@ def choose(
     """Return which events of a venue a run plays as of an instant.
 
     Raises:
-        UsageError: If the event that was named does not exist, or nothing that the game names is there.
+        UsageError: If the event that was named does not exist, or nothing that the game names is there, or the model
+            by which duplicates are told is not on this machine.
         VenueError: If the list could not be read whole.
     """
-    page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
+    embed = None
+    if rules.drop_duplicates and rules.duplicate_port == "embeddings" and only_event_id is None:
+        # Imported here: it is for those who ask for it.
+        from predibot.jobs.relatedness.embeddings import opened_embedding
+
+        embed = opened_embedding(rules.duplicate_model)
+    page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener, embed=embed)
     seen_at = _seen_at(venue, page.events, as_of)
     if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
         raise UsageError(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
             "recipe plays. Name a venue that has them with --venue, or a later instant"
         )
-    selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
+    selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed)
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
     unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
@@ -276,14 +286,20 @@ def _explained(selection: Selection, skipped: Sequence[Skip]) -> Selection:
 
 
 def _read(
-    venue: Venue, rules: SelectionRules, as_of: datetime, *, only_event_id: str | None, listener: ProgressListener
+    venue: Venue,
+    rules: SelectionRules,
+    as_of: datetime,
+    *,
+    only_event_id: str | None,
+    listener: ProgressListener,
+    embed: "Embed | None",
 ) -> EventPage:
     if only_event_id is not None:
         return EventPage((venue.event(only_event_id, as_of),))
 
     def enough(so_far: Sequence[Event]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))
-        return ranking_is_settled(so_far, rules, _seen_at(venue, so_far, as_of))
+        return ranking_is_settled(so_far, rules, _seen_at(venue, so_far, as_of), embed=embed)
 
     return venue.events(as_of, enough=enough)
 

@@ -5,14 +5,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from predibot.domain.category import category_of
-from predibot.domain.event import Tag
+from predibot.domain.event import Event, Tag
 from predibot.domain.price import FeeSchedule
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.schema.column_types import listed
+from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import events, market_rows, run_events
@@ -96,6 +98,24 @@ def played_events(
     connection: Connection, venue: str, as_of: datetime, only: Narrowing = EVERYTHING
 ) -> Mapping[int, PlayedEvent]:
     """Return every event of a venue that some run of those asked for played by the instant, by its row."""
+    found = {}
+    for row, title, text in connection.execute(_last_frozen(connection, venue, as_of, only)):
+        # It is our own writing, checked when it was written, and millions are read.
+        tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(text).get("tags", ())]
+        found[row] = PlayedEvent(title, category_of(tags))
+    return found
+
+
+def events_as_played(connection: Connection, venue: str, as_of: datetime) -> tuple[Event, ...]:
+    """Return every event of a venue that some run played by the instant, whole, as the last such run froze it."""
+    return tuple(
+        event_from_json(text, payload="")
+        for _, _, text in connection.execute(_last_frozen(connection, venue, as_of, EVERYTHING))
+    )
+
+
+def _last_frozen(connection: Connection, venue: str, as_of: datetime, only: Narrowing) -> Select[Any]:
+    """Return row, title and JSON of every event as the last run by the instant froze it."""
     last = (
         select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
@@ -105,15 +125,9 @@ def played_events(
         .group_by(run_events.c.event_row)
         .subquery()
     )
-    statement = (
+    return (
         select(run_events.c.event_row, events.c.title, run_events.c.event_json)
         .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
         .join(events, events.c.id == run_events.c.event_row)
         .order_by(run_events.c.event_row)
     )
-    found = {}
-    for row, title, text in connection.execute(statement):
-        # It is our own writing, checked when it was written, and millions are read.
-        tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(text).get("tags", ())]
-        found[row] = PlayedEvent(title, category_of(tags))
-    return found

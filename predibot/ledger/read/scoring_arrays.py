@@ -44,6 +44,7 @@ def track_record(
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
     only: Narrowing = EVERYTHING,
+    join: Mapping[str, str] | None = None,
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
 
@@ -56,6 +57,8 @@ def track_record(
         recipe: Only runs of the recipe with this name.
         bot_names: Only these bots; empty for all.
         only: Only the decisions of this part.
+        join: What each event, by the venue's id, belongs together with; left out, each stands by itself, as one that
+            it does not name.
 
     Raises:
         UsageError: If no event is of the category that is asked for.
@@ -76,6 +79,7 @@ def track_record(
     categories, category = _categories(event, played)
     fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(head, market_rows, asked_of)
+    places = _places(event_rows, event)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
@@ -83,7 +87,7 @@ def track_record(
         decision_status=head[:, 2].astype(np.int8),
         decided_at=head[:, 3] / _MICROSECONDS,
         decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
-        decision_event=_places(event_rows, event),
+        decision_event=places,
         decision_cost_usd=_known(head[:, 6]),
         decision_cost_known_usd=head[:, 7].copy(),
         bet_decision=bet[:, 0].astype(np.int64),
@@ -110,6 +114,7 @@ def track_record(
         asked_decision=asked_decision,
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
+        decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
 
 
@@ -139,7 +144,7 @@ def _read(connection: Connection, venue: str, as_of: datetime, recipe: str | Non
             return cast(_Read, held["read"][1])
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
-    payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    payout, settled_at = settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
     head, bet = _decided(connection, venue, as_of, recipe, only)
     _check_numbers(head, bet, market_rows, payout, settled_at)
@@ -150,7 +155,7 @@ def _read(connection: Connection, venue: str, as_of: datetime, recipe: str | Non
         head, bet = _only(in_it, head, bet)
         knowledge = knowledge[in_it]
     event_rows = _event_rows(connection, venue, head[:, 5])
-    observed = _observations(connection, venue, market_rows, as_of)
+    observed = observations(connection, venue, market_rows, as_of)
     asked_of = asked_markets(connection, venue, only)
     found = _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
     if held is not None and head.nbytes + bet.nbytes < MOST_HELD_BYTES:
@@ -254,7 +259,7 @@ def _places(labels: Ints, values: Ints) -> Ints:
     return order[np.searchsorted(labels[order], values)]
 
 
-def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
+def settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
     """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
     statement = (
         select(
@@ -340,6 +345,15 @@ def _asked(head: Floats, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Int
     return decision, np.searchsorted(market_rows, market).astype(np.int64)
 
 
+def _clusters(connection: Connection, event_rows: Ints, join: Mapping[str, str]) -> Ints:
+    """Return the number of each event's cluster, (n_e,), in the order of the rows."""
+    named = {row: name for row, name in connection.execute(select(events.c.id, events.c.event_id))}
+    names = [named[row] for row in event_rows.tolist()]
+    # The first event of a cluster need not be one that was decided on.
+    _, cluster = np.unique(np.array([join.get(name, name) for name in names], dtype=np.str_), return_inverse=True)
+    return cluster.astype(np.int64)
+
+
 def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
     """Return the number of the group in which each market excludes the others, (n_m,), -1 for none."""
     groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
@@ -356,9 +370,7 @@ def _fees(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
     return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
 
 
-def _observations(
-    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
-) -> tuple[Ints, Floats, Floats]:
+def observations(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Ints, Floats, Floats]:
     """Return market, instant, price of YES; of equal instants track's own quote comes last."""
     statement = (
         select(instruments.c.market_row, price_paths.c.points)

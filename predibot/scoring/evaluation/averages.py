@@ -41,8 +41,10 @@ class Book:
     """The event and slot of each decision, (n_d,)."""
     event: Ints
     """The event of each decision, (n_d,), from zero."""
+    cluster: Ints
+    """What each belongs together with, (n_d,), from zero: its event, or all that are related to it."""
     cell: Ints
-    """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
+    """The bot and cluster of each decision, (n_d,), by bot."""
     ends_of_cells: Ints
     """Where the cells of each bot end, (bots + 1,), from 0."""
     observations: Observations | None
@@ -59,8 +61,9 @@ class Book:
         bot = record.decision_bot[record.bet_decision[by_market]]
         rank = stable_order(bot)
         order = by_market[rank]
-        events, event = np.unique(record.decision_event, return_inverse=True)
-        cells, cell = np.unique(record.decision_bot * max(events.size, 1) + event, return_inverse=True)
+        _, event = np.unique(record.decision_event, return_inverse=True)
+        clusters, cluster = np.unique(record.clusters(), return_inverse=True)
+        cells, cell = np.unique(record.decision_bot * max(clusters.size, 1) + cluster, return_inverse=True)
         everyone = np.arange(len(record.bots) + 1)
         sorted_record = record.with_bets(order)
         market = sorted_record.bet_market
@@ -75,8 +78,9 @@ class Book:
             start=start[order],
             subject=subjects(record.decision_event, record.slots()),
             event=event.astype(np.int64),
+            cluster=cluster.astype(np.int64),
             cell=cell.astype(np.int64),
-            ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
+            ends_of_cells=np.searchsorted(cells // max(clusters.size, 1), everyone).astype(np.int64),
             observations=_of_exclusive(record),
         )
 
@@ -251,7 +255,8 @@ class Average:
         moment, weight = np.zeros(owner.size, dtype=np.int64), np.zeros(owner.size)
         moment[units], weight[units] = moments.of_row, 1.0 / moments.rows[moments.of_row]
         rows = [self._rows_of(int(bot), moment, weight) for bot in bots]
-        return Compared(self, moments, moments.means(self.units.value[units]), event[moments.row], rows)
+        cluster = self.book.cluster[decision]
+        return Compared(self, moments, moments.means(self.units.value[units]), cluster[moments.row], rows)
 
     def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
         """Return what a bot holds, without what moves nothing."""
@@ -296,7 +301,7 @@ class Compared:
     value: Floats
     """That of each moment, (n_t,)."""
     cluster: Ints
-    """The event of each moment, (n_t,)."""
+    """That of each moment, (n_t,)."""
     rows: Sequence[_Rows]
     """Those of each bot."""
 
@@ -330,7 +335,7 @@ class Compared:
             for each in ("shares", "if_no", "if_yes")
         )
         market = book.record.bet_market[row]
-        cell = book.event[book.record.bet_decision[row]]
+        cell = book.cluster[book.record.bet_decision[row]]
         ends = of_one_end = run_ends(market, cell)
         if later.held_seconds is not None:
             start = book.start[row]

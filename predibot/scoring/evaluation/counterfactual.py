@@ -85,7 +85,7 @@ def _beside(
         for actual, values in zip(returns, changed, strict=True)
     ]
     differences = [
-        mean_of(values[rows] - actual.value[rows], record.decision_event[rows]) for _, actual, values, rows in cells
+        mean_of(values[rows] - actual.value[rows], record.clusters()[rows]) for _, actual, values, rows in cells
     ]
     return [
         Counterfactual(

@@ -239,7 +239,7 @@ def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEv
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
     counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
     rows = np.flatnonzero(counts)
-    event = _numbered(record.decision_event)
+    event = _numbered(record.clusters())
     # Bots hold the same markets: what prices did is put in order once.
     paths = _paths(_of_record(record, rows, said, event), marks)
     bot = record.decision_bot[record.bet_decision[rows]]

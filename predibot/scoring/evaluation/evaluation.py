@@ -1,8 +1,11 @@
 """The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import numpy as np
 
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohort_board import CohortBoard
@@ -10,6 +13,7 @@ from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
+from predibot.scoring.evaluation.few_clusters import FEWEST_FOR_AN_INTERVAL, without_few
 from predibot.scoring.evaluation.forecast_score import forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
@@ -29,11 +33,13 @@ from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges
 from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.records.grouping import GROUPINGS
 from predibot.scoring.records.horizon_returns import NOW, HorizonReturns, horizon_returns
-from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.knowledge import UNKNOWN, Knowledge
 from predibot.scoring.records.track_record import TrackRecord
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
 """By what decisions, or forecasts, can be told apart."""
+CLUSTERINGS = ("event", "related")
+"""What may belong together by chance: the decisions on one event, or on all events that are related."""
 WANTED = (
     "evidence",
     "curves",
@@ -68,13 +74,37 @@ class Question:
     """Some of `WANTED`; what is not among them stays empty, and is no statement that there is none."""
     archived: bool = False
     """Whether archived cohorts count too."""
+    clusters: Literal["event", "related"] = "event"
+    """What is beside the evaluation in which each event is by itself: nothing, or one in which related ones are one."""
 
     def __post_init__(self) -> None:
         """Refuse a part that there is not."""
         instance_of("wanted", self.wanted, tuple)
+        if self.clusters not in CLUSTERINGS:
+            raise ValueError(f"clusters is {self.clusters!r}; there are: {', '.join(CLUSTERINGS)}")
         for name in self.wanted:
             if name not in WANTED:
                 raise ValueError(f"wanted names {name!r}; there are: {', '.join(WANTED)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The same in which related events are one cluster, in every interval and e-value."""
+
+    evaluation: "Evaluation"
+    """Without intervals where they would rest on fewer than `FEWEST_FOR_AN_INTERVAL` clusters."""
+    events: int
+    """On how many events there are decisions that count."""
+    clusters: int
+    """How many clusters these make."""
+    largest: int
+    """How many events the largest of them has."""
+
+    @property
+    def too_few(self) -> tuple[str, ...]:
+        """Return the bots whose edges have no interval because they rest on too few clusters."""
+        few = (card for card in self.evaluation.cards if 0 < card.edge.clusters < FEWEST_FOR_AN_INTERVAL)
+        return tuple(card.bot for card in few)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +144,8 @@ class Evaluation:
     """The accounts of each recipe and game, of one mode; what is said above is of decisions on events."""
     cohorts: tuple[CohortBoard, ...] = ()
     """The cohorts of each recipe and game, of one mode and one methodology."""
+    joined: Joined | None = None
+    """The same with related events joined; None where nobody asked."""
     agreements: tuple[RankAgreement, ...] = ()
     """Of the orders of the accounts, and of the leaderboard."""
 
@@ -142,7 +174,7 @@ class Evaluation:
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
-    """Return what a record says, in full.
+    """Return what a record says, in full; where it joins events, once with each by itself, and once as it says.
 
     Raises:
         ValueError: If an argument is of another class, or something is asked
@@ -151,8 +183,28 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     instance_of("record", record, TrackRecord)
     instance_of("as_of", as_of, datetime)
     instance_of("asked", asked, Question)
+    if record.decision_cluster is not None:
+        alone = evaluation_of(replace(record, decision_cluster=None), as_of, asked)
+        return replace(alone, joined=_joined(record, as_of, asked))
+    return _evaluation(record, as_of, asked)
+
+
+def _joined(record: TrackRecord, as_of: datetime, asked: Question) -> Joined:
+    counted = record.scored() | (record.made() & (record.knowledge() == UNKNOWN))
+    event, cluster = record.decision_event[counted], record.clusters()[counted]
+    _, first = np.unique(event, return_index=True)
+    sizes = np.unique(cluster[first], return_counts=True)[1]
+    return Joined(
+        without_few(_evaluation(record, as_of, asked)),
+        events=first.size,
+        clusters=sizes.size,
+        largest=int(sizes.max(initial=0)),
+    )
+
+
+def _evaluation(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
     apart = record.apart() if record.counted == "clean" else None
-    others = None if apart is None else evaluation_of(apart, as_of, asked)
+    others = None if apart is None else _evaluation(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
     # First, because it needs memory for a while, of which more and more is taken below.
     dollars = "dollars" in asked.wanted

@@ -24,6 +24,7 @@ class Series:
 
     values: Floats
     bot: Ints
+    event: Ints
     cluster: Ints
 
     def of_each(self, bots: int) -> Iterator[tuple[Floats, Ints]]:
@@ -45,9 +46,10 @@ def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str,
     is of forecasts: how far the price moved toward what was said, in [-1, 1];
     one that said the price itself says nothing of a direction.
     """
-    decision, event = record.bet_decision, record.decision_event
-    found = {name: _known(each, record.decision_bot, event) for name, each in _of_decisions(record, returns).items()}
-    found["drift"] = _known(_drifts(record, returns), record.decision_bot[decision], event[decision])
+    decision = record.bet_decision
+    everything = np.arange(record.decided_at.size)
+    found = {name: _known(record, each, everything) for name, each in _of_decisions(record, returns).items()}
+    found["drift"] = _known(record, _drifts(record, returns), decision)
     return found
 
 
@@ -190,6 +192,7 @@ def _drifts(record: TrackRecord, returns: HorizonReturns) -> Floats:
     return np.where(counted, moved, np.nan)
 
 
-def _known(values: Floats, bot: Ints, cluster: Ints) -> Series:
+def _known(record: TrackRecord, values: Floats, decision: Ints) -> Series:
     rows = np.flatnonzero(~np.isnan(values))
-    return Series(values[rows], bot[rows], cluster[rows])
+    of = decision[rows]
+    return Series(values[rows], record.decision_bot[of], record.decision_event[of], record.clusters()[of])

@@ -332,7 +332,7 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
 
 def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
     mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
-    by_event, clusters = _means_by_event(found.bot, found.event, found.value, bots)
+    by_event, clusters = _means_by_event(found.bot, found.event, found.cluster, found.value, bots)
     intervals: Sequence[Estimate | None] = [None] * bots
     if uncertainty is not None and book is not None:
         intervals = edge_average(found, book).of_each(uncertainty.confidence)
@@ -370,8 +370,9 @@ def _score_horizon(
     series = horizon_series(record, returns)
     mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
     by_event = {
-        name: _means_by_event(series[name].bot, series[name].cluster, series[name].values, bots)
+        name: _means_by_event(each.bot, each.event, each.cluster, each.values, bots)
         for name in ("mean_return", "quote_mean_return")
+        for each in (series[name],)
     }
     n_unquoted = np.bincount(bot[unquoted], minlength=bots).tolist()
     sharpe = _sharpe(record, returns, convention)
@@ -462,14 +463,16 @@ def return_series(record: TrackRecord, returns: HorizonReturns, convention: Conv
 
 
 def _means_by_event(
-    bot: NDArray[np.int64], event: NDArray[np.int64], values: Floats, bots: int
+    bot: NDArray[np.int64], event: NDArray[np.int64], cluster: NDArray[np.int64], values: Floats, bots: int
 ) -> tuple[list[float | None], list[int]]:
-    """Return the mean of each bot over events, each the mean of its values, and how many events that are."""
+    """Return the mean of each bot over events, each the mean of its values, and in how many clusters these are."""
     _, code = np.unique(event, return_inverse=True)
     cells, cell = np.unique(bot * (code.max(initial=0) + 1) + code, return_inverse=True)
     means = np.bincount(cell, values, cells.size) / np.maximum(np.bincount(cell, minlength=cells.size), 1)
     found = _means(cells // (code.max(initial=0) + 1), means, bots)
-    return [each.mean for each in found], [each.n for each in found]
+    _, of_bot = np.unique(cluster, return_inverse=True)
+    clusters = np.unique(bot * (of_bot.max(initial=0) + 1) + of_bot) // (of_bot.max(initial=0) + 1)
+    return [each.mean for each in found], np.bincount(clusters, minlength=bots).tolist()
 
 
 def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:

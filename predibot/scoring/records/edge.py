@@ -26,7 +26,9 @@ class Edges:
     bot: Ints
     """Whose it is, (n_s,)."""
     event: Ints
-    """The cluster, (n_s,)."""
+    """Of what, (n_s,)."""
+    cluster: Ints
+    """What belongs together by chance, (n_s,): the event, or all that are related."""
     slot: Floats
     """The instant of the run's slot, (n_s,)."""
     value: Floats
@@ -102,6 +104,7 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
         decision=first,
         bot=record.decision_bot[first],
         event=record.decision_event[first],
+        cluster=record.clusters()[first],
         slot=record.slots()[first],
         value=np.bincount(cell[place], gained, first.size).astype(np.float64),
         settled_value=np.bincount(cell[place], gained * paid[rows], first.size).astype(np.float64),

@@ -101,7 +101,7 @@ def settled_forecasts(record: TrackRecord) -> Forecasts:
         forecasters=record.bots,
         forecaster=record.decision_bot[decision],
         question=slot * max(record.payout_yes.size, 1) + market,
-        cluster=record.decision_event[decision],
+        cluster=record.clusters()[decision],
         probability=record.bet_probability[rows],
         outcome=payout[rows],
         market_probability=record.bet_price_yes[rows],

@@ -42,7 +42,7 @@ class TrackRecord:
     decision_day: Ints
     """The UTC date of the run's slot in days since 1970, (n_d,): one return a date."""
     decision_event: Ints
-    """The cluster: the same number for one event on all dates, (n_d,)."""
+    """The event: the same number on all dates, (n_d,); a cluster by itself, unless `decision_cluster` joins it."""
     decision_cost_usd: Floats
     """What it cost, (n_d,); NaN where a part is unknown."""
     decision_cost_known_usd: Floats
@@ -84,7 +84,12 @@ class TrackRecord:
     """What the event is about, (n_d,): an index into `categories`. Left out, nothing is known of it."""
     categories: tuple[str, ...] = ()
     event_names: Mapping[int, str] = field(default_factory=dict)
-    """What to call a cluster, by its number; one that is absent is called by its number."""
+    """What to call an event, by its number; one that is absent is called by its number."""
+    decision_cluster: Ints | None = None
+    """What belongs together by chance, (n_d,): the same number for all decisions on an event, and for related ones.
+
+    Left out, each event by itself.
+    """
 
     bet_confidence: Floats | None = None
     """How sure the bot said it was, (n_b,), from 0 to 10; NaN where it did not say."""
@@ -164,6 +169,10 @@ class TrackRecord:
         bots = tuple(self.bots[row] for row in present)
         return replace(self.only(kept), decision_bot=index.astype(np.int64), bots=bots)
 
+    def clusters(self) -> Ints:
+        """Return what each decision belongs together with by chance, (n_d,)."""
+        return self.decision_event if self.decision_cluster is None else self.decision_cluster
+
     def slots(self) -> Floats:
         """Return the instant of each decision's slot, (n_d,)."""
         if self.decision_slot is not None:
@@ -236,6 +245,12 @@ class TrackRecord:
         refuse("bet_decision", self.bet_decision, ~answered, "a refused or failed decision has no bets")
         staked = (status == _ABSTAINED) & ((self.bet_usd != 0.0) | ~np.isnan(self.bet_probability))
         refuse("bet_decision", self.bet_decision, staked, "one that abstained has neither bets nor forecasts")
+        if self.decision_cluster is not None and self.decision_cluster.size:
+            _, event = np.unique(self.decision_event, return_inverse=True)
+            first = np.zeros(int(event.max()) + 1, dtype=np.int64)
+            first[event] = self.decision_cluster
+            apart = first[event] != self.decision_cluster
+            refuse("decision_cluster", self.decision_cluster, apart, "an event is in one cluster")
         if self.market_exclusive is not None and self.market_exclusive.dtype.kind != "i":
             raise ValueError(f"market_exclusive holds {self.market_exclusive.dtype}; it must hold whole numbers")
 

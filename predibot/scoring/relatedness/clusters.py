@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
-from scipy.stats import hypergeom
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.relatedness.beliefs import Beliefs
@@ -155,5 +154,19 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
 def _by_chance(shared: Floats, days: Floats, of_a: Floats, of_b: Floats) -> Floats:
     """Return how probable at least so many common days are, (k,); few cases differ, and each is worked out once."""
     cases, case = np.unique(np.stack([shared, days, of_a, of_b]), axis=1, return_inverse=True)
-    chance: Floats = hypergeom.sf(cases[0] - 1.0, cases[1], cases[2], cases[3])
+    chance = np.array([_tail(*map(int, each)) for each in cases.T], dtype=np.float64)
     return chance[case]
+
+
+def _tail(shared: int, days: int, of_a: int, of_b: int) -> float:
+    """Return the hypergeometric probability of at least so many common days; scipy.stats takes a second to load."""
+    k = np.arange(shared, min(of_a, of_b) + 1)
+    logs = _log_choose(of_a, k) + _log_choose(days - of_a, of_b - k) - _log_choose(days, np.array(of_b))
+    return float(np.exp(logs).sum())
+
+
+def _log_choose(n: int, k: Ints) -> Floats:
+    """Return the logarithm of how many ways there are to choose k of n; minus infinity for none."""
+    possible = (k >= 0) & (k <= n)
+    ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(np.maximum(n - k, 0) + 1.0)
+    return np.where(possible, ways, -np.inf)

@@ -117,9 +117,14 @@ class Features:
         tags = sparse.csr_array((np.ones(row.size), (row, column)), shape=(self.n, len(names)))
         self._tags, self._tag_counts = _products(tags), tags.sum(axis=1)
         first, days = _span(self.points)
-        self._days = [each.astype(np.int64) for each in np.split(self.points.day - first, _ends(self.points))]
+        self._days = [days - first for days in np.split(self.points.day, _ends(self.points))]
         self._by_day = self.points.by_day(first, days)
         self._gap = _gaps(self._by_day)
+
+    def points_of(self, row: int) -> list[int]:
+        """Return the change points of a market, in days since 1970."""
+        own: list[int] = self.points.day[self.points.market == row].tolist()
+        return own
 
     def block(self, rows: slice, columns: slice) -> Block:
         """Return the features of some markets with some others."""

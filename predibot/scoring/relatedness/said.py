@@ -66,7 +66,7 @@ _FACTS = _listed("""
     man men woman women male female
     """)
 """Words that change what is asked: negations, opposites, quantities, and what a date is counted from."""
-_FREE = _listed("""
+FREE_WORDS = _listed("""
     a an the will would shall should can could may might is are was were be been being do does did has have had
     of in on at to for with as that this these those it its he she they his her their there
     who whom whose what which when where whether how if so s
@@ -143,12 +143,12 @@ class Said:
     @property
     def words(self) -> Counter[str]:
         """Return its other words that say something by themselves, as they are spelt after folding."""
-        return Counter(token.word for token in self.tokens if not token.is_fact and token.word not in _FREE)
+        return Counter(token.word for token in self.tokens if not token.is_fact and token.word not in FREE_WORDS)
 
     @property
     def telling(self) -> str:
         """Return all of its words that say something by themselves, facts too, as one text."""
-        return " ".join(token.word for token in self.tokens if token.word not in _FREE)
+        return " ".join(token.word for token in self.tokens if token.word not in FREE_WORDS)
 
     @property
     def names(self) -> frozenset[str]:
@@ -211,7 +211,7 @@ def said_by(text: str) -> Said:
 def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
     found = list(_TOKEN.finditer(text))
     words = [each[0] for each in found if each[1] is None]
-    plain = [word for word in words if word.casefold() not in _FREE | _FACTS]
+    plain = [word for word in words if word.casefold() not in FREE_WORDS | _FACTS]
     # In a sentence the first word has a capital, and most others have none; elsewhere capitals tell nothing.
     telling = not words[0].islower() and any(word.islower() for word in plain) if words else False
     for each in found:
@@ -228,7 +228,7 @@ def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
         elif word == "us" and not written.islower():
             yield Token(word, is_fact=False, is_name=True)
         else:
-            is_name = word not in _FREE and not (telling and written.islower())
+            is_name = word not in FREE_WORDS and not (telling and written.islower())
             yield Token(word, is_fact=False, is_name=is_name)
 
 
@@ -307,7 +307,7 @@ def _is_slip(word: str, other: str) -> bool:
 def _exchanged(first: Said, second: Said) -> bool:
     """Return whether two things changed their places around a word, or their numbers."""
     ours, theirs = (
-        [token.word for token in each.tokens if token.word not in _FREE - _DIRECTED] for each in (first, second)
+        [token.word for token in each.tokens if token.word not in FREE_WORDS - _DIRECTED] for each in (first, second)
     )
     for word in _DIRECTED & set(ours):
         if ours.count(word) == theirs.count(word) == 1:
@@ -326,6 +326,6 @@ def _numbers_of(said: Said) -> frozenset[tuple[str, str]]:
         if token.is_fact and token.word.lstrip("#$€£¥+-")[:1].isdigit():
             if not _YEAR.fullmatch(token.word) and "/" not in token.word:
                 found.append((last, token.word))
-        elif not token.is_fact and token.word not in _FREE:
+        elif not token.is_fact and token.word not in FREE_WORDS:
             last = token.word
     return frozenset(found)

@@ -30,6 +30,11 @@ def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
         >>> (vectors @ vectors.T).toarray().round(6).tolist()
         [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
+    return weighted_words(texts)[0]
+
+
+def weighted_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Return what `tf_idf` does, and the words of its columns."""
     counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
     number = {word: place for place, word in enumerate(sorted({word for each in counts for word in each}))}
     starts = np.concatenate([[0], np.cumsum([len(each) for each in counts])]).astype(np.int64)
@@ -39,4 +44,4 @@ def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
     weight = times * rarity[column]
     row = np.repeat(np.arange(len(texts)), np.diff(starts))
     weight /= np.sqrt(np.bincount(row, weight**2, minlength=len(texts)))[row]
-    return sparse.csr_array((weight, column, starts), shape=(len(texts), len(number)))
+    return sparse.csr_array((weight, column, starts), shape=(len(texts), len(number))), tuple(number)

@@ -1,0 +1,50 @@
+"""`predibot relate EVENT`: which events move with one, and why."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+
+
+def relate(
+    event: Annotated[str, typer.Argument(metavar="EVENT", help="the venue's id of an event")],
+    venue: options.LookBackVenue = None,
+    archive: Annotated[
+        Path | None, typer.Option("--archive", metavar="DIR", help="compare what an archive has, not the ledger")
+    ] = None,
+    as_of: options.AsOf = None,
+    no_filters: Annotated[
+        bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="compare texts by this sentence-transformer, not by their words"),
+    ] = None,
+    ledger: options.Ledger = None,
+    every: options.AllRows = False,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Compare an event with all others by their jumps, tags and words; no venue is asked."""
+    from predibot.jobs.relatedness.neighbours import known_in_archive, known_in_ledger, relations_of
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.terminal.closeups.related import print_relations, relations_document
+    from predibot.scoring.relatedness.filters import Filters
+
+    caller = output.caller(verbose=verbose)
+    if archive is not None and venue is not None:
+        raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
+    if archive is not None:
+        at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
+    else:
+        with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+            caller.say(f"ledger: {store.address}")
+            at = known_in_ledger(store, venue=venue, as_of=as_of, clock=caller.clock)
+    found = relations_of(event, at, filters=None if no_filters else Filters(), model=model)
+    if json:
+        output.print_document(relations_document(found))
+    else:
+        print_relations(output.report_console(), found, every_row=every)

@@ -1,0 +1,119 @@
+"""Beliefs of a ledger or of a venue of the past, as of an instant, and which events of a ledger belong together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from sqlalchemy import Connection
+
+from predibot.contracts import Venue
+from predibot.domain.category import category_of
+from predibot.domain.event import Event, Market
+from predibot.ledger.read.event_facts import NO_CATEGORY, events_as_played
+from predibot.ledger.read.scoring_arrays import observations, settled
+from predibot.ledger.write.events import market_rows
+from predibot.scoring.relatedness.beliefs import Beliefs, DailyPrices, daily_prices
+from predibot.scoring.relatedness.clusters import RelatedEvents, related_events
+
+_YEARS = timedelta(days=3 * 366)
+"""How far back prices are read of a venue; a ledger has what it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBeliefs:
+    """Beliefs, and what their events and markets are called; texts of others."""
+
+    beliefs: Beliefs
+    titles: Mapping[str, str]
+    """By event id."""
+    questions: Mapping[str, str]
+    """By market id."""
+
+
+def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> KnownBeliefs:
+    """Return the markets of all events that a run played by the instant, with the prices that were seen by then.
+
+    What events were called, and how they were tagged, is what the last such run froze. Markets of more than two
+    outcomes, and shares, have no YES, and are left out.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose instruments, as runs name it.
+        as_of: Nothing later is read.
+
+    Raises:
+        ValueError, TypeError, LookupError: If the ledger holds what predibot does not write.
+    """
+    played = _comparable(events_as_played(connection, venue, as_of))
+    row_of = market_rows(connection, venue)
+    rows = np.sort(np.array(list(row_of.values()), dtype=np.int64))
+    market, at, price = observations(connection, venue, rows, as_of)
+    settled_at = settled(connection, venue, rows, as_of)[1]
+    place = np.full(rows.size, -1)
+    for number, (_, each) in enumerate(played):
+        place[np.searchsorted(rows, row_of[each.id])] = number
+    seen = place[market] >= 0
+    of_played = np.full(len(played), np.nan)
+    of_played[place[place >= 0]] = settled_at[place >= 0]
+    prices = daily_prices(place[market[seen]], at[seen], price[seen], settled_at=of_played, as_of=as_of.timestamp())
+    return _beliefs(played, prices)
+
+
+def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
+    """Return the markets that a venue of the past lists as of an instant, with their prices of three years.
+
+    Raises:
+        VenueError: If its list, its prices or its resolutions could not be read.
+        UsageError: If it knows nothing of that instant.
+    """
+    listed = _comparable(venue.events(as_of).events)
+    known = venue.resolutions([market.ref for _, market in listed], as_of=as_of)
+    settled_at = np.full(len(listed), np.nan)
+    columns: list[tuple[int, float, float]] = []
+    for number, (_, market) in enumerate(listed):
+        if revisions := known.found.get(market.id):
+            settled_at[number] = revisions[-1].settled_at.timestamp()
+        path = venue.price_path(market.ref.instrument(venue.name, "YES"), start=as_of - _YEARS, until=as_of)
+        columns += [(number, point.at.timestamp(), point.price) for point in path.points]
+    market_row, at, price = np.array(columns, dtype=np.float64).reshape(-1, 3).T
+    prices = daily_prices(market_row.astype(np.int64), at, price, settled_at=settled_at, as_of=as_of.timestamp())
+    return _beliefs(listed, prices)
+
+
+def related_in_ledger(connection: Connection, venue: str, as_of: datetime) -> RelatedEvents:
+    """Return which events of a ledger belong together as of an instant, by `related_events` with equal weights."""
+    return related_events(beliefs_of_ledger(connection, venue, as_of).beliefs)
+
+
+def _comparable(events: Sequence[Event]) -> list[tuple[Event, Market]]:
+    """Return each market with a YES, and its event; a market that two events list counts for the first."""
+    found: Mapping[str, tuple[Event, Market]] = {
+        market.id: (event, market)
+        for event in reversed(events)
+        for market in event.markets
+        if not market.is_named and not market.is_share
+    }
+    return list(found.values())
+
+
+def _beliefs(listed: Sequence[tuple[Event, Market]], prices: DailyPrices) -> KnownBeliefs:
+    beliefs = Beliefs(
+        market_ids=tuple(market.id for _, market in listed),
+        event_ids=tuple(event.id for event, _ in listed),
+        texts=tuple(
+            ". ".join(dict.fromkeys(filter(None, (event.title, market.question, market.description))))
+            for event, market in listed
+        ),
+        tags=tuple(
+            frozenset((tag.slug or tag.label).casefold() for tag in event.tags if tag.slug != "all")
+            for event, _ in listed
+        ),
+        domains=tuple(category_of(event.tags) or NO_CATEGORY for event, _ in listed),
+        volume_usd=np.array(
+            [np.nan if market.volume_usd is None else market.volume_usd for _, market in listed], dtype=np.float64
+        ),
+        prices=prices,
+    )
+    titles = {event.id: event.title for event, _ in listed}
+    return KnownBeliefs(beliefs, titles, {market.id: market.question for _, market in listed})

@@ -1,0 +1,48 @@
+"""Embeddings: texts as vectors of a sentence-transformer that is on this machine already."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from predibot.errors import UsageError
+from predibot.scoring.arguments import Floats
+from predibot.scoring.relatedness.texts import Embed
+
+
+def opened_embedding(model: str) -> Embed:
+    """Return what turns texts into vectors of length 1, by a sentence-transformer.
+
+    Nothing is downloaded: the model is a folder, or a name that was downloaded before.
+
+    Args:
+        model: Its folder, or its name in the cache of Hugging Face.
+
+    Raises:
+        UsageError: If the library or the model is not on this machine.
+    """
+    # Imported here: it loads torch, which takes seconds and is an extra.
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise UsageError(
+            f"model {model[:100]!r} needs sentence-transformers, which is not installed: "
+            "pip install 'predibot[embeddings]', or compare by tfidf"
+        ) from None
+    try:
+        transformer: Any = SentenceTransformer(model, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"the model {model[:100]!r} is not on this machine ({str(error)[:200]}); nothing is downloaded unasked. "
+            f"Run `huggingface-cli download {model[:100]}` first, or name a folder"
+        ) from None
+
+    def embed(texts: Sequence[str]) -> Floats:
+        vectors = np.asarray(transformer.encode(list(texts), show_progress_bar=False), dtype=np.float64)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        empty = np.array([[not text.strip()] for text in texts])
+        # A text that says nothing has no direction, whatever the model makes of it.
+        unit: Floats = np.where(empty | (length == 0.0), 0.0, vectors / np.where(length == 0.0, 1.0, length))
+        return unit
+
+    return embed

@@ -1,0 +1,136 @@
+"""The neighbours of an event on a screen and as a document: how related each is, and why."""
+
+from datetime import timedelta
+
+from rich.console import Console
+
+from predibot.domain.clock import EPOCH, format_instant
+from predibot.jobs.relatedness.neighbours import Relations
+from predibot.reports import figures
+from predibot.reports.terminal.closeups.rows import to_the_second
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document, number
+from predibot.scoring.relatedness.features import FEATURES
+from predibot.scoring.relatedness.neighbours import Neighbour
+
+_SHOWN = 10
+_TITLE_CELLS = 240
+_SHOWN_DATES = 6
+
+
+def print_relations(console: Console, relations: Relations, *, every_row: bool) -> None:
+    """Print the ten most related events or, if asked for, all, each with its reasons."""
+    found, known = relations.found, relations.known
+    title = plain(known.titles[found.event_id], _TITLE_CELLS) or figures.MISSING
+    print_line(console, f"{title} ({plain(found.event_id, 60)})", "bold")
+    print_line(
+        console,
+        f"As of {to_the_second(relations.as_of)}: {figures.things(found.markets, 'market')}, "
+        f"{figures.count(found.own_markets)} of this event compared; "
+        f"texts by {plain(relations.text_port, 60)}",
+    )
+    for line in _left_out(relations):
+        print_line(console, line)
+    shown = found.neighbours if every_row else found.neighbours[:_SHOWN]
+    if not shown:
+        print_line(console, "No other event that is compared was open on the same days.")
+        return
+    rows = tuple(
+        (
+            f"{each.score:.2f}",
+            each.relevance,
+            plain(each.event_id, 40),
+            plain(known.titles[each.event_id], 60) or figures.MISSING,
+            _dates(each) or figures.MISSING,
+            plain(", ".join(each.tags), 60) or figures.MISSING,
+            plain(", ".join(each.words), 60) or figures.MISSING,
+        )
+        for each in shown
+    )
+    columns = (
+        Column("S"),
+        Column("class", "key"),
+        Column("event", "key"),
+        Column("title", "text"),
+        Column("jumps", "text"),
+        Column("tags", "text"),
+        Column("words", "text"),
+    )
+    legend = (
+        ("S", "how related the two most alike markets of both are, from 0 to 1"),
+        ("jumps", "days on which both moved as they rarely do, less than two days apart"),
+    )
+    more = (
+        (f"The first {len(shown)} of {len(found.neighbours):,}; --all or --json has them all.",)
+        if len(shown) < len(found.neighbours)
+        else ()
+    )
+    console.print()
+    print_grid(console, Grid("", columns, rows, more, ("event", "words", "tags"), ("S", "title", "jumps"), legend))
+
+
+def relations_document(relations: Relations) -> Document:
+    """Return everything as JSON has it, texts whole."""
+    found, known = relations.found, relations.known
+    left_out = found.left_out
+    return {
+        "event_id": found.event_id,
+        "title": known.titles[found.event_id],
+        "as_of": format_instant(relations.as_of),
+        "text_port": relations.text_port,
+        "markets": found.markets,
+        "own_markets": found.own_markets,
+        "left_out": None
+        if left_out is None
+        else {
+            "little_traded": left_out.little_traded,
+            "flat": left_out.flat,
+            "volume_unknown": left_out.volume_unknown,
+        },
+        "neighbours": [
+            {
+                "event_id": each.event_id,
+                "title": known.titles[each.event_id],
+                "score": number(each.score),
+                "class": each.relevance,
+                "market_id": each.market_id,
+                "question": known.questions[each.market_id],
+                "own_market_id": each.own_market_id,
+                "own_question": known.questions[each.own_market_id],
+                **{name: number(value) for name, value in zip(FEATURES, each.features, strict=True)},
+                "shared_jumps": [[_date(day), _date(other)] for day, other in each.shared_jumps],
+                "shared_tags": list(each.tags),
+                "shared_words": list(each.words),
+                "common_days": each.common_days,
+            }
+            for each in found.neighbours
+        ],
+    }
+
+
+def _left_out(relations: Relations) -> tuple[str, ...]:
+    """Return what the filters left out, in sentences."""
+    told = relations.found.left_out
+    if told is None:
+        return ()
+    lines = [
+        f"Not compared: {told.little_traded:,} of the quarter that traded least in their category, "
+        f"{told.flat:,} that hardly moved; {told.volume_unknown:,} state no volume and passed. "
+        "--no-filters compares all."
+    ]
+    if not relations.found.own_markets:
+        lines.append("All markets of this event are among them.")
+    return tuple(lines)
+
+
+def _dates(each: Neighbour) -> str:
+    """Return the dates of the event's own jumps that the neighbour shares, the newest first."""
+    days = sorted({own for own, _ in each.shared_jumps}, reverse=True)
+    more = f" and {len(days) - _SHOWN_DATES} more" if len(days) > _SHOWN_DATES else ""
+    return ", ".join(map(_date, days[:_SHOWN_DATES])) + more
+
+
+def _date(day: int) -> str:
+    return (EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")

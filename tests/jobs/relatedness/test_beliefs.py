@@ -1,0 +1,83 @@
+"""Beliefs: what a ledger and an archive know of markets as of an instant, and nothing later."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, beliefs_of_venue, related_in_ledger
+from predibot.jobs.relatedness.neighbours import KnownAt, relations_of
+from predibot.ledger.store import Store
+from predibot.reports.terminal.closeups.related import relations_document
+from predibot.scoring.relatedness.features import scores_of
+from predibot.scoring.relatedness.filters import Filters
+from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, LATER, play, write_related
+from tests.jobs.tiny import opened
+from tests.venues.payloads import NOW
+
+
+def in_ledger(store: Store) -> KnownBeliefs:
+    with store.read() as connection:
+        return beliefs_of_ledger(connection, "polymarket", AS_OF)
+
+
+def in_archive(folder: Path) -> KnownBeliefs:
+    with opened(folder, AS_OF) as venue:
+        return beliefs_of_venue(venue.venue, AS_OF)
+
+
+def test_a_ledger_knows_words_tags_volumes_and_a_price_a_day(store: Store, tmp_path: Path) -> None:
+    play(store, write_related(tmp_path))
+    known = in_ledger(store)
+    beliefs = known.beliefs
+    row = beliefs.market_ids.index("5")
+    assert (beliefs.n, beliefs.event_ids[row], beliefs.tags[row]) == (EVENTS, "5", {"rates"})
+    assert beliefs.texts[row] == "The rates, town 5. Will the rates be called off in town 5?"
+    assert (beliefs.domains[row], beliefs.volume_usd[row]) == ("Rates", 5000.0)
+    assert (known.titles["5"], known.questions["5"]) == ("The rates, town 5", "Will the rates be called off in town 5?")
+    # Decided on day 0 and paid on day 99.5: from the decision's day on, to the last price before the payout.
+    days = beliefs.prices.day[beliefs.prices.market == row] - int(NOW.timestamp() // 86_400)
+    assert days.tolist() == list(range(1, 100))
+
+
+def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(store: Store, tmp_path: Path) -> None:
+    play(store, write_related(tmp_path))
+    ours, theirs = in_ledger(store).beliefs.in_order(), in_archive(tmp_path).beliefs.in_order()
+    assert ours.market_ids == theirs.market_ids
+    assert ours.texts == theirs.texts
+    # The archive has the price of the day of the decision too, so that a change more is known.
+    np.testing.assert_allclose(scores_of(ours), scores_of(theirs), atol=0.2)
+
+
+def test_related_events_of_a_ledger_are_its_groups(store: Store, tmp_path: Path) -> None:
+    play(store, write_related(tmp_path))
+    with store.read() as connection:
+        clusters = related_in_ledger(connection, "polymarket", AS_OF).cluster_of
+    # In the order of ids as text: the first of each group.
+    assert clusters == {str(number): {0: "1", 1: "4", 2: "7", 3: "10"}[GROUP[number - 1]] for number in range(1, 13)}
+
+
+@pytest.mark.parametrize("until", [AS_OF, LATER])
+def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path: Path, until: object) -> None:
+    """The same ledger of an archive whose future is another, tracked up to the instant or beyond it."""
+    found = []
+    for name, bend in (("a", 0.0), ("b", 0.7)):
+        folder = write_related(tmp_path / name, bend=bend)
+        with Store.open(address if name == "a" else f"sqlite:///{tmp_path}/other.db") as store:
+            play(store, folder, until=AS_OF if name == "a" else until)  # type: ignore[arg-type]
+            with store.read() as connection:
+                known = beliefs_of_ledger(connection, "polymarket", AS_OF)
+                clusters = related_in_ledger(connection, "polymarket", AS_OF)
+        relations = [
+            relations_document(relations_of("4", KnownAt(AS_OF, each), filters=Filters(), model=None))
+            for each in (known, in_archive(folder))
+        ]
+        found.append((scores_of(known.beliefs.in_order()).tolist(), clusters.cluster_of, relations))
+    assert found[0] == found[1]
+
+
+def test_before_the_first_run_nothing_is_known(store: Store, tmp_path: Path) -> None:
+    play(store, write_related(tmp_path))
+    with store.read() as connection:
+        known = beliefs_of_ledger(connection, "polymarket", NOW - DAY)
+    assert known.beliefs.n == 0
