@@ -16,7 +16,6 @@ REASONINGS = ("logical", "causal", "confounding", "narrative")
 """What an answer's reasons may rest on: a judge's labels."""
 ACROSS = "across"
 """The domain of a pair whose questions are of two."""
-NO_DOMAIN = "no category"
 
 
 @dataclass(frozen=True, slots=True)
