@@ -108,8 +108,8 @@ def _cross_encoder(folder: str) -> _Scores:
         from sentence_transformers import CrossEncoder
     except ModuleNotFoundError:
         raise PluginError(
-            'by = "cross_encoder" needs sentence-transformers, which is not installed: pip install '
-            "sentence-transformers"
+            'by = "cross_encoder" needs sentence-transformers, which is not installed: '
+            "pip install 'predibot[embeddings]'"
         ) from None
     model = CrossEncoder(folder, local_files_only=True)
     kinds = {str(name).casefold(): int(number) for number, name in model.config.id2label.items()}

@@ -63,6 +63,16 @@ def pairs(
     most: Annotated[
         int, typer.Option("--most", metavar="N", min=1, help="keep at most N pairs of each domain and label")
     ] = 1_000,
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights", metavar="W,W,W,W", help="of synchrony, tags, nearness and text; left out: equal ones"
+        ),
+    ] = "",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="MODEL", help="compare texts by this sentence-transformer, not by TF-IDF"),
+    ] = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
     log_file: options.LogFile = None,
@@ -73,7 +83,7 @@ def pairs(
     from predibot.reports.terminal.tables import print_pairs
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    report = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most)
+    report = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
     if json:
         from dataclasses import asdict
 

@@ -28,8 +28,8 @@ class About:
     """Whose markets they are."""
     seed: int
     """Of the draw of pairs, where there are more than are kept."""
-    settings: Mapping[str, float]
-    """Of the filters, and the weights of the features."""
+    settings: Mapping[str, float | str]
+    """Of the filters, the weights of the features, and what compared the texts."""
     funnel: Mapping[str, int]
     """How many markets and pairs there were at each stage, in order."""
     pairs: Mapping[str, Mapping[str, int]]
@@ -73,11 +73,12 @@ class LabelledPair:
     second: str
     domain: str
     """Of both; `ACROSS` where they differ."""
-    synchrony: float | None
+    synchrony: float
     tags: float | None
     """None where neither has any."""
-    nearness: float | None
+    nearness: float
     text: float | None
+    """None where one says nothing."""
     score: float
     """S."""
     label: str
@@ -87,6 +88,11 @@ class LabelledPair:
     def id(self) -> str:
         """Return by what name decisions on it go."""
         return f"{self.first}~{self.second}"
+
+    @property
+    def features(self) -> tuple[float | None, ...]:
+        """Return them in the order in which they are weighed."""
+        return self.synchrony, self.tags, self.nearness, self.text
 
 
 PAIR_FILES: Mapping[str, type] = {"about": About, "markets": PairedMarket, "pairs": LabelledPair}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -19,9 +20,10 @@ from predibot.jobs.commands.caller import Caller
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.pairs.markets import KnownMarkets, archived_markets, ledger_markets
+from predibot.jobs.relatedness.embeddings import opened_embedding
 from predibot.ledger.store import Store
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, relevance_class
+from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, Weights, relevance_class
 from predibot.scoring.relatedness.filters import Filters, filtered, open_days, overlap_days
 from predibot.text_tasks.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
 from predibot.venues.archive.reader import Archive
@@ -33,6 +35,15 @@ _DECIMALS = 9
 
 
 @dataclass(frozen=True, slots=True)
+class Weighing:
+    """How the features become one score."""
+
+    weights: Weights = EQUAL
+    model: str | None = None
+    """The sentence-transformer that compares texts; None for TF-IDF."""
+
+
+@dataclass(frozen=True, slots=True)
 class PairsReport:
     """What a data set of pairs came to."""
 
@@ -41,7 +52,15 @@ class PairsReport:
 
 
 def collect_pairs(
-    source: str, folder: Path, caller: Caller, *, as_of: datetime | None, seed: int = 42, most: int = MOST_PAIRS
+    source: str,
+    folder: Path,
+    caller: Caller,
+    *,
+    as_of: datetime | None,
+    seed: int = 42,
+    most: int = MOST_PAIRS,
+    weights: str = "",
+    model: str | None = None,
 ) -> PairsReport:
     """Make a data set of labelled pairs of the markets of an archive or a ledger; equal sources give equal files.
 
@@ -52,11 +71,18 @@ def collect_pairs(
         as_of: Nothing later is looked at; left out, the last snapshot of an archive, and now for a ledger.
         seed: Of the draw of the pairs that are kept.
         most: How many are kept of each domain and label.
+        weights: Of the features in the order of `FEATURES`, with commas between; left out, equal ones.
+        model: The sentence-transformer that compares texts; None for TF-IDF.
 
     Raises:
-        UsageError: If the source is neither, or no two markets of it can be compared.
+        UsageError: If the source is neither, weights are none, the model is not on this machine, or no two markets
+            can be compared.
         VenueError: If the archive cannot be read.
     """
+    try:
+        weighing = Weighing(Weights(*map(float, weights.split(","))) if weights else EQUAL, model)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"--weights {weights[:60]!r}: {error}; write four of them, such as 0.4,0.1,0.1,0.4") from None
     with ExitStack() as closing:
         listener = closing.enter_context(caller.progress())
         if "://" in source:
@@ -73,7 +99,7 @@ def collect_pairs(
                 )
             past.check(opened.now)
             known = archived_markets(opened.venue, opened.now, listener)
-        return write_pairs(known, folder, listener=listener, seed=seed, most=most)
+        return write_pairs(known, folder, listener=listener, seed=seed, most=most, weighing=weighing)
 
 
 def write_pairs(
@@ -84,6 +110,7 @@ def write_pairs(
     seed: int,
     most: int,
     filters: Filters | None = None,
+    weighing: Weighing | None = None,
 ) -> PairsReport:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
@@ -94,17 +121,18 @@ def write_pairs(
         seed: Of the draw of the pairs that are kept.
         most: How many are kept of each domain and label.
         filters: What a market must have; those of the paper where they are left out.
+        weighing: Of the features; equal where it is left out.
 
     Raises:
         UsageError: If no two markets can be compared, or the folder cannot be written.
     """
-    filters, funnel = filters or Filters(), Counter(known.funnel)
+    filters, weighing, funnel = filters or Filters(), weighing or Weighing(), Counter(known.funnel)
     passed = filtered(known.beliefs, filters)
     funnel["- little traded"], funnel["- flat"] = passed.little_traded, passed.flat
     funnel["volume not stated"] = passed.volume_unknown
     beliefs = known.beliefs.only(passed.kept)
     funnel["markets compared"] = beliefs.n
-    compared = _compared(beliefs, seed=seed, most=most, listener=listener)
+    compared = _compared(beliefs, weighing, seed=seed, most=most, listener=listener)
     if not compared.pairs:
         counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
         raise UsageError(f"no two markets can be compared ({counts}); record more, or for longer")
@@ -119,7 +147,7 @@ def write_pairs(
         seed=seed,
         settings={
             **asdict(filters),
-            **{f"weight_{name}": weight for name, weight in zip(FEATURES, EQUAL.each, strict=True)},
+            **{f"weight_{name}": weight for name, weight in zip(FEATURES, weighing.weights.each, strict=True)},
         },
         funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
         pairs=compared.counts,
@@ -167,7 +195,7 @@ class _Compared:
     counts: Mapping[str, Mapping[str, int]]
 
 
-def _compared(beliefs: Beliefs, *, seed: int, most: int, listener: ProgressListener) -> _Compared:
+def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, listener: ProgressListener) -> _Compared:
     """Return the pairs that are kept: of each domain and label those of the lowest rank by seed and ids."""
     names = sorted(set(beliefs.domains))
     domain = np.array([names.index(each) for each in beliefs.domains], dtype=np.int64)
@@ -176,10 +204,11 @@ def _compared(beliefs: Beliefs, *, seed: int, most: int, listener: ProgressListe
     counts = np.zeros((len(names) + 1) * len(LABELS), dtype=np.int64)
     kept: dict[int, NDArray[np.float64]] = {}
     ranks: dict[int, NDArray[np.uint64]] = {}
-    features = Features(beliefs)
+    vectors = None if weighing.model is None else opened_embedding(weighing.model)(beliefs.texts)
+    features = Features(beliefs, vectors)
     for rows, columns, block in features.blocks():
         ours, theirs = (np.arange(each.start, each.stop) for each in (rows, columns))
-        scores = block.scores()
+        scores = block.scores(weighing.weights)
         together = overlap_days(first, last, ours[:, np.newaxis], theirs) > 0
         one, other = np.nonzero((ours[:, np.newaxis] < theirs) & together & ~np.isnan(scores))
         a, b = ours[one], theirs[other]
@@ -212,15 +241,15 @@ def _compared(beliefs: Beliefs, *, seed: int, most: int, listener: ProgressListe
 
 def _pair(row: list[float], beliefs: Beliefs, domain: str, label: str) -> LabelledPair:
     first, second, *features, score = row
-    synchrony, tags, nearness, text = (None if np.isnan(each) else round(each, _DECIMALS) for each in features)
+    synchrony, tags, nearness, text = (round(each, _DECIMALS) for each in features)
     return LabelledPair(
         first=beliefs.market_ids[int(first)],
         second=beliefs.market_ids[int(second)],
         domain=domain,
         synchrony=synchrony,
-        tags=tags,
-        nearness=nearness or 0.0,
-        text=text,
+        tags=None if math.isnan(tags) else tags,
+        nearness=nearness,
+        text=None if math.isnan(text) else text,
         score=score,
         label=label,
     )

@@ -19,7 +19,7 @@ from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
 from predibot.whole_file import whole_file
 
 GAME = "beliefbench"
-FIRST = ("all", "reasons", "raters", "people")
+FIRST = ("all", "reasons", "raters", "people", "weights")
 _MORE = "--full adds domains, what came after the models' knowledge cutoff, and which labels were given"
 _COLUMNS = ("pair", "title_1", "description_1", "title_2", "description_2", "rater", "label")
 
@@ -134,6 +134,7 @@ def _fact(item: PairItem) -> PairFact:
         score=item.truth.score,
         events=(first.event, second.event),
         created_on=max(first.first_on, second.first_on),
+        features=item.truth.features,
     )
 
 

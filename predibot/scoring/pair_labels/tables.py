@@ -10,6 +10,8 @@ import numpy as np
 from predibot.scoring.commitment.tables import Cell, Table
 from predibot.scoring.pair_labels.raters import pearson, rater_agreement
 from predibot.scoring.pair_labels.scores import CENTRES, UNREAD, PairScores, pair_scores
+from predibot.scoring.relatedness.features import FEATURES
+from predibot.scoring.relatedness.weights import fitted_weights
 
 _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
 
@@ -26,6 +28,8 @@ class PairFact:
     events: tuple[str, str]
     created_on: str
     """The date of the first price of the younger market."""
+    features: tuple[float | None, ...] = ()
+    """In the order of `FEATURES`; None where one is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,7 @@ def _reasons(readings: PairReadings) -> Table:
     return Table("reasons", "What reasons rest on, as a judge says", columns, tuple(rows))
 
 
-def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, Table]:
+def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
     raters = list(people.said)
     pairs = sorted({pair for said in people.said.values() for pair in said})
     ratings = np.full((len(pairs), len(raters)), np.nan)
@@ -194,7 +198,21 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, Table
     return (
         Table("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), tuple(among)),
         Table("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), tuple(against)),
+        _weights(readings, means),
     )
+
+
+def _weights(readings: PairReadings, means: Mapping[str, float]) -> Table:
+    """Return the weights with which S would come nearest to people's labels; judge them on other pairs."""
+    pairs = [pair for pair in means if any(each is not None for each in readings.facts[pair].features)]
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    if pairs:
+        features = np.array([readings.facts[pair].features for pair in pairs], dtype=np.float64)
+        found = fitted_weights(features, [means[pair] for pair in pairs])
+        rows = ((*found.weights.each, found.pairs, found.pearson, found.mean_squared_error),)
+    note = "Fitted to these very pairs: collect another data set with --weights, and judge them on that."
+    columns = (*FEATURES, "pairs", "Pearson", "MSE")
+    return Table("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
 
 
 def _by_domain(facts: Mapping[str, PairFact]) -> dict[str, list[str]]:

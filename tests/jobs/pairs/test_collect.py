@@ -1,6 +1,7 @@
 """Making data sets of pairs: filtered, compared, labelled and counted, from what was known by an instant."""
 
 import json
+from contextlib import nullcontext
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
@@ -8,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from predibot.errors import UsageError
-from predibot.jobs.pairs.collect import PairsReport, write_pairs
+from predibot.config import Settings
+from predibot.errors import LedgerUnusable, UsageError
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.pairs.collect import PairsReport, collect_pairs, write_pairs
 from predibot.jobs.pairs.markets import archived_markets, ledger_markets
 from predibot.ledger.store import Store
 from predibot.scoring.relatedness.features import relevance_class, scores_of
@@ -174,3 +177,19 @@ def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_
     assert all(row["tags"] is None for row in rows_of(tmp_path / "pairs0", "pairs"))
     before = archived_markets(archive, archive.instants[-1] - timedelta(days=60), nobody)
     assert max(before.beliefs.prices.day) < max(known.beliefs.prices.day)
+
+
+def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_refused(tmp_path: Path) -> None:
+    archive = write_markets(tmp_path / "archive")
+    caller = Caller(Settings, lambda: ENDS, print, lambda: nullcontext(nobody))
+    asked: dict[str, Any] = {"caller": caller, "as_of": ENDS}
+    report = collect_pairs(f"archive:{archive}", tmp_path / "pairs", weights="0,1,0,0", **asked)
+    assert report.about.settings["weight_tags"] == 1.0
+    assert all(row["score"] == round(row["tags"], 9) for row in rows_of(tmp_path / "pairs", "pairs"))
+    for weights in ("1,0", "a,b,c,d", "1,1,0,0"):
+        with pytest.raises(UsageError, match="write four of them"):
+            collect_pairs(f"archive:{archive}", tmp_path / "pairs", weights=weights, **asked)
+    with pytest.raises(UsageError, match="no snapshot at or before"):
+        collect_pairs(f"archive:{archive}", tmp_path / "p", caller=caller, as_of=ENDS - timedelta(days=90))
+    with pytest.raises(LedgerUnusable, match="there is no ledger"):
+        collect_pairs(f"sqlite:///{tmp_path}/none.db", tmp_path / "p", **asked)

@@ -98,6 +98,17 @@ def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
 def test_every_table_has_as_many_cells_as_columns() -> None:
     tables: tuple[Table, ...] = beliefbench_tables(READINGS, PeoplesLabels({"ann": {"p1": 1}, "bob": {"p1": 2}}))
     assert [table.name for table in tables] == [
-        *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people")
+        *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people", "weights")
     ]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_weights_are_those_by_which_S_is_what_people_say() -> None:
+    said = {"p1": 0, "p2": 2, "p3": 4, "p4": 1}
+    # The first feature is what was said, the others say nothing.
+    facts = {
+        name: replace(fact, features=((said[name] + 0.5) / 5, 0.9, 0.5, 0.5)) for name, fact in READINGS.facts.items()
+    }
+    (row,) = rows_of("weights", replace(READINGS, facts=facts), PeoplesLabels({"ann": said}))
+    assert (row["synchrony"], row["pairs"], row["MSE"]) == (1.0, 4, pytest.approx(0.0))
+    assert rows_of("weights", people=PeoplesLabels({"ann": said})) == []
