@@ -76,11 +76,31 @@ class LastWordForm(Protocol):
 
 @runtime_checkable
 class WordForm(Protocol):
-    """A form whose answer is a word and no JSON."""
+    """A form whose answer is one of some words; a prompt shows its view alone, without the instant."""
 
     @property
     def labels(self) -> Sequence[str]:
         """Return the words that are answers."""
+
+    @property
+    def ending(self) -> str:
+        """Return how a prompt ends: in which form one of them is answered."""
+
+
+@runtime_checkable
+class ReasonedForm(Protocol):
+    """A form that can ask for reasons before an answer."""
+
+    def reasoned(self) -> AnswerForm:
+        """Return the form that asks for reasons first, and takes the answer from the last line."""
+
+
+@runtime_checkable
+class JudgingForm(Protocol):
+    """A form that can ask of what kind the reasons for an answer are."""
+
+    def judging(self, reasons: str) -> AnswerForm:
+        """Return the form that asks about these reasons, which are another bot's."""
 
 
 class Game(Protocol):

@@ -1,4 +1,4 @@
-"""`predibot collect`: data sets of text tasks, from what people wrote and what they held when they wrote it."""
+"""`predibot collect`: data sets of text tasks, of what people wrote and held, and of how markets moved."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,14 +9,7 @@ from predibot.cli import options, output
 from predibot.cli.command import Command, Group
 from predibot.cli.ending import DONE
 
-GROUP = typer.Typer(
-    cls=Group, help="collect what people wrote, for text tasks", rich_markup_mode=None, no_args_is_help=False
-)
-
-
-@GROUP.callback()
-def _of_group() -> None:
-    """Keep the command of this group a word of its own, though it is the only one."""
+GROUP = typer.Typer(cls=Group, help="make data sets of text tasks", rich_markup_mode=None, no_args_is_help=False)
 
 
 @GROUP.command("comments", cls=Command, help="join comments with what their writers held, and label them")
@@ -44,6 +37,7 @@ def comments(
 ) -> None:
     """Collect the comments of a platform, and print what was left at each stage."""
     from predibot.jobs.comments.asked import collect_as_asked
+    from predibot.reports.terminal.tables import print_funnel
     from predibot.reports.terminal.terminal import print_line
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
@@ -55,6 +49,44 @@ def comments(
         return
     console = output.report_console()
     print_line(console, f"{report.folder}: {report.asked:,} answers were asked for, the others were there")
-    width = max(map(len, report.funnel), default=0)
-    for stage, n in report.funnel.items():
-        print_line(console, f"{stage:<{width}}  {n:>10,}")
+    print_funnel(console, report.funnel)
+
+
+@GROUP.command("pairs", cls=Command, help="label pairs of questions by how their markets moved together")
+def pairs(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="archive:FOLDER of recorded markets, or the address of a ledger")
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="where the data set goes")],
+    as_of: options.AsOf = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="of the draw of the pairs that are kept")] = 42,
+    most: Annotated[
+        int, typer.Option("--most", metavar="N", min=1, help="keep at most N pairs of each domain and label")
+    ] = 1_000,
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights", metavar="W,W,W,W", help="of synchrony, tags, nearness and text; left out: equal ones"
+        ),
+    ] = "",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="MODEL", help="compare texts by this sentence-transformer, not by TF-IDF"),
+    ] = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
+) -> None:
+    """Compare all markets of a source two by two, and say how many pairs there are of each domain and label."""
+    from predibot.jobs.pairs.collect import collect_pairs
+    from predibot.reports.terminal.tables import print_pairs
+
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
+    report = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
+    if json:
+        from dataclasses import asdict
+
+        output.print_document({"folder": str(report.folder), **asdict(report.about)}, exit_code=DONE)
+    else:
+        print_pairs(output.report_console(), report)

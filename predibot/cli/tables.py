@@ -1,7 +1,7 @@
 """`predibot tables`: the tables of a paper, for the bots of a ledger."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,14 +9,12 @@ from predibot.cli import options, output
 from predibot.cli.command import Command, Group
 from predibot.cli.ending import DONE
 
+if TYPE_CHECKING:
+    from predibot.jobs.comments.readings import RunTables
+
 GROUP = typer.Typer(
     cls=Group, help="print the tables of a paper for the bots of a ledger", rich_markup_mode=None, no_args_is_help=False
 )
-
-
-@GROUP.callback()
-def _of_group() -> None:
-    """Keep the command of this group a word of its own, though it is the only one."""
 
 
 @GROUP.command("stakebench", cls=Command, help="print what bots read out of comments, as StakeBench does")
@@ -38,12 +36,51 @@ def stakebench(
     from predibot.jobs.comments.readings import run_tables
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.terminal.tables import print_tables, tables_document, write_tables
 
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         found = run_tables(store, run_key=run, pairs=pairs or ())
+    _show(found, csv=csv, full=full, json=json)
+
+
+@GROUP.command("beliefbench", cls=Command, help="print how well bots tell related questions, as BeliefBench does")
+def beliefbench(
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")
+    ] = None,
+    people: Annotated[
+        Path | None, typer.Option("--people", metavar="FILE", help="people's labels: a CSV of pair, rater and label")
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--sheet", metavar="FILE", help="write a CSV for people to label instead of printing")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="also domains, cutoffs, and which labels were given")] = False,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Print the tables of a run over pairs of questions."""
+    from predibot.jobs.pairs.readings import pair_tables, write_sheet
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    output.set_up_logs(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        output.say(f"ledger: {store.address}")
+        if sheet is not None:
+            pairs = write_sheet(store, sheet, run_key=run)
+            output.report_console().print(f"{sheet}: {pairs} pairs", soft_wrap=True, markup=False)
+            return
+        found = pair_tables(store, run_key=run, people=people)
+    _show(found, csv=csv, full=full, json=json)
+
+
+def _show(found: "RunTables", *, csv: Path | None, full: bool, json: bool) -> None:
+    from predibot.reports.terminal.tables import print_tables, tables_document, write_tables
+
     if json:
         output.print_document(tables_document(found), exit_code=DONE)
     elif csv is not None:

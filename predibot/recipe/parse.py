@@ -415,7 +415,7 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
             raise where.error((*path, "price_usd_per_search"), what)
         spec, settings = spec_of(table.strategy, arguments).playing(game), _settings(stated, path, where)
         played = make_game(game)
-        if isinstance(played, CohortGame | ItemGame) and (needs := _looked_up(spec.needs)):
+        if isinstance(played, CohortGame | ItemGame) and (needs := _looked_up(spec.needs, played)):
             what = f"strategy {table.strategy!r} needs {needs}, and in game {game!r} a bot has what it is shown alone"
             raise where.error((*path, "strategy"), f"{what}. Take one that needs none of it, such as one_shot")
         if spec.needs.reference and not isinstance(played, ItemGame):
@@ -432,10 +432,12 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
         raise where.error((*path, "strategy"), str(error)) from None
 
 
-def _looked_up(needs: Needs) -> str:
+def _looked_up(needs: Needs, game: Game) -> str:
     """Return what a strategy looks up beside its view; no text for nothing."""
-    # What may read daily prices is not refused: the game shows none.
-    asked = {"tools": needs.tools, "news": needs.news, "other bots": needs.members}
+    # What may read daily prices is not refused: the game shows none. A judge of an item reads another bot's reasons.
+    asked = {"tools": needs.tools, "news": needs.news}
+    if not isinstance(game, ItemGame):
+        asked["other bots"] = needs.members
     return " and ".join(name for name, is_needed in asked.items() if is_needed)
 
 

@@ -54,7 +54,7 @@ def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     """Return what a model without tools is asked."""
     words = _words(context, fence, form)
     if isinstance(form, WordForm):
-        fields = {"task": words.task, "view": words.view, "ask": words.ask, "labels": ", ".join(form.labels)}
+        fields = {"task": words.task, "view": words.view, "ask": words.ask, "ending": form.ending}
         return filled("label", {**fields, **_fences(fence)})
     return filled("one_shot", {**_shown(context, fence, words), "ask": words.ask, "answer_shape": form.shape})
 

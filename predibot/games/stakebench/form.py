@@ -46,6 +46,11 @@ class LabelForm:
         return ", ".join(self.labels)
 
     @property
+    def ending(self) -> str:
+        """Return how a prompt ends."""
+        return f"Answer with exactly one of these and nothing else: {self.shape}"
+
+    @property
     def fields(self) -> Collection[str]:
         """Return the names of the fields an answer may have."""
         return (LABEL,)

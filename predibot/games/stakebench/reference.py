@@ -1,16 +1,14 @@
 """What a baseline may know that no model is shown: the truth of other markets, and the stakes behind a window."""
 
 import hashlib
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 from predibot.errors import UsageError
+from predibot.text_tasks.lessons import Learnt, Lessons
 from predibot.text_tasks.tasks import Item
 
 FOLDS = 5
-Learnt = TypeVar("Learnt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Reference:
             name: Of what learns, with its settings; the same name is the same lesson.
             learn: Makes it of the examples, which are in the order of their ids.
         """
-        return self._kept.once((name, *self._key), lambda: learn(self.examples))
+        return self._kept.lessons.once((name, *self._key), lambda: learn(self.examples))
 
 
 @dataclass(slots=True)
@@ -41,8 +39,7 @@ class References:
 
     items: Mapping[str, Item]
     """With their truth, by subject."""
-    _lock: threading.RLock = field(default_factory=threading.RLock)
-    _made: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    lessons: Lessons = field(default_factory=Lessons)
 
     def of(self, subject_id: str) -> Reference:
         """Return what may be known about a subject.
@@ -54,16 +51,8 @@ class References:
         if item is None or item.truth is None:
             raise UsageError(f"nothing is known of {subject_id[:60]!r}; a baseline can be asked about texts of the run")
         key = (item.task, item.platform, fold_of(item.market))
-        examples: tuple[Item, ...] = self.once(("examples", *key), lambda: self._examples(*key))
+        examples: tuple[Item, ...] = self.lessons.once(("examples", *key), lambda: self._examples(*key))
         return Reference(item.truth.stakes if len(item.texts) > 1 else (), examples, self, key)
-
-    def once(self, key: tuple[object, ...], make: Callable[[], Learnt]) -> Learnt:
-        """Return what is kept under a key, made where it is not there yet."""
-        with self._lock:
-            if key not in self._made:
-                self._made[key] = make()
-            found: Learnt = self._made[key]
-            return found
 
     def _examples(self, task: str, platform: str, fold: int) -> tuple[Item, ...]:
         return tuple(

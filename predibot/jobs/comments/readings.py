@@ -16,6 +16,9 @@ from predibot.text_tasks.tasks import CROWD, TASKS, Item
 from predibot.text_tasks.windows import stake_weighted_direction
 
 GAME = "stakebench"
+FIRST = ("3", "13")
+"""What each bot scored, and the pairs of bots that were named."""
+_MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
 _SIGNS = {"UP": 1, "DOWN": -1, None: 0}
 
 
@@ -26,6 +29,10 @@ class RunTables:
     run: str
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
+    first: tuple[str, ...]
+    """The names of those that are shown without being asked for."""
+    more: str
+    """What the others add, in a sentence."""
 
 
 def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str] = ()) -> RunTables:
@@ -41,7 +48,8 @@ def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str]
     """
     with store.rows_blamed():
         readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
-    return RunTables(key, stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs]), tuple(notes))
+    tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
+    return RunTables(key, tables, tuple(notes), FIRST, _MORE)
 
 
 def runs_of_texts(store: Store) -> tuple[str, ...]:
@@ -73,7 +81,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
     lost: dict[str, int] = {}
     for each in said_labels(connection, run.id):
         of_bot = said.setdefault(each.bot, {})
-        if each.status == "recorded" or _is_unread(each):
+        if each.status == "recorded" or is_unread(each):
             of_bot[each.subject_id] = each.label
         elif each.model is not None:
             lost[each.bot] = lost.get(each.bot, 0) + 1
@@ -84,7 +92,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
     return Readings(facts, said, crowds, ACTION_HOURS), run.key, notes
 
 
-def _is_unread(said: SaidLabel) -> bool:
+def is_unread(said: SaidLabel) -> bool:
     """Return whether there was an answer, and no label in it; a model that would not say counts as one that did not."""
     return said.status == "refused" or (
         said.status == "abstained" and said.model is not None and said.reason_kind == "bot"

@@ -58,6 +58,7 @@ from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.jobs.logs.about import About, logged_about
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.allocations import allocations_of
+from predibot.ledger.read.labels import decisions_on
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import claim_with_account, open_account
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, has_ended_since, held_claim, new_token
@@ -439,6 +440,9 @@ def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:
     if job.subject.kind in ACCOUNT_SUBJECTS:
         held = worker.store.run_read(lambda connection: allocations_of(connection, job.run_id, job.subject))
         return {name: held.get(name) for name in job.members}
+    if job.subject.kind in ITEM_SUBJECTS:
+        items = worker.store.run_read(lambda connection: decisions_on(connection, job.run_id, job.subject))
+        return {name: items.get(name) for name in job.members}
     stored = worker.store.run_read(lambda connection: stored_decisions(connection, job.run_id))
     said = {each.bot: _said(each) for each in stored if each.subject_id == job.subject.id}
     return {name: said.get(name) for name in job.members}

@@ -149,13 +149,13 @@ def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListene
         if isinstance(venue, DataSetVenue):
             raise UsageError(
                 f"venue {opened.spec} is a data set of texts, and game {game.name!r} is played on markets. Name "
-                "another venue, or a recipe of text tasks such as stakebench"
+                "another venue, or a recipe of text tasks such as stakebench or beliefbench"
             )
         return choose(venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if not isinstance(venue, DataSetVenue):
         raise UsageError(
             f"game {game.name!r} asks about the texts of a data set, and venue {opened.spec} has none. Name one with "
-            "--venue comments:FOLDER; `predibot collect comments PLATFORM FOLDER` makes it"
+            "--venue, such as comments:FOLDER or pairs:FOLDER; `predibot collect` makes them"
         )
     items, notes = game.drawn(venue.rows, recipe.seed)
     if request.event_id is not None:

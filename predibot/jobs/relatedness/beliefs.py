@@ -67,7 +67,16 @@ def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
         VenueError: If its list, its prices or its resolutions could not be read.
         UsageError: If it knows nothing of that instant.
     """
-    listed = _comparable(venue.events(as_of).events)
+    return beliefs_of_events(venue, venue.events(as_of).events, as_of)
+
+
+def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) -> KnownBeliefs:
+    """Return the markets of some events of a venue of the past, with their prices of three years.
+
+    Raises:
+        VenueError: If prices or resolutions could not be read.
+    """
+    listed = _comparable(events)
     known = venue.resolutions([market.ref for _, market in listed], as_of=as_of)
     settled_at = np.full(len(listed), np.nan)
     columns: list[tuple[int, float, float]] = []

@@ -1,10 +1,12 @@
 """Labels of a run: what it asked about, and what each bot said."""
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, select
 
+from predibot.domain.decision import Decision, Label, Subject
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, labels
 from predibot.ledger.write.events import events, run_events
@@ -21,6 +23,31 @@ class SaidLabel(NamedTuple):
     reason_kind: str | None
     label: str | None
     """None where there is none."""
+    message: str | None
+    """Why there is none, or what was noted."""
+
+
+class LabellingBot(NamedTuple):
+    """A bot of a run of texts."""
+
+    name: str
+    knowledge_cutoff: str | None
+    """The date until which its model was trained; None where that is not known."""
+    members: tuple[str, ...]
+    """The bots whose answers it was shown."""
+
+
+def labelling_bots(connection: Connection, run_id: int) -> tuple[LabellingBot, ...]:
+    """Return the bots of a run in order of entry."""
+    statement = (
+        select(bots.c.name, bots.c.knowledge_cutoff, bots.c.members_json)
+        .where(bots.c.run_id == run_id)
+        .order_by(bots.c.id)
+    )
+    return tuple(
+        LabellingBot(name, cutoff, tuple(json.loads(members or "[]")))
+        for name, cutoff, members in connection.execute(statement)
+    )
 
 
 def labelled_runs(connection: Connection, game: str) -> tuple[StoredRun, ...]:
@@ -44,9 +71,27 @@ def said_labels(connection: Connection, run_id: int) -> Iterator[SaidLabel]:
     """Yield what each bot said of each text, by bot in order of entry."""
     said = (bots.c.name, bots.c.model, subjects.c.subject_id, decisions.c.status, decisions.c.reason_kind)
     statement = (
-        with_decisions(*said, labels.c.label)
+        with_decisions(*said, labels.c.label, decisions.c.message)
         .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)
     )
     yield from (SaidLabel(*row) for row in connection.execute(statement))
+
+
+def decisions_on(connection: Connection, run_id: int, subject: Subject) -> dict[str, Decision]:
+    """Return what each bot said of one text, with its reasons, by bot; who said nothing that was taken is absent."""
+    statement = (
+        with_decisions(bots.c.name, labels.c.label, decisions.c.rationale)
+        .join(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
+        .where(
+            decisions.c.run_id == run_id,
+            decisions.c.status == "recorded",
+            subjects.c.kind == subject.kind,
+            subjects.c.subject_id == subject.id,
+        )
+    )
+    return {
+        row.name: Decision(labels=(Label(subject.id, row.label),), rationale=row.rationale)
+        for row in connection.execute(statement)
+    }

@@ -2,24 +2,24 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.jobs.comments.readings import RunTables
+from predibot.jobs.pairs.collect import PairsReport
 from predibot.reports.figures import MISSING
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.scoring.commitment.tables import Cell, Table
+from predibot.text_tasks.pairs import LABELS
 from predibot.whole_file import whole_file
 
-_FIRST = ("3", "13")
-"""Tables that are printed without being asked for: what each bot scored, and the pairs that were named."""
 _LEGEND = (
     ("Agg", "the mean of G1 Acc, G2 DA, G3 Acc_act and Acc_f, each from 0 for guessing to 1, and of n+ over splits"),
     ("G1 Acc", "who holds a position"),
@@ -32,22 +32,65 @@ _LEGEND = (
     ("G4 lead", "G4 PLA less that of the side with most at stake"),
     ("n+", "in how many splits G4 lead is above zero"),
     ("following", "how often the side that lost and was held is named"),
+    ("Acc", "answers that are right, of all"),
+    ("F1", "the mean over labels of how well each is found"),
+    ("QWK", "Cohen's kappa weighted by the square of the steps between labels; 0 is chance"),
+    ("Spearman", "the labels' rank correlation with S"),
+    ("MSE", "the mean square of the distance between the middles of both labels"),
+    ("MAE", "the mean of that distance"),
+    ("change", "of MSE after the cutoff: 0.5 for half more"),
+    ("MSE to S", "the same from the label's middle to S itself"),
     ("MCG", "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"),
 )
-_LEAST_ASKED = ("G1 F1", "G2 strict", "G2 CSD", "G2 CCA", "G3 Acc_d", "G3 Acc_act", "unread", "splits", "G4 PLA")
+_KEYS: tuple[str, ...] = ("bot", "judge", "domain", "part", "cutoff")
+_LEAST_ASKED = (
+    "MSE to S",
+    "MAE to S",
+    "remark",
+    "G1 F1",
+    "G2 strict",
+    "G2 CSD",
+    "G2 CCA",
+    "G3 Acc_d",
+    "G3 Acc_act",
+    "unread",
+    "splits",
+    "G4 PLA",
+    "remark",
+)
 
 
 def print_tables(console: Console, found: RunTables, *, full: bool) -> None:
     """Print each table that has a row, or the first ones alone, and what is in none."""
     print_line(console, f"run {plain(found.run)}")
     for table in found.tables:
-        if table.rows and (full or table.name in _FIRST):
+        if table.rows and (full or table.name in found.first):
             console.print()
             print_grid(console, table_grid(table))
     for note in found.notes:
         print_line(console, f"note: {plain(note)}")
     if not full:
-        print_line(console, "--full adds intervals, tests, audits, gaps and what each split was like")
+        print_line(console, found.more)
+
+
+def print_funnel(console: Console, funnel: Mapping[str, int]) -> None:
+    """Print how many there were at each stage of making a data set."""
+    width = max(map(len, funnel), default=0)
+    for stage, n in funnel.items():
+        print_line(console, f"{stage:<{width}}  {n:>12,}")
+
+
+def print_pairs(console: Console, report: PairsReport) -> None:
+    """Print what a data set of pairs came to: at each stage, and by domain and label."""
+    print_line(console, f"{plain(str(report.folder))}: as of {report.about.as_of}")
+    print_funnel(console, report.about.funnel)
+    console.print()
+    columns = (Column("domain", "name"), *map(Column, LABELS), Column("all"))
+    rows = [
+        (plain(domain), *(f"{counts[label]:,}" for label in LABELS), f"{sum(counts.values()):,}")
+        for domain, counts in report.about.pairs.items()
+    ]
+    print_grid(console, Grid("Pairs by how related they are", columns, tuple(rows)))
 
 
 def tables_document(found: RunTables) -> dict[str, Any]:
@@ -88,9 +131,9 @@ def write_tables(found: RunTables, folder: Path) -> Iterator[Path]:
 
 def table_grid(table: Table) -> Grid:
     """Return a table as it is shown."""
+    kinds: dict[str, Literal["text", "key"]] = {"remark": "text", "split": "text", **dict.fromkeys(_KEYS, "key")}
     columns = tuple(
-        Column(name, "name" if number == 0 else "text" if name in ("remark", "split") else "number")
-        for number, name in enumerate(table.columns)
+        Column(name, "name" if number == 0 else kinds.get(name, "number")) for number, name in enumerate(table.columns)
     )
     number = f"Table {table.name}. " if table.name.isdigit() else ""
     rows = tuple(tuple(_written(cell) for cell in row) for row in table.rows)

@@ -1,29 +1,20 @@
 """Comments: a collected data set of labelled comments as a venue of text tasks."""
 
 from datetime import datetime
-from pathlib import Path
 
 from predibot.contracts import OpenVenue, PayloadReader, VenuePlugin, VenueRequest
 from predibot.domain.event import Event, Skip
-from predibot.errors import VenueMissing
+from predibot.text_tasks.data_set import FILES
 from predibot.text_tasks.tasks import without_truth
+from predibot.venues.data_set import DataSet, DataSetKind
 
-
-def _folder(argument: str) -> Path:
-    """Return where a data set lies; the same folder is the same venue, however it is written and from wherever."""
-    folder = Path(argument).expanduser().resolve()
-    if not argument or not (folder / "comments.jsonl").is_file():
-        raise VenueMissing(
-            f"there is no data set of comments in {folder}. Look at the path, or make one with `predibot collect "
-            "comments PLATFORM FOLDER`"
-        )
-    return folder
+COMMENTS = DataSetKind(
+    "comments", FILES, "comments", lambda row: str(row.at), "predibot collect comments PLATFORM FOLDER"
+)
 
 
 def _open(asked: VenueRequest) -> OpenVenue:
-    from predibot.venues.comments.data_set import CommentsVenue
-
-    venue = CommentsVenue(_folder(asked.argument))
+    venue = DataSet(COMMENTS.folder(asked.argument), COMMENTS)
     return OpenVenue(asked.spec, venue, asked.as_of or venue.last_at)
 
 
@@ -36,7 +27,7 @@ VENUE = VenuePlugin(
     live=False,
     usage="comments:FOLDER",
     needs_argument=True,
-    check=lambda argument: str(_folder(argument)),
+    check=lambda argument: str(COMMENTS.folder(argument)),
     payloads=PayloadReader(_event, lambda _: "", without_truth),
     # Of the hosts that comments are collected from, besides those of a venue of markets.
     urls=("data_url",),

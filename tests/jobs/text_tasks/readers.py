@@ -45,7 +45,12 @@ class Reader(ChatServer):
         """Note a request and return its answer."""
         with self.lock:
             self.asked.append(asked)
-        return completion(answer_to(self.prompt(asked)))
+        return completion(self.answer(self.prompt(asked)))
+
+    @staticmethod
+    def answer(prompt: str) -> str:
+        """Return the answer to a prompt."""
+        return answer_to(prompt)
 
     @staticmethod
     def prompt(asked: Asked) -> str:
@@ -69,9 +74,9 @@ def answer_to(prompt: str) -> str:
 
 
 @contextmanager
-def reading() -> Iterator[Reader]:
-    """Serve the reader until the block ends."""
-    with Reader([completion()]) as server:
+def reading(of: type[Reader] = Reader) -> Iterator[Reader]:
+    """Serve a reader until the block ends."""
+    with of([completion()]) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:

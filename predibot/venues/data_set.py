@@ -1,7 +1,8 @@
-"""A folder of labelled comments and windows, read line by line."""
+"""Data sets of text tasks as venues: a folder of JSON lines, read line by line."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -13,26 +14,53 @@ from predibot.contracts import ResolutionPage
 from predibot.domain.event import Event, EventPage, MarketRef
 from predibot.domain.price import Instrument, PricePath, Quote
 from predibot.errors import UsageError, VenueChanged, VenueMissing
-from predibot.text_tasks.data_set import FILES
 
 _BLOCK = 1 << 20
 
 
-class CommentsVenue:
+@dataclass(frozen=True, slots=True)
+class DataSetKind:
+    """What a sort of data sets has in its folder."""
+
+    name: str
+    """Of the venue."""
+    files: Mapping[str, type]
+    """What a line of each file is, by the file's name without its ending."""
+    dated: str
+    """The file whose rows have instants."""
+    instant_of: Callable[[Any], str]
+    """Returns that of a row; the last of all is the one as of which the data set is played."""
+    made_by: str
+    """The command that makes one."""
+
+    def folder(self, argument: str) -> Path:
+        """Return where a data set lies; the same folder is the same venue, however and from wherever it is written.
+
+        Raises:
+            VenueMissing: If there is none.
+        """
+        folder = Path(argument).expanduser().resolve()
+        if not argument or not (folder / f"{self.dated}.jsonl").is_file():
+            raise VenueMissing(
+                f"there is no data set of {self.name} in {folder}. Look at the path, or make one with `{self.made_by}`"
+            )
+        return folder
+
+
+class DataSet:
     """A data set that a run of text tasks is drawn from; it has texts, and no markets that are traded."""
 
-    name: ClassVar = "comments"
     live: ClassVar = False
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: DataSetKind) -> None:
         """Read the data set of a folder; nothing is read before it is asked for."""
-        self.folder = folder
+        self.folder, self.kind, self.name = folder, kind, kind.name
 
     @cached_property
     def digest(self) -> str:
         """Return the SHA-256 of the files, each with its name."""
         whole = hashlib.sha256()
-        for name in sorted(FILES):
+        for name in sorted(self.kind.files):
             of_file = hashlib.sha256()
             with self._open(name) as file:
                 while block := file.read(_BLOCK):
@@ -42,10 +70,10 @@ class CommentsVenue:
 
     @cached_property
     def last_at(self) -> datetime:
-        """Return the instant of the last comment, as of which the data set is played."""
-        last = max((row.at for row in self.rows("comments")), default=None)
+        """Return the instant as of which the data set is played."""
+        last = max(map(self.kind.instant_of, self.rows(self.kind.dated)), default=None)
         if last is None:
-            raise UsageError(f"{self.folder / 'comments.jsonl'} has no comment; collect some")
+            raise UsageError(f"{self.folder / self.kind.dated}.jsonl has no line; make it with `{self.kind.made_by}`")
         return datetime.fromisoformat(last)
 
     def rows(self, name: str) -> Iterator[Any]:
@@ -53,19 +81,22 @@ class CommentsVenue:
 
         Raises:
             VenueChanged: If a line is no row of it.
+            UsageError: If data sets of this kind have no such rows.
             VenueMissing: If there is no such file.
         """
-        kind: TypeAdapter[Any] = TypeAdapter(FILES[name])
+        if name not in self.kind.files:
+            raise UsageError(f"a data set of {self.name} has no {name}; name another venue, or another recipe")
+        kind: TypeAdapter[Any] = TypeAdapter(self.kind.files[name])
         with self._open(name) as file:
             for number, line in enumerate(file, start=1):
                 try:
                     yield kind.validate_json(line)
                 except ValidationError as error:
                     first = error.errors(include_url=False)[0]
-                    where = "".join(f"{part}: " for part in first["loc"])
-                    what = f"{self.folder / name}.jsonl, line {number}: {where}{first['msg']}"
-                    what = what.replace("Value error, ", "")
-                    raise VenueChanged(f"{what}. Collect the comments again") from None
+                    where = ".".join(map(str, first["loc"])) or "the line"
+                    said = first["msg"].removeprefix("Value error, ")
+                    what = f"{self.folder / name}.jsonl, line {number}: {where}: {said}"
+                    raise VenueChanged(f"{what}. Make the data set again: `{self.kind.made_by}`") from None
 
     def _open(self, name: str) -> Any:
         try:
@@ -79,7 +110,7 @@ class CommentsVenue:
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Refuse, as there is no event."""
-        raise UsageError(f"a data set of comments has no event {event_id[:60]!r}")
+        raise UsageError(f"a data set of {self.name} has no event {event_id[:60]!r}")
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return no price."""
