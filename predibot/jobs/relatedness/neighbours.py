@@ -1,5 +1,6 @@
 """The neighbours of one event, read from a ledger or from a venue of the past."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, b
 from predibot.jobs.relatedness.embeddings import opened_embedding
 from predibot.ledger.store import Store
 from predibot.scoring.relatedness.filters import Filters
+from predibot.scoring.relatedness.graph import BeliefGraph
 from predibot.scoring.relatedness.neighbours import Neighbourhood, neighbours_of
 
 _NAMED = 10
@@ -82,9 +84,29 @@ def relations_of(event_id: str, at: KnownAt, *, filters: Filters | None, model: 
     """
     embed = None if model is None else opened_embedding(model)
     known = at.known
-    if event_id not in known.titles:
-        near = nearest(event_id, known.titles)
-        hint = f"Did you mean {near!r}?" if near else f"There are: {first_of(list(known.titles), _NAMED) or 'none'}"
-        raise UsageError(f"no market of an event {event_id[:100]!r} is known at that instant. {hint}")
+    _require(event_id, list(known.titles))
     found = neighbours_of(event_id, known.beliefs, filters=filters, embed=embed)
     return Relations(at.as_of, found, known, model or "tfidf")
+
+
+def chain_between(graph: BeliefGraph, first: str, second: str) -> tuple[str, ...] | None:
+    """Return the events from one to another, as `BeliefGraph.chain`; None where they are not connected.
+
+    Raises:
+        UsageError: If one of them is not compared.
+    """
+    for name in (first, second):
+        _require(name, graph.events)
+    return graph.chain(first, second)
+
+
+def _require(event_id: str, known: Sequence[str]) -> None:
+    """Refuse an event of which nothing is known.
+
+    Raises:
+        UsageError: If it is none of these.
+    """
+    if event_id not in known:
+        near = nearest(event_id, known)
+        hint = f"Did you mean {near!r}?" if near else f"There are: {first_of(known, _NAMED) or 'none'}"
+        raise UsageError(f"no market of an event {event_id[:100]!r} is known at that instant. {hint}")
