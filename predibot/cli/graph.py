@@ -30,6 +30,7 @@ def graph(
     verbose: options.Verbose = False,
 ) -> None:
     """Compare all events with each other; no venue is asked."""
+    from predibot.errors import UsageError
     from predibot.jobs.relatedness.neighbours import chain_between, known_in_archive, known_in_ledger
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
@@ -54,8 +55,11 @@ def graph(
     found = belief_graph(at.known.beliefs, filters=None if no_filters else Filters(), at_least=at_least)
     between = None if chain is None else chain_between(found, *ends)
     if svg is not None:
-        with whole_file(svg) as file:
-            file.write(graph_svg(found, at.known.titles).encode())
+        try:
+            with whole_file(svg) as file:
+                file.write(graph_svg(found, at.known.titles).encode())
+        except OSError as error:
+            raise UsageError(f"{svg} cannot be written: {error.strerror}; name another file") from error
         caller.say(f"picture: {svg}")
     if json:
         output.print_document(graph_document(found, at, between))

@@ -71,7 +71,7 @@ def test_edges_are_the_most_alike_markets_of_two_events() -> None:
 
 
 def test_events_that_were_never_open_together_have_no_edge() -> None:
-    prices = np.random.default_rng(0).uniform(0.2, 0.8, 30).tolist()
+    prices = (0.5 + 0.01 * np.random.default_rng(0).normal(size=30) + 0.3 * (np.arange(30) > 15)).tolist()
     apart = from_prices([prices, prices], first_days=[0, 30], texts=["rain", "rain"])
     assert belief_graph(apart, filters=None, at_least=0.1).edges == ()
     together = from_prices([prices, prices], texts=["rain", "rain"])
