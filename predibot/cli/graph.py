@@ -31,7 +31,8 @@ def graph(
 ) -> None:
     """Compare all events with each other; no venue is asked."""
     from predibot.errors import UsageError
-    from predibot.jobs.relatedness.neighbours import chain_between, known_in_archive, known_in_ledger
+    from predibot.jobs.commands.relate import known_in_archive, known_in_ledger
+    from predibot.jobs.relatedness.neighbours import chain_between
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.pictures.graph import graph_svg
