@@ -41,6 +41,7 @@ def evaluate(
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
     archived: options.Archived = False,
+    clusters: options.Clusters = "event",
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = None,
     full: options.Full = False,
@@ -59,11 +60,11 @@ def evaluate(
     from predibot.scoring.records.narrowing import Narrowing
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    output.one_format(json=json, csv=csv, worst=worst)
+    output.one_format(json=json, csv=csv, worst=worst, clusters=clusters)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
-    asked = replace(asked, archived=archived)
+    asked = replace(asked, archived=archived, clusters=options.clusters(clusters))
     question = output.question_for(asked, shown, json=json, csv=csv)
     asking = Asking(venue, recipe, bot_names, as_of, question, worst, Narrowing(since, until, category, mode))
 

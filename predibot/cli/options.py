@@ -119,6 +119,14 @@ Executor = Annotated[
 ]
 AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
 Archived = Annotated[bool, typer.Option("--archived", help="count archived cohorts of weekly games too")]
+Clusters = Annotated[
+    str,
+    typer.Option(
+        "--clusters",
+        metavar="WHAT",
+        help="related: show beside it all intervals and e-values with related events as one",
+    ),
+]
 AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
 Full = Annotated[bool, typer.Option("--full", help="print every table whole, and all that is missing in sentences")]
 Table = Annotated[
@@ -238,6 +246,13 @@ def one_of(option: str, text: str, known: Sequence[str]) -> str:
     near = nearest(text, known)
     hint = f"Did you mean {near!r}? " if near else ""
     raise typer.BadParameter(f"no {text!r} for {option}. {hint}There are: {', '.join(known)}")
+
+
+def clusters(text: str) -> "Literal['event', 'related']":
+    """Return what belongs together by chance, or say what there is."""
+    from predibot.scoring.evaluation.evaluation import CLUSTERINGS
+
+    return "related" if one_of("--clusters", text, CLUSTERINGS) == "related" else "event"
 
 
 def convention_of(name: str) -> "conventions.Convention":

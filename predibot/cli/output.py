@@ -56,12 +56,14 @@ def report_console() -> "Console":
     return console_for(sys.stdout)
 
 
-def one_format(*, json: bool, csv: bool, worst: int | None = None) -> None:
+def one_format(*, json: bool, csv: bool, worst: int | None = None, clusters: str = "event") -> None:
     """Refuse to print two things where a program reads one."""
     if json and csv:
         raise typer.BadParameter("--json and --csv are two answers; ask for one")
     if csv and worst is not None:
         raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
+    if csv and clusters != "event":
+        raise typer.BadParameter("--csv is one table of scores; ask for --clusters without it, or with --json")
 
 
 def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":

@@ -53,6 +53,7 @@ def report(
     table: options.Table = None,
     worst: options.Worst = None,
     archived: options.Archived = False,
+    clusters: options.Clusters = "event",
     every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -65,7 +66,7 @@ def report(
     from predibot.scoring.records.narrowing import Narrowing
 
     caller = output.caller(verbose=verbose)
-    output.one_format(json=json, csv=csv, worst=worst)
+    output.one_format(json=json, csv=csv, worst=worst, clusters=clusters)
     bot_names = options.names(bots)
     asked = closeups.Asked(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out, html=html)
     beside = {
@@ -75,6 +76,7 @@ def report(
         "--bots": bots is not None,
         "--worst": worst is not None,
         "--archived": archived,
+        "--clusters": clusters != "event",
         "--all": every,
         "--as-of": as_of is not None,
         "--since": since is not None,
@@ -92,7 +94,9 @@ def report(
         closeups.show(asked, where, caller, most=worst, every_row=every, json=json)
         return
     shown = options.shown(full=full, table=table, every=every)
-    question = output.question_for(Question(archived=archived), shown, json=json, csv=csv)
+    question = output.question_for(
+        Question(archived=archived, clusters=options.clusters(clusters)), shown, json=json, csv=csv
+    )
     asking = Asking(venue, recipe, bot_names, as_of, question, worst, Narrowing(since, until, category, mode))
     show = partial(_show, shown=shown, json=json, csv=csv)
     report_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, show=show)

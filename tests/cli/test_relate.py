@@ -82,3 +82,70 @@ def test_an_event_that_is_not_known_is_named(related: Predibot) -> None:
 def test_a_folder_without_a_ledger_says_so(tmp_path: Path) -> None:
     with chdir(tmp_path):
         assert said_here("relate", "1").code == 1
+
+
+def test_clusters_are_in_the_document_where_related_ones_are_asked_for(related: Predibot) -> None:
+    alone = related("report", *AS_OF, "--json").document
+    document = related("report", *AS_OF, "--clusters", "related", "--json").document
+    keys = list(document)
+    assert keys[keys.index("clusters") - 1 :][:3] == ["sizings", "clusters", "notes"]
+    assert list(document["clusters"]) == [
+        "events", "clusters", "largest", "fewest_for_an_interval", "too_few", "leaderboard", "conclusions", "bots",
+        "evidence", "comparisons", "parts", "by_category", "by_lead_time_days", "by_confidence", "delays", "sizings",
+    ]  # fmt: skip
+    del document["clusters"]
+    assert document == alone
+
+
+def test_the_screen_shows_both_beside_each_other(related: Predibot) -> None:
+    for command in (("report",), ("evaluate", "--no-track")):
+        said = related(*command, *AS_OF, "--clusters", "related").out
+        assert "Edge with each event by itself, beside related events joined" in said
+        assert "12 events in 4 clusters, the largest of 3." in said
+        assert "No interval below 5 clusters: market_price, random_bet, other." in said
+        assert "joined" not in related(*command, *AS_OF).out
+    pairs = related("report", *AS_OF, "--clusters", "related", "--table", "pairs").out
+    assert pairs.count("Pairs by edge") == 2
+    assert "Related events joined: Pairs by edge" in pairs
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--clusters", "relate"), "no 'relate' for --clusters. Did you mean 'related'?"),
+        (("--clusters", "related", "--csv"), "--csv is one table of scores; ask for --clusters without it"),
+        (("--clusters", "related", "--bot", "other"), "--clusters would change nothing of --bot"),
+    ],
+)
+def test_clusters_that_nobody_has_a_place_for_are_refused(
+    related: Predibot, options: tuple[str, ...], said: str
+) -> None:
+    refused = related("report", *options)
+    assert (refused.code, said in refused.err) == (2, True)
+
+
+def test_the_graph_has_groups_chains_and_a_picture(related: Predibot) -> None:
+    document = related("graph", *AS_OF, "--no-filters", "--chain", "4,6", "--json", "--svg", "graph.svg").document
+    assert list(document)[:5] == ["as_of", "events", "edges", "groups", "chain"]
+    assert ["4", "5", "6"] in document["groups"]
+    assert (document["chain"][0], document["chain"][-1]) == ("4", "6")
+    assert {edge["first"] for edge in document["edges"]} <= {str(number) for number in range(1, 13)}
+    assert Path("graph.svg").read_text(encoding="utf-8").startswith("<svg ")
+    said = related("graph", *AS_OF, "--no-filters", "--chain", "4,6").out
+    assert "12 of 12 events in 4 groups" in " ".join(said.split())
+    assert "4, 5, 6" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--chain", "4"), 2, "--chain is between two events, not 1"),
+        (("--chain", "4,44"), 1, "no market of an event '44' is known at that instant"),
+        (("--svg", "nowhere/graph.svg"), 1, "nowhere/graph.svg"),
+    ],
+)
+def test_a_graph_that_cannot_be_shown_says_why(
+    related: Predibot, options: tuple[str, ...], code: int, said: str
+) -> None:
+    refused = related("graph", *AS_OF, "--no-filters", *options)
+    assert (refused.code, said in refused.err) == (code, True)

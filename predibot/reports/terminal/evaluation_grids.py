@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.reports.terminal.boards.accounts import account_grids
 from predibot.reports.terminal.boards.cohorts import cohort_grids
@@ -13,6 +14,7 @@ from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
 from predibot.reports.views.metrics import COLUMNS, LAST, Shown, ends_of, short_more_events
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.few_clusters import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
@@ -22,6 +24,7 @@ from predibot.scoring.records.horizon_returns import SETTLED
 from predibot.scoring.records.knowledge import KNOWLEDGE
 
 _GROUP_CELLS = 40
+_NAMED = 10
 _PART_CELLS = 6
 """Of a part the first scores are shown, up to the skill; all are in the JSON."""
 _CURVE_CELLS = 40
@@ -52,10 +55,47 @@ def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
     yield from _of_rankings(evaluation, _asked_grids)
 
 
+def joined_grids(evaluation: Evaluation) -> Iterator[Grid]:
+    """Yield each bot's edge and e-value, each event by itself beside related events joined, where it was asked for."""
+    joined = evaluation.joined
+    if joined is None:
+        return
+    below = [f"{figures.things(joined.events, 'event')} in {figures.things(joined.clusters, 'cluster')}"]
+    below[0] += f", the largest of {joined.largest:,}."
+    if few := joined.too_few:
+        below.append(f"No interval below {FEWEST_FOR_AN_INTERVAL} clusters: {first_of([*map(plain, few)], _NAMED)}.")
+    for knowledge, alone in evaluation.rankings.items():
+        together = joined.evaluation.rankings[knowledge]
+        # Whose evidence nobody wanted has none, in both.
+        evidence = [
+            {each.bot: figures.e_value(each.forecasts.better.largest) for each in found.evidence}
+            for found in (alone, together)
+        ]
+        other = {card.bot: card.edge for card in together.cards}
+        rows = []
+        for card in alone.leaderboard:
+            cells = [plain(card.bot), figures.thousandths(card.edge.edge)]
+            for edge, of in zip((card.edge, other[card.bot]), evidence, strict=True):
+                ends = (None, None) if edge.interval is None else edge.interval.interval or (None, None)
+                cells += [
+                    figures.thousandths_interval(*ends),
+                    figures.count(edge.clusters),
+                    of.get(card.bot, figures.MISSING),
+                ]
+            rows.append(tuple(cells))
+        columns = (_BOT, *map(Column, ("edge", "by itself", "events", "e", "joined", "clusters", "e joined")))
+        title = "Edge with each event by itself, beside related events joined"
+        title = title if alone is evaluation else f"Cutoff unknown, ranked apart: {title}"
+        yield Grid(title, columns, tuple(rows), tuple(below), ("edge",), ("joined", "clusters"))
+
+
 def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Grid]]) -> Iterator[Grid]:
-    for ranking in evaluation.rankings.values():
-        for grid in grids_of(ranking):
-            yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+    beside = [] if evaluation.joined is None else [(evaluation.joined.evaluation, "Related events joined: ")]
+    for found, before in ((evaluation, ""), *beside):
+        for ranking in found.rankings.values():
+            for grid in grids_of(ranking):
+                apart = "" if ranking is found else "Cutoff unknown, ranked apart: "
+                yield replace(grid, title=f"{before}{apart}{grid.title}") if before or apart else grid
 
 
 def _asked_grids(evaluation: Evaluation) -> Iterator[Grid]:

@@ -15,6 +15,7 @@ from predibot.reports.terminal.evaluation_grids import (
     COHORTS,
     TABLES,
     asked_grids,
+    joined_grids,
     metric_grid,
     table_grids,
 )
@@ -94,6 +95,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
             print_line(console, _NO_PAIRS if shown.table == "pairs" else _NO_ROWS)
         return
     _print_summary(console, evaluation, shown)
+    _print_grids(console, tuple(joined_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         console.print()
         print_line(console, _how(evaluation))

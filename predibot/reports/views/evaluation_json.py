@@ -22,7 +22,8 @@ from predibot.reports.views.metrics import (
 )
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
-from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.evaluation import Evaluation, Joined
+from predibot.scoring.evaluation.few_clusters import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.parts import PartScore
@@ -30,6 +31,12 @@ from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.records.knowledge import Knowledge
+
+_BY_CLUSTERS = (
+    *("leaderboard", "conclusions", "bots", "evidence", "comparisons", "parts"),
+    *("by_category", "by_lead_time_days", "by_confidence", "delays", "sizings"),
+)
+"""What of a document rests on clusters."""
 
 
 def evaluation_document(evaluation: Evaluation) -> Document:
@@ -63,7 +70,25 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         ),
         "sizings": _rows(ranked, lambda each: (_counterfactual("sizing", one, one.change) for one in each.sizings)),
         **_on_accounts(evaluation),
+        **_joined(evaluation.joined),
         "notes": all_notes(evaluation),
+    }
+
+
+def _joined(joined: Joined | None) -> Document:
+    """Return what is said with related events as one cluster, where it was asked for."""
+    if joined is None:
+        return {}
+    whole = evaluation_document(joined.evaluation)
+    return {
+        "clusters": {
+            "events": joined.events,
+            "clusters": joined.clusters,
+            "largest": joined.largest,
+            "fewest_for_an_interval": FEWEST_FOR_AN_INTERVAL,
+            "too_few": list(joined.too_few),
+            **{name: whole[name] for name in _BY_CLUSTERS},
+        }
     }
 
 

@@ -14,10 +14,8 @@ FEWEST_FOR_AN_INTERVAL = 5
 """Of joined events: whether two of fewer clusters differ, t has nearly no degrees of freedom to tell."""
 
 _Scored = TypeVar("_Scored")
-_NOTHING: Mapping[type, tuple[str, ...]] = {
-    Estimate: ("low", "high", "cluster_standard_error", "price_standard_error"),
-    Pair: ("low", "high", "p_value", "p_adjusted", "detectable", "cluster_standard_error", "price_standard_error"),
-}
+_OF_ESTIMATE = ("low", "high", "cluster_standard_error", "price_standard_error")
+_OF_PAIR = (*_OF_ESTIMATE, "p_value", "p_adjusted", "detectable")
 
 
 def without_few(scored: _Scored, fewest: int = FEWEST_FOR_AN_INTERVAL) -> _Scored:
@@ -39,12 +37,13 @@ def _without(scored: Any, fewest: int) -> Any:
         return {name: each if name == "sharpe" else _without(each, fewest) for name, each in scored.items()}
     if not is_dataclass(scored) or isinstance(scored, type):
         return scored
-    for kind, names in _NOTHING.items():
-        if isinstance(scored, kind):
-            return replace(scored, **dict.fromkeys(names)) if scored.clusters < fewest else scored
+    if isinstance(scored, Estimate | Pair):
+        names = _OF_ESTIMATE if isinstance(scored, Estimate) else _OF_PAIR
+        nothing: dict[str, Any] = dict.fromkeys(names)
+        return replace(scored, **nothing) if scored.clusters < fewest else scored
     changed = {each.name: _without(getattr(scored, each.name), fewest) for each in fields(scored)}
     if isinstance(scored, ForecastScore) and scored.clusters < fewest and (bins := scored.calibration) is not None:
-        nothing = np.full(bins.outcome_low.shape, np.nan)
-        changed["calibration"] = replace(bins, outcome_low=nothing, outcome_high=nothing)
+        unknown = np.full(bins.outcome_low.shape, np.nan)
+        changed["calibration"] = replace(bins, outcome_low=unknown, outcome_high=unknown)
     same = all(changed[each.name] is getattr(scored, each.name) for each in fields(scored))
     return scored if same else replace(scored, **changed)
