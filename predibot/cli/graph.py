@@ -14,10 +14,11 @@ def graph(
         Path | None, typer.Option("--archive", metavar="DIR", help="draw what an archive has, not the ledger")
     ] = None,
     as_of: options.AsOf = None,
-    above: Annotated[float, typer.Option("--above", metavar="S", help="draw an edge from this S on")] = 0.6,
+    at_least: Annotated[
+        float, typer.Option("--at-least", metavar="S", help="how related the ends of an edge are")
+    ] = 0.6,
     chain: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--chain", metavar="EVENT EVENT", help="mark the shortest path between these two"),
+        str | None, typer.Option("--chain", metavar="A,B", help="also how two events are connected, by their ids")
     ] = None,
     no_filters: Annotated[
         bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")
@@ -26,17 +27,15 @@ def graph(
         str | None,
         typer.Option("--model", metavar="NAME", help="compare texts by this sentence-transformer, not by their words"),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="the SVG; left out: runs/out/graph.svg")] = (
-        None
-    ),
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="draw it into a file")] = None,
     ledger: options.Ledger = None,
     every: options.AllRows = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Draw the events that move together, with their groups, chains and news; no venue is asked."""
-    from predibot.jobs.relatedness.graph import graph_at, graph_in_ledger
-    from predibot.jobs.relatedness.neighbours import known_in_archive
+    from predibot.jobs.commands.relate import graph_in_ledger, known_in_archive
+    from predibot.jobs.relatedness.graph import graph_at
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.commands.closeups import written_graph
@@ -47,11 +46,15 @@ def graph(
 
     caller = output.caller(verbose=verbose)
     filters = None if no_filters else Filters()
+    names = options.names(chain, "--chain 903193,903194")
+    if chain is not None and len(names) != 2:
+        raise typer.BadParameter(f"--chain is between two events, not {len(names)}; write --chain A,B")
+    ends = None if chain is None else (names[0], names[1])
     if archive is not None and venue is not None:
         raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
     if archive is not None:
         at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
-        found = graph_at(at, filters=filters, model=model, at_least=above, ends=chain)
+        found = graph_at(at, filters=filters, model=model, at_least=at_least, ends=ends)
     else:
         with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
             caller.say(f"ledger: {store.address}")
@@ -62,10 +65,10 @@ def graph(
                 clock=caller.clock,
                 filters=filters,
                 model=model,
-                at_least=above,
-                ends=chain,
+                at_least=at_least,
+                ends=ends,
             )
-    said = written_graph(found, out)
+    said = written_graph(found, svg)
     if json:
         output.print_document(graph_document(found))
         return

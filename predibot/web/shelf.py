@@ -10,13 +10,14 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, func, select
 
 from predibot.errors import UsageError
+from predibot.jobs.commands.relate import graph_in_ledger
 from predibot.jobs.evaluate import asked_venues, evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.relatedness.beliefs import related_in_ledger
-from predibot.jobs.relatedness.graph import KnownGraph, graph_in_ledger
+from predibot.jobs.relatedness.graph import KnownGraph
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.event import EventHistory, event_history
@@ -151,21 +152,23 @@ def tearsheet_as_asked(
 
 
 def written_graph(found: KnownGraph, file: Path | None) -> str:
-    """Write the picture of a graph as SVG, and return in words what it is of and where it is.
+    """Write the picture of a graph as SVG, if a file is named, and return in words what it is of and where it is.
 
-    Left out, it is `graph.svg` in `runs/out`. Where nothing is related, no file is written.
+    Where nothing is related, no file is written.
 
     Raises:
-        OSError: If the file cannot be written.
+        UsageError: If the file cannot be written.
     """
-    title = graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))
+    title = f"{graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))}."
+    if file is None:
+        return title
     picture = drawn_graph(found.graph, found.known.titles, found.chain)
     if picture is None:
-        return f"{title}. There is nothing to draw."
-    if file is None:
-        file = Path("runs/out/graph.svg")
-        file.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(file) as stream:
-        stream.write(svg_of(picture, f"{title}. {marked_words(picture, found.chain)}").encode())
+        return f"{title} There is nothing to draw."
+    try:
+        with whole_file(file) as stream:
+            stream.write(svg_of(picture, f"{title} {marked_words(picture, found.chain)}").encode())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written ({error.strerror}); name another file") from None
     rest = f" without {picture.not_drawn:,} events for which there was no room" if picture.not_drawn else ""
-    return f"{title}. Drawn into {file}{rest}"
+    return f"{title} Drawn into {file}{rest}."

@@ -8,7 +8,8 @@ import pytest
 
 from predibot.domain.decision import Source
 from predibot.errors import UsageError
-from predibot.jobs.relatedness.graph import KnownGraph, graph_at, graph_in_ledger
+from predibot.jobs.commands.relate import graph_in_ledger
+from predibot.jobs.relatedness.graph import KnownGraph, graph_at
 from predibot.jobs.relatedness.neighbours import KnownAt
 from predibot.ledger.store import Store
 from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
@@ -77,7 +78,7 @@ def test_dated_news_touch_what_they_were_read_for_and_nothing_published_later_do
 
 def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
-    with pytest.raises(UsageError, match=r"event '13' is not among those that are compared. Did you mean"):
+    with pytest.raises(UsageError, match=r"no market of an event '13' is known at that instant. Did you mean"):
         in_ledger(store, ends=("1", "13"))
-    with pytest.raises(UsageError, match="--above is 0"):
+    with pytest.raises(UsageError, match="--at-least is 0"):
         graph_in_ledger(store, venue=None, as_of=AS_OF, clock=lambda: AS_OF, filters=None, at_least=0.0)

@@ -75,20 +75,23 @@ def graph_document(found: KnownGraph) -> Document:
     left_out = graph.left_out
     return {
         "as_of": format_instant(found.as_of),
-        "at_least": number(graph.at_least),
-        "markets": graph.markets,
-        "left_out": None if left_out is None else {"little_traded": left_out.little_traded, "flat": left_out.flat},
         "events": [{"event_id": each, "title": found.known.titles.get(each)} for each in graph.events],
         "edges": [
             {
-                "events": [each.first, each.second],
-                "markets": [each.first_market, each.second_market],
+                "first": each.first,
+                "second": each.second,
+                "first_market_id": each.first_market,
+                "second_market_id": each.second_market,
                 "score": number(each.score),
             }
             for each in graph.edges
         ],
-        "groups": [{"events": list(each.events), "chain": list(each.chain)} for each in graph.groups],
+        "groups": [list(each.events) for each in graph.groups],
         "chain": list(found.chain),
+        "longest_chains": [list(each.chain) for each in graph.groups],
+        "at_least": number(graph.at_least),
+        "markets": graph.markets,
+        "left_out": None if left_out is None else {"little_traded": left_out.little_traded, "flat": left_out.flat},
         "news": [
             {
                 "published_at": format_instant(each.news.published_at),
