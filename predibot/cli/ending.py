@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MISUSE: Any = typer.BadParameter.__base__
 """The error of a wrong command line; typer carries its own click and does not name this one."""
 
-_RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import", "schedule")
+_RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import", "schedule", "collect")
 """What goes on where it was stopped; the other commands start over."""
 
 _ENDING_SECONDS = 10.0

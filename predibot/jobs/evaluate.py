@@ -41,6 +41,8 @@ from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 _log = logging.getLogger(__name__)
 
+_LABELLED = "stakebench"
+"""The game whose answers are labels, which tables of their own score."""
 _EVALUATING = ("domain", "ledger", "scoring")
 """The folders of the code whose change may change a number."""
 
@@ -122,10 +124,10 @@ def evaluate(
     unscored = {game: n for game, n in unscored.items() if game not in played}
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
-        said = (
-            f"decisions on no event are in no score above, nor what they cost: {made}. "
-            "`predibot export --table decisions` lists them, `predibot ledger verify` recomputes their accounts"
-        )
+        lists = "`predibot export --table decisions` lists them"
+        hints = [f"{lists}, `predibot ledger verify` recomputes their accounts"] if {*unscored} - {_LABELLED} else []
+        hints += [f"`predibot tables {_LABELLED}` scores labels"] if _LABELLED in unscored else []
+        said = f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}"
         found = replace(found, notes=(*found.notes, said))
     if key is not None:
         _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))

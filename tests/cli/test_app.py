@@ -184,6 +184,7 @@ def test_how_to_go_on_can_be_pasted_where_there_is_no_password(url: str) -> None
     words = shlex.split(go_on(["decide", "--ledger", url], "interrupted"))
     assert words[-4:] == ["predibot", "decide", "--ledger", url]
     assert "To start over" in go_on(["select"], "interrupted")
+    assert "To go on" in go_on(["collect", "comments", "manifold", "comments"], "interrupted")
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,23 @@ def test_activity_beyond_the_largest_offset_goes_on_by_time(tmp_path: Path) -> N
     assert len({query.get("start") for query in asked}) == 3
 
 
+def test_of_activity_that_no_instant_divides_nothing_is_known(tmp_path: Path) -> None:
+    host = CrowdHost(crowd(1, manifold=False, markets=1, comments=30))
+    row = {"type": "TRADE", "side": "BUY", "outcomeIndex": 0, "size": 1, "usdcSize": 1, "timestamp": BEGINS}
+
+    def twist(url: str, query: Query, answer: Any) -> Any:
+        return [row | {"conditionId": query["market"]}] * ACTIVITY_PAGE if url == "data/activity" else answer
+
+    source = polymarket(Twisted(host, twist), tmp_path)
+    (_, market), *_ = source.markets()
+    assert market is not None
+    user, asked = "0x" + 40 * "1", len(host.requests)
+    assert source.traded(market, [user]).unreadable == {user}
+    assert len(host.requests) - asked == 2 * (LARGEST_ACTIVITY_OFFSET // ACTIVITY_PAGE + 1)
+    assert source.traded(market, [user]).unreadable == {user}
+    assert len(host.requests) - asked == 2 * (LARGEST_ACTIVITY_OFFSET // ACTIVITY_PAGE + 1)
+
+
 def test_markets_of_the_instant_at_which_a_page_ends_are_all_listed(tmp_path: Path) -> None:
     def row(number: int) -> dict[str, Any]:
         # Four made at each instant, so that a page ends in the middle of one where it begins after another.

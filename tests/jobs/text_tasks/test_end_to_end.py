@@ -211,6 +211,12 @@ def test_a_run_and_bots_that_are_not_there_are_refused(
     assert process.returncode == 1
 
 
+def test_a_report_says_where_labels_are_scored(whole: Whole, player: Program) -> None:
+    said = " ".join(player.start("report", "--ledger", whole.ledger).communicate()[0].split())
+    assert "of game stakebench. `predibot tables stakebench` scores labels" in said
+    assert "accounts" not in said
+
+
 def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
     document = document_of(asked(player, player.ledger, "--dry-run"))
     assert document["would_decide"] == len(whole.document["decisions"])
