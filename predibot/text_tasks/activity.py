@@ -107,15 +107,27 @@ def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
     Raises:
         Unreadable: If it lacks what it needs.
     """
+    return next(reversed(manifold_prices(bet)), None)
+
+
+def manifold_prices(bet: Mapping[str, Any]) -> tuple[PricedBet, ...]:
+    """Return the price that a bet moved the market to, at each instant it was filled; none where it moved nothing.
+
+    A later fill of an order takes nothing back of what an earlier one was
+    seen to do.
+
+    Raises:
+        Unreadable: If it lacks what it needs.
+    """
     if bet.get("isRedemption") is True:
-        return None
-    last = max((at for at, _, _ in _fills(bet)), default=None)
-    if last is None:
-        return None
+        return ()
+    instants = sorted({at for at, _, _ in _fills(bet)})
+    if not instants:
+        return ()
     yes = _number(bet, "probAfter")
     if not 0.0 <= yes <= 1.0:
         raise Unreadable(f"probAfter is {yes}; it is in [0, 1]")
-    return PricedBet(last, yes)
+    return tuple(PricedBet(at, yes) for at in instants)
 
 
 def _instant(value: object, *, per_second: int) -> datetime:

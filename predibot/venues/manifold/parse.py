@@ -248,7 +248,7 @@ def parse_resolutions(
     YES pays 1 and NO pays 0, whatever `resolutionProbability` says; it is the
     payout of MKT alone. CANCEL voids without a payout. Where answers exclude
     each other, the resolution is the id of the one that won, or shares of
-    several; else each answer has one of its own.
+    several; else each answer has one of its own, or is cancelled with the whole.
 
     Args:
         payload: One object of `/market/{id}`.
@@ -274,8 +274,14 @@ def parse_resolutions(
         answers.setdefault(answer.id, answer)
     names = {answer: market_ref(parsed.id, answer).id for answer in answers}
     if not parsed.sum_to_one:
-        settled = {names[each.id]: (each, parsed) for each in answers.values() if each.resolution}
-        found, unsaid = _settled(settled, first_seen_at)
+        if parsed.is_resolved and parsed.resolution == "CANCEL":
+            # A cancelled whole voids what was not resolved before.
+            answers = {
+                name: each if each.resolution else each.model_copy(update={"resolution": "CANCEL"})
+                for name, each in answers.items()
+            }
+        ended = {names[each.id]: (each, parsed) for each in answers.values() if each.resolution or parsed.is_resolved}
+        found, unsaid = _settled(ended, first_seen_at)
         return found, unread | unsaid
     if not parsed.is_resolved:
         return {}, unread

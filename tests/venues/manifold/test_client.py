@@ -144,6 +144,17 @@ def test_a_path_is_made_of_what_bets_moved() -> None:
     ) == [(hours[5], 0.4), (hours[2], 0.6), (hours[1], 0.7)]
 
 
+def test_a_later_fill_of_an_order_takes_nothing_back_of_what_an_earlier_one_moved() -> None:
+    hours = [NOW - timedelta(hours=hour) for hour in range(6)]
+    early, late = ({"timestamp": ms(at), "amount": 5, "shares": 9} for at in (hours[5], hours[1]))
+    waiting = bet("order", hours[5], 0.7, limitProb=0.7, orderAmount=10, fills=[early], isFilled=False)
+    filled = waiting | {"fills": [early, late], "isFilled": True}
+    between = bet("between", hours[3], 0.8)
+    known = points_of([between, waiting])
+    assert known == [(hours[5], 0.7), (hours[3], 0.8)]
+    assert points_of([between, filled]) == [*known, (hours[1], 0.7)]
+
+
 def test_no_has_what_yes_lacks_and_the_start_is_left_out() -> None:
     bets = [bet("c", NOW, 0.3), bet("b", NOW - DAY / 2, 0.2), bet("a", NOW - DAY, 0.1)]
     assert points_of(bets, "abc-NO") == [(NOW - DAY / 2, 0.8), (NOW, 0.7)]

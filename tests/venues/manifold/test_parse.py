@@ -203,6 +203,19 @@ def test_independent_answers_are_settled_each_by_itself() -> None:
     assert unread.keys() == {"many-e", "many-f"}
 
 
+@pytest.mark.parametrize(
+    ("resolution", "payouts", "unsaid"),
+    [("CANCEL", {"many-a": 1.0, "many-b": None}, set()), ("MKT", {"many-a": 1.0}, {"many-b"})],
+)
+def test_an_independent_answer_of_a_resolved_whole_is_cancelled_with_it_or_named(
+    resolution: str, payouts: dict[str, float | None], unsaid: set[str]
+) -> None:
+    several = multi("many", answer("a", resolution="YES"), answer("b"), shouldAnswersSumToOne=False)
+    found, unread = parse_resolutions(resolved(several, resolution), first_seen_at=NOW)
+    assert {name: each.payout_yes for name, each in found.items()} == payouts
+    assert unread.keys() == unsaid
+
+
 def test_a_market_that_cannot_be_read_says_so_of_all_its_answers() -> None:
     found, unread = parse_resolutions(resolved(multi(), "a", resolutions=[1]), first_seen_at=NOW)
     assert found == {} and unread.keys() == {"many"}
