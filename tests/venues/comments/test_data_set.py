@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 from predibot.errors import VenueChanged
-from predibot.venues.comments.data_set import CommentsVenue
+from predibot.venues.comments import COMMENTS
+from predibot.venues.data_set import DataSet
 from tests.text_tasks.rows import a_comment, a_window
 
 HELD = {"side": "YES", "size": 5.0, "action": "hold"}
 
 
-def written(folder: Path, name: str, *changes: dict[str, Any]) -> CommentsVenue:
+def written(folder: Path, name: str, *changes: dict[str, Any]) -> DataSet:
     row = asdict(a_comment(1, 1, **HELD) if name == "comments" else a_window(1, ["c"]))
     lines = [json.dumps(row | change) for change in ({}, *changes)]
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return CommentsVenue(folder)
+    return DataSet(folder, COMMENTS)
 
 
 def test_whole_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
