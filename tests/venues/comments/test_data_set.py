@@ -50,5 +50,5 @@ def test_whole_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
 )
 def test_a_damaged_row_is_named_by_its_line(tmp_path: Path, name: str, change: dict[str, Any], said: str) -> None:
     venue = written(tmp_path, name, change)
-    with pytest.raises(VenueChanged, match=rf"{name}\.jsonl, line 2: .*{said}.*Collect the comments again"):
+    with pytest.raises(VenueChanged, match=rf"{name}\.jsonl, line 2: .*{said}.*Make the data set again"):
         list(venue.rows(name))
