@@ -38,7 +38,7 @@ def test_the_graph_leads_to_its_events(related: TestClient) -> None:
     page = related.get("/graph").text
     assert page.count("<circle") == page.count('href="/event?id=') == 8
     assert "8 of 8 events in 4 groups" in page and "<style" not in page
-    assert related.get("/graph.csv").text.startswith("events,ids,chain")
+    assert related.get("/graph.csv?table=1").text.startswith("events,ids,chain")
 
 
 def test_a_bot_says_how_much_of_its_stakes_moves_together(related: TestClient) -> None:
