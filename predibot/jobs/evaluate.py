@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 _LABELLED = "stakebench"
 """The game whose answers are labels, which tables of their own score."""
-_EVALUATING = ("domain", "ledger", "scoring")
+_EVALUATING = ("domain", "jobs/relatedness", "ledger", "scoring")
 """The folders of the code whose change may change a number."""
 
 
