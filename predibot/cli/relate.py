@@ -28,7 +28,8 @@ def relate(
     verbose: options.Verbose = False,
 ) -> None:
     """Compare an event with all others by their jumps, tags and words; no venue is asked."""
-    from predibot.jobs.relatedness.neighbours import known_in_archive, known_in_ledger, relations_of
+    from predibot.jobs.commands.relate import known_in_archive, known_in_ledger
+    from predibot.jobs.relatedness.neighbours import relations_of
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.closeups.related import print_relations, relations_document

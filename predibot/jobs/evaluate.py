@@ -41,7 +41,7 @@ from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
 _log = logging.getLogger(__name__)
 
-_EVALUATING = ("domain", "ledger", "scoring")
+_EVALUATING = ("domain", "jobs/relatedness", "ledger", "scoring")
 """The folders of the code whose change may change a number."""
 
 

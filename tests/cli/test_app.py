@@ -35,6 +35,7 @@ COMMANDS = (
     "score",
     "collect",
     "tables",
+    "graph",
     "relate",
     "report",
     "trace",

@@ -122,3 +122,30 @@ def test_clusters_that_nobody_has_a_place_for_are_refused(
 ) -> None:
     refused = related("report", *options)
     assert (refused.code, said in refused.err) == (2, True)
+
+
+def test_the_graph_has_groups_chains_and_a_picture(related: Predibot) -> None:
+    document = related("graph", *AS_OF, "--no-filters", "--chain", "4,6", "--json", "--svg", "graph.svg").document
+    assert list(document)[:5] == ["as_of", "events", "edges", "groups", "chain"]
+    assert ["4", "5", "6"] in document["groups"]
+    assert (document["chain"][0], document["chain"][-1]) == ("4", "6")
+    assert {edge["first"] for edge in document["edges"]} <= {str(number) for number in range(1, 13)}
+    assert Path("graph.svg").read_text(encoding="utf-8").startswith("<svg ")
+    said = related("graph", *AS_OF, "--no-filters", "--chain", "4,6").out
+    assert "12 events compared" in said
+    assert "The rates, town 4; The rates, town 5; The rates, town 6" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--chain", "4"), 2, "--chain is between two events, not 1"),
+        (("--chain", "4,44"), 1, "no market of an event '44' is known at that instant"),
+        (("--svg", "nowhere/graph.svg"), 1, "nowhere/graph.svg"),
+    ],
+)
+def test_a_graph_that_cannot_be_shown_says_why(
+    related: Predibot, options: tuple[str, ...], code: int, said: str
+) -> None:
+    refused = related("graph", *AS_OF, "--no-filters", *options)
+    assert (refused.code, said in refused.err) == (code, True)

@@ -12,7 +12,7 @@ import pytest
 import predibot
 from tests.packaging.conftest import REPOSITORY
 
-EXTRAS = {"agreement", "distributed", "notify", "otel", "plots", "postgres", "web", "dev", "all"}
+EXTRAS = {"agreement", "distributed", "embeddings", "notify", "otel", "plots", "postgres", "web", "dev", "all"}
 
 
 @pytest.fixture(scope="session")

@@ -89,7 +89,7 @@ class Beliefs:
         """Return how many markets there are."""
         return len(self.market_ids)
 
-    def only(self, kept: NDArray[np.bool_] | Sequence[int]) -> Self:
+    def only(self, kept: NDArray[np.bool_] | Ints | Sequence[int]) -> Self:
         """Return some of the markets.
 
         Args:

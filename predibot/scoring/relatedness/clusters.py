@@ -13,7 +13,7 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.change_points import change_points, deltas
 from predibot.scoring.relatedness.features import EQUAL, Features, Weights
-from predibot.scoring.relatedness.texts import Vectors
+from predibot.scoring.relatedness.texts import Vectors, tf_idf
 
 RELATED = 0.6
 """From this S on events are joined, and markets are neighbours."""
@@ -63,7 +63,18 @@ def related_events(
     names, event = np.unique(np.array(beliefs.event_ids, dtype=np.str_), return_inverse=True)
     if names.size < 2:
         return RelatedEvents({str(name): str(name) for name in names})
-    features, shared = Features(beliefs, vectors), shared_jumps(beliefs)
+    vectors, shared = tf_idf(beliefs.texts) if vectors is None else vectors, shared_jumps(beliefs)
+    alone: tuple[str, ...] = ()
+    if _most_without_jumps(weights) < at_least:
+        # An event none of whose markets jumped with another's is as near as the cut to nobody: most stand alone.
+        jumped = np.bincount(event, np.asarray(shared.sum(axis=1)), names.size) > 0.0
+        kept = np.flatnonzero(jumped[event])
+        alone, names = tuple(names[~jumped].tolist()), names[jumped]
+        beliefs, vectors, shared = beliefs.only(kept), vectors[kept], shared[kept][:, kept]
+        event = (np.cumsum(jumped) - 1)[event[kept]]
+    if not names.size:
+        return RelatedEvents({name: name for name in alone})
+    features = Features(beliefs, vectors)
     close = np.zeros((names.size, names.size), dtype=np.float32)
     for rows, columns, block in features.blocks():
         scores = block.moved_together(shared[rows, columns].toarray()).scores(weights)
@@ -75,7 +86,16 @@ def related_events(
     close = np.maximum(close, close.T)
     cluster = _average_linkage(close, at_least)
     first = {int(number): str(name) for number, name in zip(cluster[::-1], names[::-1], strict=True)}
-    return RelatedEvents({str(name): first[int(number)] for name, number in zip(names, cluster, strict=True)})
+    found = {str(name): first[int(number)] for name, number in zip(names, cluster, strict=True)}
+    # By their ids, as if all had been compared.
+    return RelatedEvents(dict(sorted({**dict(zip(alone, alone, strict=True)), **found}.items())))
+
+
+def _most_without_jumps(weights: Weights) -> float:
+    """Return the largest S of two markets of which no jump counts, whichever of tags and text are there."""
+    moved = weights.synchrony + weights.nearness
+    still = (weights.tags, weights.text, weights.tags + weights.text)
+    return max((each / (moved + each) for each in still if each > 0.0), default=0.0)
 
 
 def _average_linkage(close: NDArray[np.float32], at_least: float) -> Ints:

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from scipy.stats import hypergeom
 
 from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.clusters import related_events, shared_jumps
-from predibot.scoring.relatedness.features import scores_of
+from predibot.scoring.relatedness.features import Features, scores_of
 from tests.scoring.relatedness.made import from_logits, groups_of, logits_in_groups, random_words
 from tests.scoring.relatedness.related_worlds import told_by
 
@@ -139,3 +141,21 @@ def test_two_equals_are_hardly_ever_told_apart_and_two_that_differ_still_are() -
     assert apart["equal"][0] > 0.2
     assert apart["equal"][1] <= 0.07
     assert apart["better"][1] >= 0.8
+
+
+def test_events_that_jumped_with_nobody_are_passed_over_without_a_difference() -> None:
+    """By a loop over all events: scipy's tree of 1 - S, S being without change points where no jumps are shared."""
+    group = np.concatenate([groups_of(20, 5), np.arange(5, 25)])
+    rng = np.random.default_rng(9)
+    texts = [*random_words(rng, 20), *["Will it rain?"] * 20]
+    tags = [[f"tag{number}"] for number in group[:20]] + [["weather"]] * 20
+    beliefs = from_logits(logits_in_groups(rng, group), texts=texts, tags=tags)
+    block = Features(beliefs).block(slice(0, 40), slice(0, 40))
+    apart = 1.0 - block.moved_together(shared_jumps(beliefs).toarray()).scores()
+    np.fill_diagonal(apart, 0.0)
+    tree = linkage(squareform(apart), method="average")
+    label = fcluster(tree, t=0.4, criterion="distance")
+    first = {number: beliefs.event_ids[int(np.argmax(label == number))] for number in label}
+    expected = {name: first[number] for name, number in zip(beliefs.event_ids, label, strict=True)}
+    assert related_events(beliefs).cluster_of == expected
+    assert len(set(expected.values())) <= 28
