@@ -44,7 +44,7 @@ def stakebench(
     _show(found, csv=csv, full=full, json=json)
 
 
-@GROUP.command("beliefbench", cls=Command, help="print how well bots tell related questions, as BeliefBench does")
+@GROUP.command("beliefbench", cls=Command, help="print how bots relate questions, as BeliefBench does")
 def beliefbench(
     run: Annotated[
         str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")

@@ -24,6 +24,8 @@ from tests.packaging.conftest import REPOSITORY
 from tests.plugins.conftest import Install
 
 NAMES = registry.module_names(VENUE)
+ALSO_A_WORD = {"pairs"}
+"""That names other things too, such as a table of two bots each."""
 LIVE = [name for name in NAMES if venue_plugin(name).live]
 SPEAKS_ITS_DIALECT = {"sandbox", "sandbox_mana"}
 """A server on this machine that answers as a live venue does, for its very client."""
@@ -63,7 +65,7 @@ def test_nobody_asks_whether_a_venue_has_the_name_of_one_of_predibots_own() -> N
             continue
         asked = (node for node in ast.walk(tree) if isinstance(node, ast.Compare))
         texts = (each.value for node in asked for each in ast.walk(node) if isinstance(each, ast.Constant))
-        found += [(path.as_posix(), text) for text in texts if text in NAMES]
+        found += [(path.as_posix(), text) for text in texts if text in NAMES and text not in ALSO_A_WORD]
     assert found == []
 
 

@@ -86,7 +86,8 @@ def test_a_recipe_nobody_has_is_met_with_the_one_most_like_it(folder: Path) -> N
     assert refusal("runs/dayly.toml", folder) == "no recipe 'runs/dayly.toml'. Did you mean 'runs/daily.toml'?"
     assert refusal("sandbx", folder) == "no recipe 'sandbx'. Did you mean 'sandbox'?"
     sandboxes = "'sandbox', 'sandbox_agents', 'sandbox_portfolio', 'sandbox_stocks', 'sandbox_weekly'"
-    there_are = f"There are: 'runs/daily.toml', 'beliefbench', 'portfolio', {sandboxes}, 'stakebench', 'starter', 'stocks', 'weekly'"
+    others = f"'portfolio', {sandboxes}, 'stakebench', 'starter', 'stocks', 'weekly'"
+    there_are = f"There are: 'beliefbench', 'runs/daily.toml', {others}"
     assert refusal("zzz", folder) == f"no recipe 'zzz'. {there_are}"
 
 

@@ -37,7 +37,7 @@ class Values(NamedTuple):
     """Spearman's correlation of the labels with the score S; of what could be read."""
     accuracy: float
     """The share of all answers that are right."""
-    macro_f1: float
+    f1: float
     """The mean of F1 over the labels that were given or are true; what could not be read was not found."""
     kappa: float
     """Cohen's kappa weighted by the square of the steps between labels; of what could be read."""
@@ -150,8 +150,8 @@ def weighted_values(predicted: Ints, score: Floats, true: Ints, weights: Floats)
         mse = (read * (_STEPS / CLASSES) ** 2).sum(axis=(1, 2)) / total
         mae = (read * np.abs(_STEPS / CLASSES)).sum(axis=(1, 2)) / total
         accuracy = hits.sum(axis=1) / of_true.sum(axis=1)
-        f1 = np.where(of_true + named > 0.0, 2.0 * hits / (of_true + named), 0.0).sum(axis=1)
-        macro_f1 = f1 / (of_true + named > 0.0).sum(axis=1)
+        of_labels = np.where(of_true + named > 0.0, 2.0 * hits / (of_true + named), 0.0)
+        f1 = of_labels.sum(axis=1) / (of_true + named > 0.0).sum(axis=1)
         expected = np.einsum("di,dj,ij->d", rows, named, _STEPS**2) / total
         kappa = 1.0 - np.where(expected > 0.0, (read * _STEPS**2).sum(axis=(1, 2)) / expected, np.nan)
     readable = predicted != UNREAD
@@ -159,7 +159,7 @@ def weighted_values(predicted: Ints, score: Floats, true: Ints, weights: Floats)
     off = np.abs(CENTRES[predicted[readable]] - score[readable])
     with np.errstate(invalid="ignore"):
         to_score = weights[:, readable] @ np.stack([off**2, off], axis=1) / total[:, np.newaxis]
-    return mse, mae, spearman, accuracy, macro_f1, kappa, *to_score.T
+    return mse, mae, spearman, accuracy, f1, kappa, *to_score.T
 
 
 def _rank_correlations(predicted: Ints, score: Floats, weights: Floats) -> Floats:

@@ -224,7 +224,7 @@ def _cells(found: PairScores) -> tuple[Cell, ...]:
     values = found.values
     ends = (found.low.kappa, found.high.kappa)
     distances = (values.mse, values.mae, values.mse_to_score, values.mae_to_score)
-    return tuple(map(_told, (values.accuracy, values.macro_f1, values.kappa, *ends, values.spearman, *distances)))
+    return tuple(map(_told, (values.accuracy, values.f1, values.kappa, *ends, values.spearman, *distances)))
 
 
 def _told(value: float) -> Cell:

@@ -22,7 +22,7 @@ def made(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
 def test_a_perfect_labeller_is_right_in_everything() -> None:
     _, score, true, events = made(1, 60)
     values = pair_scores(true, score, true, events).values
-    assert (values.mse, values.mae, values.accuracy, values.macro_f1, values.kappa) == (0.0, 0.0, 1.0, 1.0, 1.0)
+    assert (values.mse, values.mae, values.accuracy, values.f1, values.kappa) == (0.0, 0.0, 1.0, 1.0, 1.0)
     # Within a label the order is not told.
     assert 0.9 < values.spearman < 1.0
     assert 0.0 < values.mae_to_score < 0.1
@@ -36,7 +36,7 @@ def test_four_answers_by_hand() -> None:
     assert found.values.mse == pytest.approx((0.0 + 0.04 + 0.16 + 0.64) / 4)
     assert found.values.mae_to_score == pytest.approx(found.values.mae)
     # F1: 2/3 for the first label, which is true twice and named once; 0 for labels 1, 2 and 4.
-    assert found.values.macro_f1 == pytest.approx((2 / 3) / 4)
+    assert found.values.f1 == pytest.approx((2 / 3) / 4)
     # Seen 0 + 1 + 4 + 16; expected of rows (2, 0, 1, 0, 1) and columns (1, 1, 1, 0, 1).
     expected = sum(r * (i - j) ** 2 for i, r in ((0, 2), (2, 1), (4, 1)) for j in (0, 1, 2, 4)) / 4
     assert found.values.kappa == pytest.approx(1 - 21 / expected)
@@ -52,7 +52,7 @@ def test_other_implementations_agree(seed: int, n: int) -> None:
     assert values.mae == pytest.approx(np.mean(np.abs(CENTRES[predicted] - CENTRES[true])))
     assert values.mse_to_score == pytest.approx(np.mean((CENTRES[predicted] - score) ** 2))
     assert values.accuracy == pytest.approx(accuracy_score(true, predicted))
-    assert values.macro_f1 == pytest.approx(f1_score(true, predicted, average="macro"))
+    assert values.f1 == pytest.approx(f1_score(true, predicted, average="macro"))
     kappa = cohen_kappa_score(true, predicted, weights="quadratic", labels=range(5))
     assert values.kappa == pytest.approx(kappa)
     assert values.spearman == pytest.approx(spearmanr(predicted, score).statistic)
@@ -77,7 +77,7 @@ def test_what_could_not_be_read_is_a_miss_and_no_label() -> None:
     assert (found.values.mse, found.values.kappa, found.values.spearman) == pytest.approx(
         (alone.mse, alone.kappa, alone.spearman)
     )
-    assert found.values.macro_f1 == pytest.approx(f1_score(true, some, average="macro", labels=range(5)))
+    assert found.values.f1 == pytest.approx(f1_score(true, some, average="macro", labels=range(5)))
 
 
 @pytest.mark.parametrize("predicted", [[], [UNREAD, UNREAD, UNREAD]])
