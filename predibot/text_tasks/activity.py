@@ -102,20 +102,21 @@ class PricedBet:
 
 
 def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
-    """Return the price that a bet moved the market to, a limit order's at its last fill; None where it moved none.
+    """Return the price that a bet left the market at when it was made; None of one that was never filled.
+
+    A limit order's too: what fills it later are bets of others, whose own prices
+    tell of it. The venue adds to the order's fills then, and leaves its price as
+    it was.
 
     Raises:
         Unreadable: If it lacks what it needs.
     """
-    if bet.get("isRedemption") is True:
-        return None
-    last = max((at for at, _, _ in _fills(bet)), default=None)
-    if last is None:
+    if bet.get("isRedemption") is True or not any(True for _ in _fills(bet)):
         return None
     yes = _number(bet, "probAfter")
     if not 0.0 <= yes <= 1.0:
         raise Unreadable(f"probAfter is {yes}; it is in [0, 1]")
-    return PricedBet(last, yes)
+    return PricedBet(_instant(bet.get("createdTime"), per_second=1000), yes)
 
 
 def _instant(value: object, *, per_second: int) -> datetime:
