@@ -10,6 +10,8 @@ BEGINS = 1_767_225_600
 """2026-01-01T00:00Z in unix seconds."""
 DAY = 86_400
 LASTS_DAYS = 60
+PLACED_BEFORE = 3_600
+"""Seconds from a limit order to its first fill."""
 LONG_THREAD = 760
 """Comments of one thread, more than the venue serves."""
 
@@ -187,16 +189,16 @@ def _prices(
 ) -> tuple[tuple[int, int], ...]:
     """Return a walk of the price: on Manifold a step at each bet, else one every twelve hours."""
     if manifold:
-        last: dict[tuple[str, int], int] = {}
+        placed: dict[tuple[str, int], int] = {}
         seconds = set()
         for user, done in deeds.items():
             for deed in done:
                 if deed.kind == "trade":
                     seconds.add(deed.at)
                 elif deed.kind == "limit":
-                    # It shows one price, which is that after its last fill.
-                    last[user, deed.order] = deed.at
-        seconds.update(last.values())
+                    # It shows one price, which is that of its placing.
+                    placed.setdefault((user, deed.order), deed.at - PLACED_BEFORE)
+        seconds.update(placed.values())
     else:
         seconds = set(range(BEGINS, closes, DAY // 2))
     price, found = rng.randrange(300, 700), []

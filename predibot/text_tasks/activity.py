@@ -102,32 +102,21 @@ class PricedBet:
 
 
 def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
-    """Return the price that a bet moved the market to, a limit order's at its last fill; None where it moved none.
+    """Return the price that a bet left the market at when it was made; None of one that was never filled.
+
+    A limit order's too: what fills it later are bets of others, whose own prices
+    tell of it. The venue adds to the order's fills then, and leaves its price as
+    it was.
 
     Raises:
         Unreadable: If it lacks what it needs.
     """
-    return next(reversed(manifold_prices(bet)), None)
-
-
-def manifold_prices(bet: Mapping[str, Any]) -> tuple[PricedBet, ...]:
-    """Return the price that a bet moved the market to, at each instant it was filled; none where it moved nothing.
-
-    A later fill of an order takes nothing back of what an earlier one was
-    seen to do.
-
-    Raises:
-        Unreadable: If it lacks what it needs.
-    """
-    if bet.get("isRedemption") is True:
-        return ()
-    instants = sorted({at for at, _, _ in _fills(bet)})
-    if not instants:
-        return ()
+    if bet.get("isRedemption") is True or not any(True for _ in _fills(bet)):
+        return None
     yes = _number(bet, "probAfter")
     if not 0.0 <= yes <= 1.0:
         raise Unreadable(f"probAfter is {yes}; it is in [0, 1]")
-    return tuple(PricedBet(at, yes) for at in instants)
+    return PricedBet(_instant(bet.get("createdTime"), per_second=1000), yes)
 
 
 def _instant(value: object, *, per_second: int) -> datetime:

@@ -318,7 +318,8 @@ class ManifoldComments:
     def prices(self, market: CommentedMarket) -> PricePath:
         """Return the price after each bet."""
         points = []
-        for bet in self._bets_of(market):
+        # They come the newest first, and of two at one instant the newer price is the one that lasts.
+        for bet in reversed(self._bets_of(market)):
             try:
                 point = manifold_price(bet)
             except Unreadable:

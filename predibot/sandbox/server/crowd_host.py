@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from predibot.sandbox.crowd import BEGINS, CrowdMarket, Deed, Said
+from predibot.sandbox.crowd import BEGINS, PLACED_BEFORE, CrowdMarket, Deed, Said
 from predibot.sandbox.server.reply import Reply, error_reply, json_reply
 
 LARGEST_OFFSET = 200
@@ -219,10 +219,11 @@ def _bets_of(market: CrowdMarket) -> list[dict[str, Any]]:
                     order["fills"].append(fill)
                     order["amount"] += deed.paid
                     order["shares"] += shares
-                    order["probAfter"] = market.price_at(deed.at) / 1_000
                     continue
-                bet |= {"createdTime": (deed.at - 3_600) * 1_000, "limitProb": 0.5, "isFilled": True, "fills": [fill]}
-                bet["isCancelled"] = False
+                placed = deed.at - PLACED_BEFORE
+                bet |= {"createdTime": placed * 1_000, "limitProb": 0.5, "isFilled": True, "fills": [fill]}
+                # Its fills are added to it, and its price stays that of its placing.
+                bet |= {"isCancelled": False, "probAfter": market.price_at(placed) / 1_000}
                 orders[user, deed.order] = bet
             found.append(bet)
     return found

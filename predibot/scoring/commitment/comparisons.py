@@ -142,4 +142,7 @@ def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparis
 def _rank_p_value(rho: float, n: int) -> float:
     if math.isnan(rho):
         return math.nan
-    return 0.0 if abs(rho) >= 1.0 else t_two_sided(rho * math.sqrt((n - 2) / (1.0 - rho * rho)), n - 2)
+    # Of equal or opposite orders it is exact: two of the n! there are. Student's t would say that they are impossible.
+    if abs(rho) >= 1.0 - 1e-12:
+        return 2.0 / math.factorial(min(n, 20))
+    return t_two_sided(rho * math.sqrt((n - 2) / (1.0 - rho * rho)), n - 2)

@@ -91,17 +91,25 @@ class Readings:
         """Return all splits, in order."""
         return tuple(sorted({fact.split for fact in self.facts.values()}))
 
+    @cached_property
+    def _of_task(self) -> Mapping[str, Sequence[tuple[str, Fact]]]:
+        """Return the items of each task with what is known of them, in the order of their names."""
+        found: dict[str, list[tuple[str, Fact]]] = {}
+        for item, fact in sorted(self.facts.items()):
+            found.setdefault(fact.task, []).append((item, fact))
+        return found
+
     def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Part":
         """Return what a bot said of some tasks, on some splits or on all."""
         wanted = None if splits is None else set(splits)
         said = self.said[bot]
         chosen = [
             (fact, said[item])
-            for item, fact in sorted(self.facts.items())
-            if fact.task in tasks and item in said and (wanted is None or fact.split in wanted)
+            for task in tasks
+            for item, fact in self._of_task.get(task, ())
+            if item in said and (wanted is None or fact.split in wanted)
         ]
-        number = {split: index for index, split in enumerate(self.splits)}
-        return Part(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), number)
+        return Part(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), readings_numbers(self))
 
 
 @dataclass(frozen=True)

@@ -217,3 +217,19 @@ def test_markets_of_the_instant_at_which_a_page_ends_are_all_listed(tmp_path: Pa
 
     source = ManifoldComments(get, RawStore(tmp_path), manifold_url="manifold")
     assert [market.id for _, market in source.markets() if market is not None] == [each["id"] for each in rows]
+
+
+def test_of_two_bets_at_one_instant_the_price_of_the_newer_lasts(tmp_path: Path) -> None:
+    (said,) = crowd(1, manifold=True, markets=1, comments=1)
+    host = CrowdHost((said,))
+    bet = {"userId": "u", "outcome": "YES", "amount": 1, "shares": 2, "createdTime": BEGINS * 1_000}
+    newest_first = [bet | {"id": "b", "probAfter": 0.7}, bet | {"id": "a", "probAfter": 0.2}]
+
+    def twist(url: str, query: Query, answer: Any) -> Any:
+        return newest_first if url == "manifold/v0/bets" else answer
+
+    source = ManifoldComments(Twisted(host, twist), RawStore(tmp_path), manifold_url="manifold")
+    (_, market), *_ = source.markets()
+    assert market is not None
+    path = source.prices(market)
+    assert path.mean(path.instants[0], market.closed_at) == pytest.approx(0.7)

@@ -126,6 +126,16 @@ def test_platforms_are_compared_topic_by_topic() -> None:
     assert (found.rank_correlation, found.rank_p_value) == pytest.approx((ranks.statistic, ranks.pvalue))
 
 
+@pytest.mark.parametrize("bots", [3, 4, 8])
+def test_equal_orders_of_few_bots_are_as_likely_as_they_are(bots: int) -> None:
+    one = np.arange(bots)[:, np.newaxis] + np.array([0.0, 0.3])
+    chance = 1.0
+    for taken in range(2, bots + 1):
+        chance /= taken
+    for other in (one * 2.0, -one):
+        assert platform_comparison(one, other).rank_p_value == pytest.approx(2.0 * chance)
+
+
 def test_a_topic_that_one_platform_lacks_is_not_compared() -> None:
     found = platform_comparison([[0.5, 0.9]], [[0.4, math.nan]])
     assert (found.topics, found.difference) == (1, pytest.approx(0.1))
