@@ -110,12 +110,16 @@ def manifold_prices(bet: Mapping[str, Any]) -> tuple[PricedBet, ...]:
     """Return the price that a bet moved the market to, at each instant it was filled; none where it moved nothing.
 
     A later fill of an order takes nothing back of what an earlier one was
-    seen to do.
+    seen to do. A redemption moves nothing. Where answers add up to one, a bet
+    on one of them moves the others: rows say so that are called redemptions
+    too, but are of no shares, and state another price before.
 
     Raises:
         Unreadable: If it lacks what it needs.
     """
-    if bet.get("isRedemption") is True:
+    if bet.get("isRedemption") is True and (
+        bet.get("shares") != 0 or bet.get("probBefore") in (None, bet.get("probAfter"))
+    ):
         return ()
     instants = sorted({at for at, _, _ in _fills(bet)})
     if not instants:

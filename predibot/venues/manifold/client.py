@@ -180,8 +180,9 @@ class Manifold(AbstractContextManager["Manifold"]):
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return what each bet with start < at <= until moved the price to, oldest first; NO has what YES lacks to 1.
 
-        A limit order moves it at each of its fills. Bets that were cancelled, not
-        filled, or are redemptions moved nothing.
+        A limit order moves it at each of its fills, and a bet on one of several
+        answers that add up to one moves the others. Bets that were cancelled,
+        not filled, or are redemptions moved nothing.
 
         Raises:
             VenueUnavailable: If a part could not be read.
@@ -341,6 +342,8 @@ class Manifold(AbstractContextManager["Manifold"]):
         before, seen = "", set[str]()
         for _ in range(MAX_BET_PAGES):
             query = [("contractId", contract), ("limit", str(BETS_A_PAGE)), *([("before", before)] if before else [])]
+            # Left out otherwise: by these a bet on one of several answers moves the others.
+            query.append(("includeZeroShareRedemptions", "true"))
             try:
                 rows = self._client.get(url, query)
             except RequestRefused as refusal:

@@ -176,6 +176,22 @@ def test_answers_of_one_market_share_its_bets() -> None:
     assert len(asked) == 2
 
 
+def test_a_bet_on_one_of_several_answers_moves_the_others_and_a_redemption_none() -> None:
+    at, fill = NOW - DAY / 2, {"timestamp": ms(NOW - DAY / 2), "amount": 3, "shares": 4}
+    by_another = {"isRedemption": True, "amount": 0, "shares": 0, "orderAmount": 0, "fills": [fill], "isFilled": True}
+    bets = [
+        bet("pair", at + DAY / 4, 0.6, answerId="b", isRedemption=True, shares=-5, probBefore=0.6),
+        bet("paid", at + DAY / 4, 0.9, answerId="b", isRedemption=True, shares=-5, probBefore=0.6),
+        bet("still", at + DAY / 8, 0.2, answerId="b", probBefore=0.2, **by_another),
+        bet("moved", at, 0.2, answerId="b", probBefore=0.4, **by_another),
+        bet("made", at, 0.8, answerId="a", probBefore=0.6),
+    ]
+    venue, asked = venue_of(lambda request: bets if "before" not in request.url.params else [])
+    found = {name: [point["p"] for point in venue.raw_history(f"abc-{name}-YES", NOW - DAY, NOW)] for name in "ab"}
+    assert found == {"a": [0.8], "b": [0.2]}
+    assert {request.url.params["includeZeroShareRedemptions"] for request in asked} == {"true"}
+
+
 def test_bets_are_read_back_to_the_start_and_no_further() -> None:
     first = [bet(f"n{number}", NOW - number * timedelta(minutes=1), 0.5) for number in range(BETS_A_PAGE)]
     last = [bet("old", NOW - 2 * DAY, 0.1)]
