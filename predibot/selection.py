@@ -128,6 +128,7 @@ def select(
     *,
     only_event_id: str | None = None,
     embed: "Embed | None" = None,
+    money_sign: str = "$",
 ) -> Selection:
     """Return the events a run plays.
 
@@ -141,6 +142,7 @@ def select(
         only_event_id: The event the user named. Then only this one is looked
             at, and the rules about its end, subject, volume, rank and duplicates are waived.
         embed: What turns texts into vectors where the rules say `embeddings`.
+        money_sign: What stands before amounts of the venue's currency.
     """
     if rules.only and only_event_id is None:
         return _named(events, rules)
@@ -159,7 +161,7 @@ def select(
     if only_event_id is None:
         words = (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
     for event in usable:
-        failed = _first_failed_rule(event, drops[event.id], rules, as_of, words)
+        failed = _first_failed_rule(event, drops[event.id], rules, as_of, words, money_sign)
         if failed is None:
             candidates.append(event)
         else:
@@ -174,7 +176,7 @@ def select(
         chosen, crowded = _with_most_traded(candidates, rules.events)
         passed_over += crowded
     else:
-        passed_over += _below_the_cut(candidates, rules)
+        passed_over += _below_the_cut(candidates, rules, money_sign)
         chosen = candidates[: rules.events]
     if only_event_id is None:
         notes += _notes_on_words(listed, rules)
@@ -335,6 +337,7 @@ def _first_failed_rule(
     rules: SelectionRules,
     as_of: datetime,
     words: "tuple[_Words, _Words] | None",
+    money_sign: str,
 ) -> tuple[str, str] | None:
     """Return the first rule an event fails and what was seen, or None.
 
@@ -344,6 +347,7 @@ def _first_failed_rule(
         rules: Those of the recipe.
         as_of: The run's instant.
         words: Those of `exclude` and of `include`; None for an event that was named, which is spared most rules.
+        money_sign: Of the venue's currency.
     """
     if not event.markets:
         dropped_all = f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}"
@@ -364,7 +368,8 @@ def _first_failed_rule(
         return "include", f"neither its category nor a tag is one of: {first_of(included.all, _NAMED_WORDS)}"
     volume_usd = event.volume_24h_usd
     if volume_usd is not None and volume_usd < rules.min_volume_24h_usd:
-        return "min_volume_24h_usd", f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
+        least = f"{money_sign}{rules.min_volume_24h_usd:,.2f}"
+        return "min_volume_24h_usd", f"{money_sign}{volume_usd:,.2f} traded in 24 h, below {least}"
     return None
 
 
@@ -509,13 +514,13 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
             yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
 
 
-def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules) -> Iterator[PassedOver]:
+def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules, money_sign: str) -> Iterator[PassedOver]:
     span = {"volume_1wk": "traded in a week", "volume_24h": "traded in 24 h"}.get(
         rules.rank_by, "traded in 24 h by its most traded market"
     )
     for rank, event in enumerate(candidates[rules.events :], start=rules.events + 1):
         volume_usd = ranked_by_usd(event, rules.rank_by)
-        traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
+        traded = "an unknown volume" if volume_usd is None else f"{money_sign}{volume_usd:,.2f}"
         reason = f"rank {rank} of {len(candidates)} with {traded} {span}; the run plays {rules.events}"
         yield PassedOver(event.id, event.title, "events", reason)
 

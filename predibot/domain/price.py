@@ -114,6 +114,19 @@ def _turned(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(Level(1.0 - level.price, level.shares) for level in levels)
 
 
+_MONEY_SIGNS = {"USD": "$", "MANA": "M$"}
+
+
+def money_sign(currency: str) -> str:
+    """Return what stands before an amount of a currency.
+
+    Examples:
+        >>> money_sign("MANA"), money_sign("EUR")
+        ('M$', 'EUR ')
+    """
+    return _MONEY_SIGNS.get(currency, f"{currency} ")
+
+
 QUOTE_PRICES = ("bid", "ask", "displayed", "last", "history")
 """The fields of a `Quote` that are prices of YES."""
 

@@ -138,7 +138,9 @@ def _with_accounts(
     found: Evaluation, kept: Sequence[AccountsRecord], cohorts: Sequence[CohortsRecord], question: Question
 ) -> Evaluation:
     """Return an evaluation with the accounts beside it, and how far their orders and its leaderboard agree."""
-    boards = tuple(account_board(each, question.convention, question.uncertainty) for each in kept)
+    boards = tuple(
+        account_board(each, question.convention, question.uncertainty, currency=found.currency) for each in kept
+    )
     of_cohorts = tuple(cohort_board(each) for each in cohorts)
     orders = {
         " ".join((each.game, each.recipe, each.mode, each.subject)): [score.bot for score in each.scores]

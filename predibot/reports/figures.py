@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from predibot.domain import price
+
 MISSING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -168,7 +170,6 @@ def percent(value: float | None) -> str:
     return f"{min(max(rounded, 1), 99) if 0.0 < value < 1.0 else rounded}%"
 
 
-_SIGNS = {"USD": "$", "MANA": "M$"}
 _NOUNS = {"USD": "dollars", "MANA": "mana"}
 _CURRENCY: ContextVar[str] = ContextVar("currency", default="USD")
 
@@ -188,8 +189,7 @@ def in_currency(currency: str) -> Iterator[None]:
 
 def money_sign(currency: str = "") -> str:
     """Return what stands before an amount of a currency, or of the venue's."""
-    currency = currency or _CURRENCY.get()
-    return _SIGNS.get(currency, f"{currency} ")
+    return price.money_sign(currency or _CURRENCY.get())
 
 
 def money_noun() -> str:

@@ -102,16 +102,20 @@ class PricedBet:
 
 
 def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
-    """Return the price that a bet left the market at when it was made; None of one that was never filled.
+    """Return the price that a bet left the market at when it was made; None where it moved nothing.
 
-    A limit order's too: what fills it later are bets of others, whose own prices
-    tell of it. The venue adds to the order's fills then, and leaves its price as
-    it was.
+    A limit order's too, once it was filled: what fills it later are bets of
+    others, whose own prices tell of it. The venue adds to the order's fills
+    then, and leaves its price as it was. A redemption moves nothing. Where
+    answers add up to one, a bet on one of them moves the others: rows say so
+    that are called redemptions too, but are of no shares, and state another
+    price before.
 
     Raises:
         Unreadable: If it lacks what it needs.
     """
-    if bet.get("isRedemption") is True or not any(True for _ in _fills(bet)):
+    is_arbitrage = bet.get("shares") == 0 and bet.get("probBefore") not in (None, bet.get("probAfter"))
+    if (bet.get("isRedemption") is True and not is_arbitrage) or not any(True for _ in _fills(bet)):
         return None
     yes = _number(bet, "probAfter")
     if not 0.0 <= yes <= 1.0:

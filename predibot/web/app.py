@@ -83,14 +83,14 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
         asked, ledger = dict(request.query_params), shelf.store.address
-        with figures.in_currency(shelf.currency(asked.get("venue", ""), asked.get("run", ""))):
+        with figures.in_currency(shelf.currency(asked)):
             text = templates.filled(template, shown, path=request.url.path, asked=asked, ledger=ledger)
         return HTMLResponse(text, code)
 
     def in_its_currency(of: Callable[..., Page]) -> Callable[..., Page]:
         @wraps(of)
         def page(shelf: Shelf, **asked: Any) -> Page:
-            with figures.in_currency(shelf.currency(asked.get("venue", ""), asked.get("run", ""))):
+            with figures.in_currency(shelf.currency(asked)):
                 return of(shelf, **asked)
 
         return page

@@ -153,10 +153,12 @@ class Shelf:
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
         return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
 
-    def currency(self, venue: str = "", run: str = "") -> str:
-        """Return what amounts are in: of a run, of a venue as runs keep it, or else of the newest run."""
-        asked = (each.venue_name for each in self.runs() if run in ("", each.run) and venue in ("", each.venue))
-        return currency_of(next(asked, ""))
+    def currency(self, asked: Mapping[str, str]) -> str:
+        """Return what the amounts of a page are in, by its event's `id`, `run` or `venue`, else the newest run."""
+        event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
+        found = [each.venue for each in self.events() if each.event_id == event] if event else []
+        found += [each.venue_name for each in self.runs() if run in ("", each.run) and venue in ("", each.venue)]
+        return currency_of(next(iter(found), ""))
 
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""

@@ -213,7 +213,7 @@ class _Site:
         asked = Asked(since=self._since)
         with shelf.store.read() as connection, shelf.store.rows_blamed():
             own = told_decisions(connection, asked)
-        with figures.in_currency(shelf.currency(options.venue)):
+        with figures.in_currency(shelf.currency({"venue": options.venue})):
             general = self._named(own)
         # What a killed call has written is known by this.
         planned = sorted({*self._before["files"], *self._before["planned"], *self._pages.values()})
@@ -323,7 +323,7 @@ class _Site:
 
     def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], Page]) -> None:
         self._here = self._pages[path, frozenset(asked.items())]
-        with figures.in_currency(self._shelf.currency(self._options.venue, asked.get("run", ""))):
+        with figures.in_currency(self._shelf.currency({"venue": self._options.venue, **asked})):
             page = make()
             footer = f"predibot {__version__}, written {self._today}"
             text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)

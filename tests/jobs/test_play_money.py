@@ -100,11 +100,14 @@ def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(tmp_path
             "report": ("report", "--ledger", ledger),
             "account": ("account", "equal_weights", "--ledger", ledger),
             "select": ("select", "--venue", VENUE),
-            "listed": ("select", "--venue", VENUE, "--json"),
+            "listed": ("select", "--venue", VENUE, "--events", "1", "--json"),
         }.items()
     }
     program.close()
     assert "M$500.00 at the start" in screens["report"]
     assert "$0.000" in screens["report"] and "M$0.000" not in screens["report"]
     assert "on M$500.00 paid in" in screens["account"]
-    assert json.loads(screens["listed"])["currency"] == "MANA" and "M$" in screens["select"]
+    listed = json.loads(screens["listed"])
+    assert listed["currency"] == "MANA" and "M$" in screens["select"]
+    reasons = [each["reason"] for each in listed["passed_over"] if "traded in 24 h" in each["reason"]]
+    assert reasons and all("M$" in reason for reason in reasons)

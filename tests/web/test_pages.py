@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 import pytest
 from fastapi.testclient import TestClient
 
+from predibot.ledger.read.rows_for_python import listed_events
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import Played, add_schedule, begin_slot, end_slot
 from tests.acceptance.conftest import said_here
@@ -237,6 +238,23 @@ def test_a_ledger_of_two_venues_shows_that_of_the_newest_run_and_the_other_when_
         page = browser.get("/").text
         assert '<option value="sandbox" selected>' in page and '<option value="archive:old">' in page
         assert [browser.get(path).status_code for path in ("/calibration", "/bot?name=market_price")] == [200] * 2
+
+
+def test_an_event_is_shown_in_the_currency_of_its_venue_whatever_was_played_since(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/currencies.db"
+    for day, venue in (("06", "sandbox_mana"), ("07", "sandbox")):
+        at = f"2026-01-{day}T12:00Z"
+        asked = ("--from", at, "--to", at, "--bots", "market_price", "--events", "8", "--ledger", address)
+        assert said_here("replay", "sandbox", *asked, "--venue", f"{venue}:events=40").code == 0
+    with Store.open_to_read(address) as store:
+        listed = store.run_read(listed_events)
+        browser = client_of(store)
+        ids = [{each.event_id for each in listed if each.venue == name} for name in ("sandbox", "sandbox_mana")]
+        of_dollars, of_mana = (
+            {"M$" in browser.get("/event", params={"id": name}).text for name in own - other}
+            for own, other in (ids, ids[::-1])
+        )
+    assert of_mana == {True} and of_dollars == {False}
 
 
 def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
+from predibot.domain.price import money_sign
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.plugins.venues import lists_by
+from predibot.plugins.venues import currency_of, lists_by
 from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
 
 if TYPE_CHECKING:
@@ -167,7 +168,8 @@ def choose(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
             "recipe plays. Name a venue that has them with --venue, or a later instant"
         )
-    selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed)
+    sign = money_sign(currency_of(venue.name))
+    selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
     unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}

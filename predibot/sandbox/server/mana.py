@@ -216,6 +216,8 @@ def _bets(snapshot: Snapshot, query: Query) -> Reply:
     if not 1 <= limit <= LARGEST_PAGE:
         raise Refused(error_reply(400, "Error validating request."))
     bets = bets_of(snapshot, number)
+    if query.get("includeZeroShareRedemptions", [""])[-1] != "true":
+        bets = [bet for bet in bets if not bet["isRedemption"] or bet["shares"]]
     start = 0
     if "before" in query:
         known = [place for place, bet in enumerate(bets) if bet["id"] == query["before"][-1]]
@@ -230,14 +232,16 @@ def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
 
     Between them stand what moved nothing: a redemption, an order that was
     cancelled, one that still waits, and the limit order of an hour before that
-    the hour's bet filled.
+    the hour's bet filled. Of answers that exclude each other one is bet on,
+    and the rows by which that moved the others are redemptions of no shares.
     """
     found = snapshot.bets.get(number)
     if found is not None:
         return found
     contract, names = contract_id(snapshot, number), snapshot.world.names
     found = []
-    for market in snapshot.state(number).markets:
+    state = snapshot.state(number)
+    for market in state.markets:
         index = market.plan.index
         first_hour, prices = snapshot.world.shown_prices(number, index, snapshot.minute)
         name = names.market_id(number, index)
@@ -250,9 +254,19 @@ def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
             filled: Json = {"timestamp": at, "amount": 20, "shares": 30, "matchedBetId": None}
             bet: Json = {**of, "id": f"b{name}h{hour}", "userId": f"u{hour % 7}", "createdTime": at, "outcome": side}
             bet |= {"amount": 20, "shares": 30, "probAfter": price, "isRedemption": False}
-            found.append(bet | ({"fills": [filled], "isFilled": True, "isCancelled": False} if hour % 3 else {}))
+            made = bet | ({"fills": [filled], "isFilled": True, "isCancelled": False} if hour % 3 else {})
+            before = prices[max(hour - first_hour - 1, 0)]
+            if state.plan.is_exclusive and hour % len(state.markets) != index and price != before:
+                made |= {"amount": 0, "shares": 0, "probBefore": before, "isRedemption": True}
+            found.append(made)
             if hour % 5 == 0 and hour > first_hour:
-                order = bet | {"id": f"b{name}l{hour}", "createdTime": at - 3_600_000, "limitProb": price}
+                # Its fills are added to it, and its price stays that of its placing.
+                order = bet | {
+                    "id": f"b{name}l{hour}",
+                    "createdTime": at - 3_600_000,
+                    "limitProb": price,
+                    "probAfter": before,
+                }
                 found.append(order | {"fills": [filled], "isFilled": True, "isCancelled": False})
             if hour % 5 == 1:
                 found.append(bet | {"id": f"b{name}r{hour}", "isRedemption": True, "probAfter": 0.5})

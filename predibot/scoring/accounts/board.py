@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from predibot.domain.price import money_sign
 from predibot.scoring.accounts.record import INDEX_FUND, AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
@@ -92,13 +93,16 @@ class AccountBoard:
         }
 
 
-def account_board(record: AccountsRecord, convention: Convention, uncertainty: Uncertainty) -> AccountBoard:
+def account_board(
+    record: AccountsRecord, convention: Convention, uncertainty: Uncertainty, *, currency: str = "USD"
+) -> AccountBoard:
     """Return how good the accounts of a record are, those compared with each other that have the same dates.
 
     Args:
         record: The accounts, each with one value or more.
         convention: How figures of growth and risk are made.
         uncertainty: How intervals are made.
+        currency: What the amounts of the record are in.
 
     Raises:
         ValueError: If one of them is something else.
@@ -121,7 +125,7 @@ def account_board(record: AccountsRecord, convention: Convention, uncertainty: U
         scores=ranked,
         pairs=tuple(_pairs(ranked, record, uncertainty, drawn)),
         delay_bands=_bands(ranked),
-        notes=(*_notes(ranked), *_on_told(told)),
+        notes=(*_notes(ranked, money_sign(currency)), *_on_told(told)),
     )
 
 
@@ -221,7 +225,7 @@ def _on_told(told: Sequence[AccountRecord]) -> list[str]:
     return [f"left out, because their models were trained on what came after their decisions: {names}"]
 
 
-def _notes(scores: Sequence[AccountScore]) -> list[str]:
+def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:
     said = []
     dates = max((each.dates for each in scores), default=0)
     if dates < FEW_CLUSTERS:
@@ -231,7 +235,8 @@ def _notes(scores: Sequence[AccountScore]) -> list[str]:
     for each in scores:
         if each.owing_usd > 0.0:
             said.append(
-                f"{each.bot} owes ${each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is repaid"
+                f"{each.bot} owes {sign}{each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is "
+                "repaid"
             )
     return [*said, *_on_missing(scores)]
 

@@ -20,7 +20,7 @@ from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.text_tasks.activity import Unreadable, manifold_prices
+from predibot.text_tasks.activity import Unreadable, manifold_price
 from predibot.venues import fields
 from predibot.venues.http import RequestRefused, VenueClient, is_local
 from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
@@ -180,8 +180,9 @@ class Manifold(AbstractContextManager["Manifold"]):
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return what each bet with start < at <= until moved the price to, oldest first; NO has what YES lacks to 1.
 
-        A limit order moves it at each of its fills. Bets that were cancelled, not
-        filled, or are redemptions moved nothing.
+        A limit order has the price of its placing, and a bet on one of several
+        answers that add up to one moves the others. Bets that were cancelled,
+        not filled, or are redemptions moved nothing.
 
         Raises:
             VenueUnavailable: If a part could not be read.
@@ -341,6 +342,8 @@ class Manifold(AbstractContextManager["Manifold"]):
         before, seen = "", set[str]()
         for _ in range(MAX_BET_PAGES):
             query = [("contractId", contract), ("limit", str(BETS_A_PAGE)), *([("before", before)] if before else [])]
+            # Left out otherwise: by these a bet on one of several answers moves the others.
+            query.append(("includeZeroShareRedemptions", "true"))
             try:
                 rows = self._client.get(url, query)
             except RequestRefused as refusal:
@@ -355,14 +358,14 @@ class Manifold(AbstractContextManager["Manifold"]):
             if before in seen:
                 raise VenueChanged(f"{url} answered bet {before[:40]!r} twice: it ignores before; update predibot")
             seen.add(before)
-            priced += [row for each in rows for row in _priced(each, contract)]
+            priced += [row for each in rows if (row := _priced(each, contract)) is not None]
             if _made_at(rows[-1]) <= start:
                 return _bets_of(priced, start, read_at)
         raise VenueUnavailable(f"{url}: {MAX_BET_PAGES} pages of bets of {contract} and no end; ask for fewer days")
 
 
-def _priced(bet: Mapping[str, Any], contract: str) -> list[tuple[datetime, str | None, float]]:
-    """Return when a bet moved which answer to what price.
+def _priced(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None, float] | None:
+    """Return when a bet moved which answer to what price; None where it moved none.
 
     Raises:
         VenueChanged: If it cannot be read; a path without it would be another.
@@ -370,9 +373,8 @@ def _priced(bet: Mapping[str, Any], contract: str) -> list[tuple[datetime, str |
     if bet.get("contractId") != contract:
         raise VenueChanged(f"asked for bets of {contract}, got one of {fields.seen(bet.get('contractId'))}")
     try:
-        moved, stated = manifold_prices(bet), bet.get("answerId")
-        answer = None if stated is None or not moved else contract_of(stated)[0]
-        return [(point.at, answer, point.yes) for point in moved]
+        moved, stated = manifold_price(bet), bet.get("answerId")
+        return None if moved is None else (moved.at, None if stated is None else contract_of(stated)[0], moved.yes)
     except (Unreadable, ValueError, AttributeError) as error:
         raise VenueChanged(f"bet {fields.seen(bet.get('id'))} of {contract} cannot be read: {error}") from error
 

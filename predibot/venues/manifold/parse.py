@@ -195,6 +195,8 @@ def unplayed(payload: object) -> str | None:
     kind = stated.get("outcomeType")
     if kind not in _PLAYED:
         return f"it is a market of kind {fields.seen(kind)}; played are {' and '.join(_PLAYED)}"
+    if stated.get("deleted") is True:
+        return "it was deleted"
     # Those of a lottery were paid in money, and share the question with one in mana.
     if (token := stated.get("token", "MANA")) != "MANA":
         return f"it is paid in {fields.seen(token)}, not in mana"

@@ -182,7 +182,11 @@ def test_an_account_that_fell_below_zero_shows_its_return_and_its_fall(played: S
     values = record.accounts[0].value_usd.copy()
     values[-3:] = (-50.0, -20.0, -25.0)
     owing = replace(record.accounts[0], value_usd=values, last_usd=-25.0, last_cash_usd=-25.0)
-    board = account_board(replace(record, accounts=(owing, *record.accounts[1:])), CONVENTIONS["predibot"], FEW)
+    owed = replace(record, accounts=(owing, *record.accounts[1:]))
+    board = account_board(owed, CONVENTIONS["predibot"], FEW)
+    in_mana = account_board(owed, CONVENTIONS["predibot"], FEW, currency="MANA")
+    for said, sign in ((board, "$"), (in_mana, "M$")):
+        assert any(note.startswith(f"{owing.bot} owes {sign}25.00: a payout was reversed") for note in said.notes)
     score = board.scores[-1]
     assert (score.bot, score.cumulative_return, score.last_usd) == (owing.bot, -1.05, -25.0)
     assert score.equity is not None and score.equity.max_drawdown == pytest.approx(1.0 + 50.0 / values.max())

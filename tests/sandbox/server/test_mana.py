@@ -32,7 +32,12 @@ def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
     for number in world.born(snapshot.minute):
         name = contract_id(snapshot, number)
         yield f"market {name}", answer_mana(snapshot, f"/v0/market/{name}", {}).body
-        yield f"bets {name}", answer_mana(snapshot, "/v0/bets", {"contractId": [name], "limit": ["1000"]}).body
+        yield (
+            f"bets {name}",
+            answer_mana(
+                snapshot, "/v0/bets", {"contractId": [name], "limit": ["1000"], "includeZeroShareRedemptions": ["true"]}
+            ).body,
+        )
 
 
 @pytest.mark.parametrize("instant", INSTANTS)
@@ -60,6 +65,21 @@ def test_pages_of_the_list_and_of_bets_add_up() -> None:
     assert len({bet["id"] for bet in bets}) == len(bets) > 100
     assert [bet["createdTime"] for bet in bets] == sorted((bet["createdTime"] for bet in bets), reverse=True)
     assert all(bet["createdTime"] <= snapshot.minute * 60_000 for bet in bets)
+
+
+def test_what_a_bet_on_another_answer_moved_is_served_to_those_that_ask_for_it() -> None:
+    snapshot = Snapshot(World.from_seed(SEED, events=EVENTS), minute_of(SANDBOX_OPENS_AT))
+    moved = 0
+    for row in asked(snapshot, "v0/search-markets", filter="resolved", sort="24-hour-vol"):
+        contract = asked(snapshot, f"v0/market/{row['id']}")
+        if contract.get("shouldAnswersSumToOne"):
+            of = {"contractId": contract["id"], "limit": 1_000}
+            every = asked(snapshot, "v0/bets", **of, includeZeroShareRedemptions="true")
+            hidden = [bet for bet in every if bet["isRedemption"] and not bet["shares"]]
+            assert all(bet["probBefore"] != bet["probAfter"] for bet in hidden)
+            assert not {bet["id"] for bet in hidden} & {bet["id"] for bet in asked(snapshot, "v0/bets", **of)}
+            moved += len(hidden)
+    assert moved
 
 
 @pytest.mark.parametrize(

@@ -141,18 +141,16 @@ def test_a_path_is_made_of_what_bets_moved() -> None:
             bet("b", hours[4], 0.99, limitProb=0.99, isFilled=False, fills=[]),
             bet("a", hours[5], 0.4, outcome="NO"),
         ]
-    ) == [(hours[5], 0.4), (hours[2], 0.6), (hours[1], 0.7)]
+    ) == [(hours[5], 0.4), (hours[4], 0.7), (hours[2], 0.6)]
 
 
-def test_a_later_fill_of_an_order_takes_nothing_back_of_what_an_earlier_one_moved() -> None:
-    hours = [NOW - timedelta(hours=hour) for hour in range(6)]
-    early, late = ({"timestamp": ms(at), "amount": 5, "shares": 9} for at in (hours[5], hours[1]))
-    waiting = bet("order", hours[5], 0.7, limitProb=0.7, orderAmount=10, fills=[early], isFilled=False)
-    filled = waiting | {"fills": [early, late], "isFilled": True}
-    between = bet("between", hours[3], 0.8)
-    known = points_of([between, waiting])
-    assert known == [(hours[5], 0.7), (hours[3], 0.8)]
-    assert points_of([between, filled]) == [*known, (hours[1], 0.7)]
+def test_a_later_fill_of_an_order_changes_nothing_of_the_past() -> None:
+    placed, later = NOW - DAY / 2, NOW - DAY / 4
+    fills = [{"timestamp": ms(at), "amount": 5, "shares": 9} for at in (placed, later)]
+    order = bet("o", placed, 0.6, limitProb=0.6, isFilled=True, isCancelled=False)
+    taker = bet("t", later, 0.55)
+    before = points_of([order | {"fills": fills[:1]}])
+    assert points_of([taker, order | {"fills": fills}]) == [*before, (later, 0.55)]
 
 
 def test_no_has_what_yes_lacks_and_the_start_is_left_out() -> None:
@@ -174,6 +172,22 @@ def test_answers_of_one_market_share_its_bets() -> None:
     assert found == {"abc-a-YES": [0.1], "abc-b-NO": [0.8], "abc-c-YES": []}
     # The second page was empty: nothing is older.
     assert len(asked) == 2
+
+
+def test_a_bet_on_one_of_several_answers_moves_the_others_and_a_redemption_none() -> None:
+    at, fill = NOW - DAY / 2, {"timestamp": ms(NOW - DAY / 2), "amount": 3, "shares": 4}
+    by_another = {"isRedemption": True, "amount": 0, "shares": 0, "orderAmount": 0, "fills": [fill], "isFilled": True}
+    bets = [
+        bet("pair", at + DAY / 4, 0.6, answerId="b", isRedemption=True, shares=-5, probBefore=0.6),
+        bet("paid", at + DAY / 4, 0.9, answerId="b", isRedemption=True, shares=-5, probBefore=0.6),
+        bet("still", at + DAY / 8, 0.2, answerId="b", probBefore=0.2, **by_another),
+        bet("moved", at, 0.2, answerId="b", probBefore=0.4, **by_another),
+        bet("made", at, 0.8, answerId="a", probBefore=0.6),
+    ]
+    venue, asked = venue_of(lambda request: bets if "before" not in request.url.params else [])
+    found = {name: [point["p"] for point in venue.raw_history(f"abc-{name}-YES", NOW - DAY, NOW)] for name in "ab"}
+    assert found == {"a": [0.8], "b": [0.2]}
+    assert {request.url.params["includeZeroShareRedemptions"] for request in asked} == {"true"}
 
 
 def test_bets_are_read_back_to_the_start_and_no_further() -> None:

@@ -51,6 +51,7 @@ def test_each_answer_is_a_market_and_those_that_add_up_to_one_exclude_each_other
         ({"outcomeType": "POLL"}, "it is a market of kind 'POLL'"),
         ({"outcomeType": "PSEUDO_NUMERIC", "min": 0, "max": 9}, "it is a market of kind 'PSEUDO_NUMERIC'"),
         ({"token": "CASH"}, "it is paid in 'CASH', not in mana"),
+        ({"deleted": True}, "it was deleted"),
         ({"question": ""}, "question: it is missing or empty"),
         ({"id": "a-b"}, "id: 'a-b' is not an id of Manifold"),
         ({"probability": 1.5}, "probability: 1.5 is not a price in [0, 1]"),
