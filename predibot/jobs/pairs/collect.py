@@ -155,6 +155,8 @@ def write_pairs(
     markets = [market for market in _markets(known, beliefs) if market.id in used]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Written last, it says that the others belong together.
+        (folder / "about.jsonl").unlink(missing_ok=True)
         files: dict[str, Sequence[About | PairedMarket | LabelledPair]]
         files = {"markets": markets, "pairs": compared.pairs, "about": [about]}
         for name, rows in files.items():

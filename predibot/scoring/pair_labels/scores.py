@@ -89,9 +89,9 @@ def pair_scores(
         ValueError: If lengths differ, a label is none, or an argument is out of range.
 
     Source:
-        BeliefBench, section 5.4: the scores. Its Tables 2 to 5 have an MSE
-        below 0.2 MAE, which no distance between centres has: they fit the
-        distance to S itself, which is given beside. The draw of rows and columns of a
+        BeliefBench, section 5.4: the scores. Tables 2 to 5 have rows with
+        an MSE below 0.2 MAE, which no distances between centres have: they fit
+        the distance to S itself, which is given beside. The draw of rows and columns of a
         table alike: Owen (2007), Annals of Applied Statistics 1(2), 386-411,
         who shows that such intervals are rather too wide than too narrow.
 
