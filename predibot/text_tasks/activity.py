@@ -8,6 +8,8 @@ from typing import Any
 
 from predibot.text_tasks.positions import Change
 
+_MOST = 1e12
+"""Shares or money of one row: more there is not, and sums of them stay numbers."""
 _MOVES_NO_SHARES = frozenset(
     {"REWARD", "YIELD", "MAKER_REBATE", "TAKER_REBATE", "REFERRAL_REWARD", "DEPOSIT", "WITHDRAWAL", "TIP"}
 )
@@ -35,7 +37,7 @@ def polymarket_change(row: Mapping[str, Any]) -> Change | None:
     """
     kind = row.get("type")
     at = _instant(row.get("timestamp"), per_second=1)
-    if kind in _MOVES_NO_SHARES:
+    if isinstance(kind, str) and kind in _MOVES_NO_SHARES:
         return None
     if kind == "REDEEM":
         return Change(at, 0.0, 0.0, ends=True)
@@ -138,6 +140,6 @@ def _number(row: Mapping[str, Any], name: str) -> float:
         number = math.nan if isinstance(value, bool) or not isinstance(value, int | float | str) else float(value)
     except (ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number):
-        raise Unreadable(f"{name} is {value!r:.40}; it is a number")
+    if not abs(number) <= _MOST:
+        raise Unreadable(f"{name} is {value!r:.40}; it is a number, and at most {_MOST:g}")
     return number

@@ -9,7 +9,7 @@ from predibot.text_tasks.cleaning import Platform
 from predibot.text_tasks.positions import ACTION_HOURS, Action, Side
 from predibot.text_tasks.windows import LONGEST_DAYS, Direction
 
-MOST = 1e15
+MOST = 1e18
 """Of any currency, which is more than there is: sums of so many stay numbers."""
 Resolved = Literal[-1, 0, 1]
 """1 for YES, -1 for NO, 0 for anything else."""

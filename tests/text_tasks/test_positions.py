@@ -123,9 +123,11 @@ def test_shares_that_lie_on_the_other_side_tell_no_action() -> None:
     ("wrong", "why"),
     [
         ({"size": "many"}, "size is 'many'"),
+        ({"size": 1e300}, r"size is 1e\+300"),
         ({"timestamp": None}, "an instant is None"),
         ({"outcomeIndex": 2}, "outcomeIndex is 2"),
         ({"type": "GIFT"}, "type is 'GIFT'"),
+        ({"type": ["TRADE"]}, r"type is \['TRADE'\]"),
         ({"timestamp": 1e300}, "no calendar"),
     ],
 )

@@ -1,7 +1,6 @@
 """Sources: what each platform serves of resolved markets, their comments and their traders, in one form."""
 
 import json
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from predibot.errors import VenueChanged
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.text_tasks.activity import Unreadable, manifold_changes, manifold_price, polymarket_change
 from predibot.text_tasks.cleaning import Platform
-from predibot.text_tasks.data_set import Resolved
+from predibot.text_tasks.data_set import MOST, Resolved
 from predibot.text_tasks.positions import Change, Holdings, Position, in_order, position_by_mana, position_by_shares
 from predibot.text_tasks.windows import PricePath
 from predibot.venues.http import RequestRefused
@@ -274,9 +273,9 @@ class ManifoldComments:
                 ),
                 "markets",
             )
-            rows = [row for row in page if row.get("id") not in seen]
+            rows = [row for row in page if str(row.get("id")) not in seen]
             for row in rows:
-                seen.add(row.get("id"))
+                seen.add(str(row.get("id")))
                 yield _manifold_market(row)
             made = [row["createdTime"] for row in page if isinstance(row.get("createdTime"), int)]
             if not rows or len(page) < MANIFOLD_PAGE or not made:
@@ -364,7 +363,7 @@ def _thread(rows: "Sequence[Any] | Any", read: Callable[[Mapping[str, Any]], Com
     for row in rows:
         try:
             comment = read(row)
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except (KeyError, TypeError, ValueError, OverflowError, OSError):
             unreadable += 1
             continue
         found[comment.id] = comment
@@ -446,7 +445,7 @@ def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | N
             _text(row["question"]),
             _resolved(yes, no),
             _iso(row["closedTime"]),
-            _finite(row["volumeNum"]),
+            _amount(row["volumeNum"]),
             _word(row["conditionId"]),
             thread,
             _word(tokens[0]),
@@ -456,9 +455,9 @@ def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | N
     return ("", market) if market.volume >= LEAST_VOLUME else ("volume", market)
 
 
-def _finite(value: Any) -> float:
+def _amount(value: Any) -> float:
     number = float(value)
-    if not math.isfinite(number):
+    if not abs(number) <= MOST:
         raise ValueError(f"a volume is {number}")
     return number
 
@@ -478,11 +477,11 @@ def _manifold_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | Non
     try:
         if row["outcomeType"] != "BINARY" or row["isResolved"] is not True:
             return "not binary", None
-        volume, bettors = _finite(row["volume"]), int(row["uniqueBettorCount"])
+        volume, bettors = _amount(row["volume"]), int(row["uniqueBettorCount"])
         resolved = _RESOLVED.get(row["resolution"], 0)
         closed = datetime.fromtimestamp(row["resolutionTime"] / 1_000, UTC)
         market = CommentedMarket(_word(row["id"]), _text(row["question"]), resolved, closed, volume, _word(row["id"]))
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return "unreadable", None
     if volume < LEAST_VOLUME:
         return "volume", market
