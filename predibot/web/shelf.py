@@ -157,7 +157,8 @@ class Shelf:
         """Return what the amounts of a page are in, by its event's `id`, `run` or `venue`, else the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
         found = [each.venue for each in self.events() if each.event_id == event] if event else []
-        found += [each.venue_name for each in self.runs() if run in ("", each.run) and venue in ("", each.venue)]
+        # A run has its own venue, whichever is asked for of all that has none.
+        found += [each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue))]
         return currency_of(next(iter(found), ""))
 
     def categories(self, venue: str) -> tuple[str, ...]:

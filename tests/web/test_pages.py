@@ -240,20 +240,28 @@ def test_a_ledger_of_two_venues_shows_that_of_the_newest_run_and_the_other_when_
         assert [browser.get(path).status_code for path in ("/calibration", "/bot?name=market_price")] == [200] * 2
 
 
-def test_an_event_is_shown_in_the_currency_of_its_venue_whatever_was_played_since(tmp_path: Path) -> None:
+def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_played_since(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/currencies.db"
     for day, venue in (("06", "sandbox_mana"), ("07", "sandbox")):
         at = f"2026-01-{day}T12:00Z"
-        asked = ("--from", at, "--to", at, "--bots", "market_price", "--events", "8", "--ledger", address)
+        asked = ("--from", at, "--to", at, "--bots", "random_bet", "--events", "8", "--ledger", address)
         assert said_here("replay", "sandbox", *asked, "--venue", f"{venue}:events=40").code == 0
     with Store.open_to_read(address) as store:
         listed = store.run_read(listed_events)
         browser = client_of(store)
+        run = {"run": "sandbox@2026-01-06T00:00Z", "bot": "random_bet", "venue": "sandbox:events=40"}
+        pages = [
+            browser.get("/decision", params=run | {"subject": each.event_id}).text
+            for each in listed
+            if each.venue == "sandbox_mana"
+        ]
         ids = [{each.event_id for each in listed if each.venue == name} for name in ("sandbox", "sandbox_mana")]
         of_dollars, of_mana = (
             {"M$" in browser.get("/event", params={"id": name}).text for name in own - other}
             for own, other in (ids, ids[::-1])
         )
+    assert all(">M$0.00</td>" in page and ">$0.000</td>" not in page for page in pages if " fill</caption>" in page)
+    assert any(" fill</caption>" in page for page in pages)
     assert of_mana == {True} and of_dollars == {False}
 
 
