@@ -45,7 +45,7 @@ from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
 from predibot.reports.views.from_jobs import decide_view
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.rows import Cells, Kind, Rows, columns_of, rows_of
-from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation, Question
+from predibot.scoring.evaluation.evaluation import CLUSTERINGS, PARTINGS, Evaluation, Question
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import convention_named
@@ -225,6 +225,7 @@ class Ledger:
         resamples: int = 10_000,
         seed: int = 0,
         archived: bool = False,
+        clusters: Literal["event", "related"] = "event",
     ) -> Scores:
         """Return how good the bots were, from what is stored; no venue is asked, so run `predibot track` before.
 
@@ -241,12 +242,15 @@ class Ledger:
             resamples: Draws behind each interval, at least 100.
             seed: Of those draws.
             archived: Whether archived cohorts count too, in `evaluation.cohorts`.
+            clusters: `related` adds the same with related events joined, in `evaluation.joined`.
 
         Raises:
             UsageError: If an argument is none of what there is, or the ledger has no run that counts.
         """
         asked = _question(horizons_days, by, delays_days, sizings, convention, resamples, seed)
-        return Scores(self._evaluated(recipe, bots, venue, as_of, replace(asked, archived=archived)))
+        _known("clusters", [clusters], CLUSTERINGS)
+        asked = replace(asked, archived=archived, clusters=clusters)
+        return Scores(self._evaluated(recipe, bots, venue, as_of, asked))
 
     def leaderboard(
         self,

@@ -228,6 +228,10 @@ def test_parts_have_a_row_each(ledger: predibot.Ledger) -> None:
     parts = ledger.evaluate(by="category", bots=["random_bet"], resamples=200, horizons_days=[1])
     assert {row.by for row in parts} == {"category"}
     assert [row.group for row in parts] == [cells["category"] for cells in parts.to_dicts()]
+    together = ledger.evaluate(clusters="related", resamples=200).evaluation.joined
+    assert together is not None
+    assert together.clusters <= together.events
+    assert parts.evaluation.joined is None
     forecasts = ledger.evaluate(by="confidence", bots=["script_noisy"], resamples=200)
     assert [row.card for row in forecasts] == [None] * len(forecasts)
 
@@ -298,6 +302,7 @@ def test_mistakes_are_told_in_our_own_errors(ledger: predibot.Ledger, folder: Pa
         ("no bot 'random'", lambda: ledger.decisions(bots=["random"])),
         ("no run holds the key 'mine'", lambda: ledger.forecasts(run="mine")),
         ("has no 'months'. Did you mean 'month'", lambda: ledger.evaluate(by="months")),
+        ("clusters has no 'relate'. Did you mean 'related'", lambda: ledger.evaluate(clusters="relate")),
         ("sizings has no 'flatt'", lambda: ledger.evaluate(sizings=["flatt"])),
         ("horizons_days", lambda: ledger.evaluate(horizons_days=[1, 0])),
         ("delays_days", lambda: ledger.evaluate(delays_days=[1, 1])),
