@@ -267,3 +267,25 @@ def test_pairs_and_comments_are_not_played_for_one_another(player: Program, pair
     process = player.start("decide", "stakebench", "--venue", f"pairs:{pairs}", "--ledger", player.ledger)
     assert "a data set of pairs has no comments" in " ".join(process.communicate()[1].split())
     assert process.returncode == 1
+
+
+def test_the_baselines_of_recorded_markets_say_what_they_lack(player: Program, shared_data: Path) -> None:
+    source = f"archive:{shared_data / 'polymarket-daily'}"
+    document_of(player.start("collect", "pairs", source, "recorded", "--json"))
+    decided = document_of(
+        player.start("decide", "beliefbench", "--venue", "pairs:recorded", "--ledger", player.ledger, "--json")
+    )
+    assert decided["totals"]["failed"] == 0
+    document = document_of(player.start("tables", "beliefbench", "--ledger", player.ledger, "--json"))
+    (table,) = (each["rows"] for each in document["tables"] if each["name"] == "all")
+    by_bot = {row["bot"]: row for row in table}
+    no_volume = "194 pairs without a label: the venue states no volume of one of the markets"
+    assert {bot: row["remark"] for bot, row in by_bot.items() if not row["answers"]} == {
+        "volume_max_to_min": no_volume,
+        "volume_similarity": no_volume,
+        "tag_overlap": "194 pairs without a label: neither market has a tag",
+    }
+    assert all(by_bot[bot]["QWK"] is None for bot in ("volume_max_to_min", "volume_similarity", "tag_overlap"))
+    # Words are a part of S.
+    assert by_bot["random"]["QWK"] < by_bot["time_overlap"]["QWK"] < by_bot["tfidf"]["QWK"]
+    assert by_bot["tfidf"]["low"] > by_bot["random"]["high"]
