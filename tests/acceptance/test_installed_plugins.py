@@ -79,7 +79,7 @@ def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path
     write_recipe(tmp_path)
     nowhere = tmp_path / "nowhere"
     said = predibot(tmp_path, nowhere, "select", "acme.toml", code=1)
-    assert "acme.toml, line 1: no game 'acme_pick'. Valid are: dollar_per_event" in said
+    assert "acme.toml, line 1: no game 'acme_pick'. Valid are: beliefbench, dollar_per_event" in said
 
 
 def test_a_broken_package_is_one_sentence_with_its_name_and_entry_point(tmp_path: Path, site: Path) -> None:
