@@ -117,11 +117,17 @@ def _event_json(size: Size, event: int) -> str:
     tag = _TAGS[event % len(_TAGS)]
     first = event * size.markets_an_event
     markets = [
-        {"ref": {"id": str(first + number)}, "fees": {"rate": 0.05, "exponent": 1.0}}
+        {
+            "ref": {"id": str(first + number)},
+            "question": f"Will it be {first + number}?",
+            "outcomes": ["Yes", "No"],
+            "fees": {"rate": 0.05, "exponent": 1.0},
+        }
         for number in range(size.markets_an_event)
     ]
     # As a run freezes it, without spaces.
-    return json.dumps({"tags": [{"label": tag.title(), "slug": tag}], "markets": markets}, separators=(",", ":"))
+    told = {"id": str(event), "title": f"Event {event}", "tags": [{"label": tag.title(), "slug": tag}]}
+    return json.dumps(told | {"markets": markets}, separators=(",", ":"))
 
 
 def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64], rng: np.random.Generator) -> None:
