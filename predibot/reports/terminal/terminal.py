@@ -32,6 +32,7 @@ _TITLE_CELLS = 80
 _REMARK_CELLS = 30
 _MESSAGE_CELLS = 200
 _SHOWN_MESSAGES = 5
+_PAIR = "pair"
 _TEXT_COLUMNS = (Column("task", "key"), Column("texts"))
 
 
@@ -123,11 +124,12 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
 
 def texts_of(selected: Sequence[ChosenView]) -> tuple[ChosenView, ...]:
     """Return those that are texts of a data set, which bots are asked to label."""
-    return tuple(each for each in selected if not each.markets and _task(each) in TASKS)
+    return tuple(each for each in selected if not each.markets and _task(each) in (*TASKS, _PAIR))
 
 
 def _task(chosen: ChosenView) -> str:
-    return chosen.event_id.partition("/")[0]
+    # A pair is named by its two markets.
+    return _PAIR if "~" in chosen.event_id else chosen.event_id.partition("/")[0]
 
 
 def print_runs(console: Console, rows: Sequence[RunRow]) -> None:

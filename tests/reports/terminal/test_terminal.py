@@ -166,6 +166,13 @@ def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
     assert "text 2999" in shown(whole)
 
 
+def test_pairs_are_counted_as_texts_too() -> None:
+    console = screen(100)
+    pairs = tuple(ChosenView(f"{number}~{number + 1}", f"pair {number}", 0, None) for number in range(50))
+    print_selection(console, SelectionView(AS_OF, "pairs:all", pairs, ()))
+    assert "Selected: 50 texts" in shown(console) and "pair 7" not in shown(console)
+
+
 def test_of_many_reasons_the_most_frequent_are_shown() -> None:
     console = screen(500)
     refused = [DecisionView("reader", str(n), "refused", message=f"reason {n % 9}") for n in range(20)]
