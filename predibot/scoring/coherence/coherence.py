@@ -118,12 +118,13 @@ def coherence_of(
     if not found:
         return counted
     decision = np.array([each.decision for each in found])
+    rule = np.array([groups.sure[each.group].rule for each in found])
     table = _Table(
         bot=np.array([each.bot for each in found]),
         market=np.array([each.market for each in found]),
+        most=np.where(rule == "exclusive", np.array([each.forecasts for each in found]) - 1.0, 1.0),
         event=record.decision_event[decision],
     )
-    rule = np.array([groups.sure[each.group].rule for each in found])
     everything = np.ones(decision.size, dtype=np.bool_)
     kept = {ALL: everything} | {str(name): rule == name for name in RULES if (rule == name).any()}
     titles = {int(number): record.event_names.get(int(number), str(number)) for number in np.unique(table.event)}
@@ -195,6 +196,8 @@ def breach(group: Group, probabilities: Floats) -> Floats:
 class _Table:
     bot: Floats
     market: Floats
+    most: Floats
+    """What each breach can be at most: k probabilities of 1 sum to k - 1 too much, and of two one is 1 too high."""
     event: Ints
 
     def score(self, name: str, rows: Ints) -> CoherenceScore:
@@ -214,9 +217,12 @@ class _Table:
         means: Sequence[Estimate | None] = none
         compared: Sequence[Comparison | None] = none
         if uncertainty is not None:
-            every = parts.values()
-            means = estimates([mean_of(self.bot[rows], self.event[rows], (0.0, np.inf)) for rows in every], uncertainty)
-            differences = [mean_of(self.bot[rows] - self.market[rows], self.event[rows]) for rows in every]
+            every = [(rows, float(self.most[rows].mean())) for rows in parts.values()]
+            ours = [mean_of(self.bot[rows], self.event[rows], (0.0, most)) for rows, most in every]
+            means = estimates(ours, uncertainty)
+            differences = [
+                mean_of(self.bot[rows] - self.market[rows], self.event[rows], (-most, most)) for rows, most in every
+            ]
             compared = comparisons(differences, uncertainty)
         for (name, rows), interval, difference in zip(parts.items(), means, compared, strict=True):
             yield replace(self.score(name, rows), interval=interval, difference=difference)

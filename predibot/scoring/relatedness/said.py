@@ -78,7 +78,14 @@ _DIRECTED = _listed("""
     succeed succeeds endorse endorses pardon pardons fire fires sanction sanctions recognize recognizes annex annexes
     ban bans arrest arrests indict indicts kill kills than over above below under ahead against before after to
     """)
-"""Words whose two sides cannot be exchanged."""
+"""Words whose two sides cannot be exchanged, whatever stands there."""
+_MUTUAL = _listed("""
+    meet meets marry marries divorce divorces face faces fight fights play plays debate debates merge merges reunite
+    reunites vs versus v
+    """)
+"""Words that say the same of both sides: of any other in a sentence the names on its sides cannot be exchanged."""
+_AUXILIARIES = _listed("will would shall should can could may might is are was were do does did has have had")
+"""What makes words a sentence; in a headline the order of names says little."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "de", "mis", "anti", "counter", "a", "re", "ex", "pre", "post")
 _MIN_LETTERS = 5
 """Shorter words that differ in a letter are other words."""
@@ -316,11 +323,18 @@ def _exchanged(first: Said, second: Said) -> bool:
     ours, theirs = (
         [token.word for token in each.tokens if token.word not in FREE_WORDS - _DIRECTED] for each in (first, second)
     )
-    for word in _DIRECTED & set(ours):
+    names = first.names & second.names
+    plain: set[str] = set()
+    if all(any(token.word in _AUXILIARIES for token in each.tokens) for each in (first, second)):
+        plain = set(ours) - names - _MUTUAL - {token.word for token in first.tokens if token.is_fact}
+    for word in (plain | _DIRECTED) & set(ours):
         if ours.count(word) == theirs.count(word) == 1:
             before, after = set(ours[: ours.index(word)]), set(ours[ours.index(word) + 1 :])
             then, now = set(theirs[: theirs.index(word)]), set(theirs[theirs.index(word) + 1 :])
-            if (before - after) & (now - then) and (after - before) & (then - now):
+            there, back = (before - after) & (now - then), (after - before) & (then - now)
+            if word not in _DIRECTED:
+                there, back = there & names, back & names
+            if there and back:
                 return True
     of_ours, of_theirs = _numbers_of(first), _numbers_of(second)
     return len({number for _, number in of_ours}) > 1 and of_ours != of_theirs

@@ -175,3 +175,15 @@ def test_every_breach_names_its_decision() -> None:
     groups = groups_of(DATES[:2], np.array([7, 7]), np.full(2, -1), np.zeros(2))
     told = [(each.decision, round(each.bot, 6), round(each.market, 6)) for each in breaches(record, groups, "bot")]
     assert told == [(0, 0.2, 0.1), (1, 0.0, 0.1)]
+
+
+def test_an_interval_lies_within_what_probabilities_can_break() -> None:
+    made = [
+        Made(at=float(day), event=event, bets=(Bet(2 * event, probability=0.1), Bet(2 * event + 1, probability=high)))
+        for event, high in enumerate([0.1 + 0.001 * each for each in range(10)] + [1.0])
+        for day in range(1 + 2 * (event % 3))
+    ]
+    uncertainty = Uncertainty(resamples=500)
+    everything = coherence_of(record_of(made, as_of=99.0), LEVELS[:2] * 11, "bot", uncertainty).rules[0]
+    assert everything.interval is not None
+    assert everything.interval.high == 1.0

@@ -84,3 +84,25 @@ def test_two_words_that_are_both_known_are_no_slip_of_each_other() -> None:
     )
     assert is_duplicate("Will the country vote on it?", "Will the county vote on it?")
     assert not is_duplicate("Will the country vote on it?", "Will the county vote on it?", *others)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Will Germany import gas from Norway?", "Will Norway import gas from Germany?"),
+        ("Will Biden criticize Trump first?", "Will Trump criticize Biden first?"),
+        ("Will Real Madrid lead Barcelona at half-time?", "Will Barcelona lead Real Madrid at half-time?"),
+        (
+            "Will the Democrats control the Senate but the Republicans the House?",
+            "Will the Republicans control the Senate but the Democrats the House?",
+        ),
+    ],
+)
+def test_names_that_change_their_sides_of_a_verb_ask_another_thing(first: str, second: str) -> None:
+    assert not is_duplicate(first, second)
+    assert not is_duplicate(second, first)
+
+
+def test_names_that_change_their_sides_of_what_both_do_ask_the_same() -> None:
+    assert is_duplicate("Will Trump meet Putin in May?", "Will Putin meet Trump in May?")
+    assert is_duplicate("Will Russia and Ukraine sign a deal?", "Will Ukraine and Russia sign a deal?")
