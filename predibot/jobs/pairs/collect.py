@@ -206,6 +206,8 @@ def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, lis
     counts = np.zeros((len(names) + 1) * len(LABELS), dtype=np.int64)
     kept: dict[int, NDArray[np.float64]] = {}
     ranks: dict[int, NDArray[np.uint64]] = {}
+    # Of a cell that is full, the highest rank that is kept: most pairs are passed over by it at once.
+    highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     vectors = None if weighing.model is None else opened_embedding(weighing.model)(beliefs.texts)
     features = Features(beliefs, vectors)
     for rows, columns, block in features.blocks():
@@ -218,6 +220,8 @@ def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, lis
         cell = of_both * len(LABELS) + relevance_class(scores[one, other])
         counts += np.bincount(cell, minlength=counts.size)
         rank = _ranks(keys[a], keys[b])
+        new = rank <= highest[cell]
+        a, b, one, other, cell, rank = a[new], b[new], one[new], other[new], cell[new], rank[new]
         values = np.stack([a, b, *(each[one, other] for each in block.each), scores[one, other]], axis=1)
         for number in np.unique(cell).tolist():
             inside = cell == number
@@ -227,6 +231,7 @@ def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, lis
             if order.size > most:
                 least = np.argpartition(order, most - 1)[:most]
                 found, order = found[least], order[least]
+                highest[number] = order.max()
             kept[number], ranks[number] = found, order
         listener(Progress("markets compared", rows.stop, beliefs.n))
     pairs = []

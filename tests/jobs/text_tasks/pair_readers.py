@@ -66,7 +66,7 @@ by = "tag_overlap"
 
 def pairs_in(folder: Path) -> Path:
     """Make a data set of pairs in a folder, and return it."""
-    known = archived_markets(Archive(write_markets(folder / "archive")), ENDS, nobody)
+    known = archived_markets(Archive(write_markets(folder / "archive", each=16)), ENDS, nobody)
     write_pairs(known, folder / "pairs", listener=nobody, seed=42, most=1_000)
     return folder / "pairs"
 

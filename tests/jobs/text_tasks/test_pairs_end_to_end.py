@@ -100,7 +100,7 @@ def test_a_model_is_shown_titles_and_descriptions_and_nothing_else_of_a_pair(who
     items = items_of(whole)
     hidden = {str(market["volume_usd"]) for item in items.values() for market in item["markets"]}
     hidden |= {market["first_on"] for item in items.values() for market in item["markets"]}
-    hidden |= {str(item["truth"]["score"]) for item in items.values()} | {"crypto", "x0", "x2", "x4", "across"}
+    hidden |= {str(item["truth"]["score"]) for item in items.values()} | {"crypto", "x0", "x2", "x14", "across"}
     for prompt in whole.prompts:
         found = [item for item in items.values() if all(title in prompt for title, _ in item["texts"])]
         assert any(all(text in prompt for _, text in item["texts"]) for item in found)
@@ -210,8 +210,8 @@ def test_tables_fit_on_a_screen_of_80_columns(whole: Whole) -> None:
     assert len(headers) == 6
     shown = [line for line in lines if line.startswith(("bot ", "domain ", "direct ", "Crypto ", "reasons "))]
     assert max(map(len, shown)) <= 80
-    assert all(name in headers[0] for name in ("answers", "Acc", "F1", "QWK", "Spearman", "MSE", "MAE"))
-    assert "change" in headers[2]
+    assert all(name in headers[0] for name in ("answers", "Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE"))
+    assert all(name in headers[2] for name in ("cutoff", "part", "MSE"))
 
 
 def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
@@ -267,3 +267,25 @@ def test_pairs_and_comments_are_not_played_for_one_another(player: Program, pair
     process = player.start("decide", "stakebench", "--venue", f"pairs:{pairs}", "--ledger", player.ledger)
     assert "a data set of pairs has no comments" in " ".join(process.communicate()[1].split())
     assert process.returncode == 1
+
+
+def test_the_baselines_of_recorded_markets_say_what_they_lack(player: Program, shared_data: Path) -> None:
+    source = f"archive:{shared_data / 'polymarket-daily'}"
+    document_of(player.start("collect", "pairs", source, "recorded", "--json"))
+    decided = document_of(
+        player.start("decide", "beliefbench", "--venue", "pairs:recorded", "--ledger", player.ledger, "--json")
+    )
+    assert decided["totals"]["failed"] == 0
+    document = document_of(player.start("tables", "beliefbench", "--ledger", player.ledger, "--json"))
+    (table,) = (each["rows"] for each in document["tables"] if each["name"] == "all")
+    by_bot = {row["bot"]: row for row in table}
+    no_volume = "194 pairs without a label: the venue states no volume of one of the markets"
+    assert {bot: row["remark"] for bot, row in by_bot.items() if not row["answers"]} == {
+        "volume_max_to_min": no_volume,
+        "volume_similarity": no_volume,
+        "tag_overlap": "194 pairs without a label: neither market has a tag",
+    }
+    assert all(by_bot[bot]["QWK"] is None for bot in ("volume_max_to_min", "volume_similarity", "tag_overlap"))
+    # Words are a part of S.
+    assert by_bot["random"]["QWK"] < by_bot["time_overlap"]["QWK"] < by_bot["tfidf"]["QWK"]
+    assert by_bot["tfidf"]["low"] > by_bot["random"]["high"]
