@@ -212,7 +212,10 @@ def _rank(seed: int, id_: str) -> bytes:
 def _items(chosen: Iterable[LabelledPair], markets: Iterable[PairedMarket]) -> tuple[PairItem, ...]:
     chosen = list(chosen)
     wanted = {name for pair in chosen for name in (pair.first, pair.second)}
-    known = {market.id: market for market in markets if market.id in wanted}
+    known: dict[str, PairedMarket] = {}
+    for market in markets:
+        if market.id in wanted and known.setdefault(market.id, market) is not market:
+            raise ValueError(f"market {market.id[:60]!r} is there more than once; make the data set again")
     if missing := sorted(wanted - known.keys()):
         raise ValueError(f"a pair names market {missing[0][:60]!r}, which is not among the markets")
     found = []

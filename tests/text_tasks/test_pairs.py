@@ -19,8 +19,15 @@ MARKETS = [
 ]
 PAIRS = [
     LabelledPair(
-        *(f"m{a}", f"m{b}", ("Crypto", "Politics")[a % 2]),
-        *(0.5, None, 0.5, 0.5, ((a + b) % 5 + 0.5) / 5, LABELS[(a + b) % 5]),
+        first=f"m{a}",
+        second=f"m{b}",
+        domain=("Crypto", "Politics")[a % 2],
+        synchrony=0.5,
+        tags=None,
+        nearness=0.5,
+        text=0.5,
+        score=((a + b) % 5 + 0.5) / 5,
+        label=LABELS[(a + b) % 5],
     )
     for a in range(20)
     for b in range(20, 40)
@@ -76,6 +83,7 @@ def test_an_item_reads_back_as_it_was_and_is_shown_with_its_words_alone() -> Non
     ("pairs", "markets", "said"),
     [
         ([PAIRS[0], PAIRS[0]], MARKETS, "more than once"),
+        ([PAIRS[0]], [*MARKETS, replace(MARKETS[0])], "market 'm0' is there more than once"),
         ([PAIRS[0]], MARKETS[:3], "names market 'm20', which is not among the markets"),
         ([PAIRS[0], replace(PAIRS[0], first=PAIRS[0].second, second=PAIRS[0].first)], MARKETS, "more than once"),
     ],
