@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
 
-from predibot.text_tasks.data_set import Rows
+from predibot.text_tasks.data_set import MOST, Rows
 
 LABELS = ("0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0")
 """How related two questions are, by the score that a pair has; the last has its upper end too."""
@@ -54,6 +54,14 @@ class PairedMarket:
     last_on: str
     """The date of its last price by the instant of the data set."""
 
+    def __post_init__(self) -> None:
+        """Refuse days that are none or in the wrong order, and a volume that nobody can have traded."""
+        first, last = self.days
+        if first > last:
+            raise ValueError(f"first_on is {self.first_on}, after last_on, which is {self.last_on}")
+        if self.volume_usd is not None and not 0.0 <= self.volume_usd <= MOST:
+            raise ValueError(f"volume_usd is {self.volume_usd:g}; it is an amount of money")
+
     @property
     def text(self) -> str:
         """Return all that is said of it."""
@@ -83,6 +91,18 @@ class LabelledPair:
     """S."""
     label: str
     """The one of `LABELS` that the score is in."""
+
+    def __post_init__(self) -> None:
+        """Refuse a market with itself, numbers outside [0, 1], and a label that the score is not in."""
+        if self.first == self.second:
+            raise ValueError(f"first and second are both {self.first[:60]!r}; a pair is of two markets")
+        if not all(0.0 <= each <= 1.0 for each in (self.score, *self.features) if each is not None):
+            raise ValueError(f"the score is {self.score:g}, of {self.features}; each is in [0, 1]")
+        if self.label not in LABELS:
+            raise ValueError(f"the label is {self.label[:20]!r}; it is one of {', '.join(LABELS)}")
+        low, high = map(float, self.label.split("-"))
+        if not (low <= self.score < high or self.score == high == 1.0):
+            raise ValueError(f"the label is {self.label} and the score {self.score:g}, which is outside of it")
 
     @property
     def id(self) -> str:
@@ -166,8 +186,6 @@ def drawn_pairs(
     """
     found: dict[str, dict[str, list[LabelledPair]]] = defaultdict(lambda: defaultdict(list))
     for pair in rows("pairs"):
-        if pair.label not in LABELS:
-            raise ValueError(f"pair {pair.id[:60]!r} has the label {pair.label[:20]!r}; make the data set again")
         found[pair.domain][pair.label].append(pair)
     if unknown := [name for name in domains if name not in found]:
         raise ValueError(f"no pair is of domain {unknown[0][:40]!r}; there are {', '.join(sorted(found))}")
@@ -181,8 +199,9 @@ def drawn_pairs(
             few += [f"{label}: {len(pairs)}"] if len(pairs) < per_class else []
         if few:
             notes.append(f"{domain} has fewer than {per_class} pairs of some labels ({', '.join(few)})")
-    if twice := [name for name, times in Counter(pair.id for pair in chosen).items() if times > 1]:
-        raise ValueError(f"{twice[0][:60]} is there more than once; make the data set again")
+    # Whichever of both markets comes first.
+    if twice := [names for names, n in Counter(tuple(sorted((p.first, p.second))) for p in chosen).items() if n > 1]:
+        raise ValueError(f"{'~'.join(twice[0])[:60]} is there more than once; make the data set again")
     return _items(chosen, rows("markets")), tuple(notes)
 
 
@@ -193,7 +212,10 @@ def _rank(seed: int, id_: str) -> bytes:
 def _items(chosen: Iterable[LabelledPair], markets: Iterable[PairedMarket]) -> tuple[PairItem, ...]:
     chosen = list(chosen)
     wanted = {name for pair in chosen for name in (pair.first, pair.second)}
-    known = {market.id: market for market in markets if market.id in wanted}
+    known: dict[str, PairedMarket] = {}
+    for market in markets:
+        if market.id in wanted and known.setdefault(market.id, market) is not market:
+            raise ValueError(f"market {market.id[:60]!r} is there more than once; make the data set again")
     if missing := sorted(wanted - known.keys()):
         raise ValueError(f"a pair names market {missing[0][:60]!r}, which is not among the markets")
     found = []

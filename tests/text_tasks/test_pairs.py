@@ -18,7 +18,17 @@ MARKETS = [
     for n in range(40)
 ]
 PAIRS = [
-    LabelledPair(f"m{a}", f"m{b}", ("Crypto", "Politics")[a % 2], 0.5, None, 0.5, 0.5, 0.5, LABELS[(a + b) % 5])
+    LabelledPair(
+        first=f"m{a}",
+        second=f"m{b}",
+        domain=("Crypto", "Politics")[a % 2],
+        synchrony=0.5,
+        tags=None,
+        nearness=0.5,
+        text=0.5,
+        score=((a + b) % 5 + 0.5) / 5,
+        label=LABELS[(a + b) % 5],
+    )
     for a in range(20)
     for b in range(20, 40)
 ]
@@ -73,8 +83,9 @@ def test_an_item_reads_back_as_it_was_and_is_shown_with_its_words_alone() -> Non
     ("pairs", "markets", "said"),
     [
         ([PAIRS[0], PAIRS[0]], MARKETS, "more than once"),
+        ([PAIRS[0]], [*MARKETS, replace(MARKETS[0])], "market 'm0' is there more than once"),
         ([PAIRS[0]], MARKETS[:3], "names market 'm20', which is not among the markets"),
-        ([replace(PAIRS[0], label="0.5")], MARKETS, "has the label '0.5'"),
+        ([PAIRS[0], replace(PAIRS[0], first=PAIRS[0].second, second=PAIRS[0].first)], MARKETS, "more than once"),
     ],
 )
 def test_rows_that_do_not_go_together_are_refused(
@@ -82,6 +93,42 @@ def test_rows_that_do_not_go_together_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=said):
         drawn_pairs(rows_of(pairs, markets), per_class=5, domains=(), seed=7)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"label": "0.5"}, "the label is '0.5'"),
+        ({"label": "0.8-1.0"}, "the label is 0.8-1.0 and the score 0.1, which is outside of it"),
+        ({"score": 0.2}, "the score 0.2, which is outside"),
+        ({"score": float("nan")}, "the score is nan"),
+        ({"score": 1.5, "label": "0.8-1.0"}, "the score is 1.5"),
+        ({"synchrony": -0.1}, "each is in"),
+        ({"text": float("inf")}, "each is in"),
+        ({"second": "m0"}, "a pair is of two markets"),
+    ],
+)
+def test_a_row_that_is_no_labelled_pair_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(PAIRS[0], **wrong)
+
+
+def test_the_last_label_has_both_its_ends() -> None:
+    assert [replace(PAIRS[0], label=LABELS[4], score=score).score for score in (0.8, 1.0)] == [0.8, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"first_on": "2025-13-01"}, "month must be in 1..12"),
+        ({"first_on": "2025-02-02"}, "after last_on"),
+        ({"volume_usd": -1.0}, "an amount of money"),
+        ({"volume_usd": float("nan")}, "an amount of money"),
+    ],
+)
+def test_a_row_that_is_no_market_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(MARKETS[0], **wrong)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,7 @@ def write_pairs(
         settings={
             **asdict(filters),
             **{f"weight_{name}": weight for name, weight in zip(FEATURES, weighing.weights.each, strict=True)},
+            "text_by": weighing.model or "tfidf",
         },
         funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
         pairs=compared.counts,

@@ -70,7 +70,10 @@ def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
 def _known(
     known: KnownBeliefs, events: Sequence[Event], venue: str, as_of: datetime, left_out: Counter[str]
 ) -> KnownMarkets:
-    listed = {market.id: market.description or event.description for event in events for market in event.markets}
+    # Of a market that two events list the first counts, as it does for its title.
+    listed = {
+        market.id: market.description or event.description for event in reversed(events) for market in event.markets
+    }
     funnel = Counter({"markets listed": len(listed) + left_out.total()})
     funnel["- not of two outcomes"] = len(listed) - known.beliefs.n
     descriptions = {name: listed[name] for name in known.questions}

@@ -18,6 +18,7 @@ from predibot.ledger.store import Store
 from predibot.scoring.relatedness.features import relevance_class, scores_of
 from predibot.scoring.relatedness.filters import Filters, filtered
 from predibot.text_tasks.pairs import ACROSS, LABELS, PAIR_FILES
+from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive
 from predibot.venues.pairs import PAIRS
 from tests.jobs.pairs.recorded import ENDS, write_markets
@@ -185,6 +186,7 @@ def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_r
     asked: dict[str, Any] = {"caller": caller, "as_of": ENDS}
     report = collect_pairs(f"archive:{archive}", tmp_path / "pairs", weights="0,1,0,0", **asked)
     assert report.about.settings["weight_tags"] == 1.0
+    assert report.about.settings["text_by"] == "tfidf"
     assert all(row["score"] == round(row["tags"], 9) for row in rows_of(tmp_path / "pairs", "pairs"))
     for weights in ("1,0", "a,b,c,d", "1,1,0,0"):
         with pytest.raises(UsageError, match="write four of them"):
@@ -193,3 +195,20 @@ def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_r
         collect_pairs(f"archive:{archive}", tmp_path / "p", caller=caller, as_of=ENDS - timedelta(days=90))
     with pytest.raises(LedgerUnusable, match="there is no ledger"):
         collect_pairs(f"sqlite:///{tmp_path}/none.db", tmp_path / "p", **asked)
+
+
+def test_a_market_that_two_events_listed_has_the_words_of_the_later_one(tmp_path: Path) -> None:
+    archive = write_markets(tmp_path / "archive")
+    now = next((archive / "snapshots").glob("2026-03-01T*")) / "events.json"
+    listed = json.loads(now.read_text())
+    for event in listed:
+        for market in event["markets"]:
+            if market["id"] == "6":
+                old = {**market, "question": "Is it an older question?", "description": "An older rule."}
+    before = archive / "snapshots" / snapshot_name(ENDS - timedelta(days=1)) / "events.json"
+    before.parent.mkdir()
+    before.write_text(json.dumps([{**listed[0], "id": "77", "markets": [old]}]))
+    made(archive, tmp_path / "pairs")
+    (market,) = (row for row in rows_of(tmp_path / "pairs", "markets") if row["id"] == "6")
+    assert market["title"] == "Will Bitcoin and ether prices end above 6?"
+    assert market["description"] == "Of Bitcoin and ether prices: resolves by rule 6."
