@@ -219,6 +219,11 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
 ) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
     assert "sheet.csv" in player.start(*told, "--sheet", "sheet.csv").communicate()[0]
+    document = document_of(player.start(*told, "--sheet", "again.csv", "--json"))
+    assert (document["sheet"], document["pairs"]) == ("again.csv", len(items_of(whole)))
+    refused = player.start(*told, "--sheet", "none.csv", "--people", "sheet.csv")
+    assert "--sheet writes a sheet instead of tables" in " ".join(refused.communicate()[1].split())
+    assert refused.returncode == 2
     with (player.folder / "sheet.csv").open(newline="", encoding="utf-8-sig") as file:
         sheet = list(csv.DictReader(file))
     truth = {name: item["truth"] for name, item in items_of(whole).items()}
