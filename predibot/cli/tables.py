@@ -67,12 +67,17 @@ def beliefbench(
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
 
+    if sheet is not None and (people is not None or csv is not None):
+        raise typer.BadParameter("--sheet writes a sheet instead of tables; ask for --people and --csv without it")
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         if sheet is not None:
             pairs = write_sheet(store, sheet, run_key=run)
-            output.report_console().print(f"{sheet}: {pairs} pairs", soft_wrap=True, markup=False)
+            if json:
+                output.print_document({"sheet": str(sheet), "pairs": pairs}, exit_code=DONE)
+            else:
+                output.report_console().print(f"{sheet}: {pairs} pairs", soft_wrap=True, markup=False)
             return
         found = pair_tables(store, run_key=run, people=people)
     _show(found, csv=csv, full=full, json=json)

@@ -135,10 +135,13 @@ def write_pairs(
     compared = _compared(beliefs, weighing, seed=seed, most=most, listener=listener)
     if not compared.pairs:
         counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
-        raise UsageError(f"no two markets can be compared ({counts}); record more, or for longer")
+        raise UsageError(
+            f"no two markets can be compared ({counts}); record more, or for longer, or weigh features that they have"
+        )
     pairs = sum(sum(each.values()) for each in compared.counts.values())
     funnel["pairs of markets"] = beliefs.n * (beliefs.n - 1) // 2
-    funnel["- never open together"] = funnel["pairs of markets"] - pairs
+    funnel["- without a score"] = compared.without_score
+    funnel["- never open together"] = funnel["pairs of markets"] - pairs - compared.without_score
     funnel["pairs labelled"], funnel["pairs kept"] = pairs, len(compared.pairs)
     used = {name for pair in compared.pairs for name in (pair.first, pair.second)}
     about = About(
@@ -196,6 +199,8 @@ class _Compared:
     pairs: list[LabelledPair]
     """By domain, label and ids."""
     counts: Mapping[str, Mapping[str, int]]
+    without_score: int
+    """Pairs that were open together, and lack every feature that is weighed."""
 
 
 def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, listener: ProgressListener) -> _Compared:
@@ -210,12 +215,14 @@ def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, lis
     # Of a cell that is full, the highest rank that is kept: most pairs are passed over by it at once.
     highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     vectors = None if weighing.model is None else opened_embedding(weighing.model)(beliefs.texts)
-    features = Features(beliefs, vectors)
+    features, without_score = Features(beliefs, vectors), 0
     for rows, columns, block in features.blocks():
         ours, theirs = (np.arange(each.start, each.stop) for each in (rows, columns))
         scores = block.scores(weighing.weights)
         together = overlap_days(first, last, ours[:, np.newaxis], theirs) > 0
-        one, other = np.nonzero((ours[:, np.newaxis] < theirs) & together & ~np.isnan(scores))
+        together &= ours[:, np.newaxis] < theirs
+        without_score += int((together & np.isnan(scores)).sum())
+        one, other = np.nonzero(together & ~np.isnan(scores))
         a, b = ours[one], theirs[other]
         of_both = np.where(domain[a] == domain[b], domain[a], len(names))
         cell = of_both * len(LABELS) + relevance_class(scores[one, other])
@@ -244,7 +251,7 @@ def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, lis
     told = {
         name: dict(zip(LABELS, row, strict=True)) for name, row in zip([*names, ACROSS], table, strict=True) if any(row)
     }
-    return _Compared(pairs, told)
+    return _Compared(pairs, told, without_score)
 
 
 def _pair(row: list[float], beliefs: Beliefs, domain: str, label: str) -> LabelledPair:

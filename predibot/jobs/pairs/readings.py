@@ -121,7 +121,7 @@ def _remark(reasons: Counter[str]) -> str:
     """Return why there are no labels of some pairs, the commonest reason by name."""
     (reason, most), total = reasons.most_common(1)[0], sum(reasons.values())
     others = "" if most == total else f", and {total - most:,} for other reasons"
-    return f"{most:,} pairs without a label: {' '.join(reason.split())[:160]}{others}"
+    return f"{most:,} pairs without a label: {' '.join(reason.split())[:160].rstrip('.')}{others}"
 
 
 def _fact(item: PairItem) -> PairFact:
@@ -142,7 +142,8 @@ def _peoples_labels(path: Path, items: dict[str, PairItem]) -> PeoplesLabels:
     said: dict[str, dict[str, int]] = {}
     for number, row in _rows(path):
         pair, rater, label = (str(row.get(name) or "").strip() for name in ("pair", "rater", "label"))
-        if not label:
+        # Copies below one another have their heads.
+        if not label or (rater, label) == ("rater", "label"):
             continue
         if pair not in items:
             raise UsageError(f"{path}, line {number}: the run has no pair {pair[:60]!r}; take out the line")
@@ -161,7 +162,8 @@ def _peoples_labels(path: Path, items: dict[str, PairItem]) -> PeoplesLabels:
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
+            # Strict, as a quote that nobody closes would take in all lines after it.
+            reader = csv.DictReader(file, strict=True)
             missing = [name for name in ("pair", "rater", "label") if name not in (reader.fieldnames or ())]
             if missing:
                 raise UsageError(f"{path} has no column {missing[0]!r}; its columns are pair, rater and label")

@@ -207,11 +207,13 @@ def _weights(readings: PairReadings, means: Mapping[str, float]) -> Table:
     pairs = [pair for pair in means if any(each is not None for each in readings.facts[pair].features)]
     rows: tuple[tuple[Cell, ...], ...] = ()
     if pairs:
-        features = np.array([readings.facts[pair].features for pair in pairs], dtype=np.float64)
-        found = fitted_weights(features, [means[pair] for pair in pairs])
-        rows = ((*found.weights.each, found.pairs, found.pearson, found.mean_squared_error),)
+        told = [readings.facts[pair].features for pair in pairs]
+        found = fitted_weights(np.array(told, dtype=np.float64), [means[pair] for pair in pairs])
+        known = (any(each is not None for each in column) for column in zip(*told, strict=True))
+        weights = (weight if here else None for weight, here in zip(found.weights.each, known, strict=True))
+        rows = ((*weights, found.pairs, found.pearson, found.mean_squared_error),)
     note = "Fitted to these very pairs: collect another data set with --weights, and judge them on that."
-    columns = (*FEATURES, "pairs", "Pearson", "MSE")
+    columns = (*FEATURES, "pairs", "Pearson", "MSE of S")
     return Table("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
 
 

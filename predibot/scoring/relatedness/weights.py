@@ -29,7 +29,8 @@ class FittedWeights:
 def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     """Return the weights, hundredths that add up to 1, by which S has the least mean squared error.
 
-    A feature that is missing drops out of its pair as it does of S. Of weights
+    A feature that is missing drops out of its pair as it does of S; one that every
+    pair lacks has no weight, as nothing is known of it. Of weights
     that do equally well the first by the order of `FEATURES` are taken, those of
     the least weight first. Fit them on a development set, and judge them on another.
 
@@ -56,8 +57,11 @@ def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     if not told.any():
         raise ValueError("no pair has a feature and a label; give one that has")
     values, there, wanted = np.where(there, values, 0.0)[told], there[told], wanted[told]
-    best = _best(_grid(_COARSE, np.zeros(4, dtype=np.int64), _COARSE) * (_FINE // _COARSE), values, there, wanted)
-    best = _best(_grid(_FINE, best, _AROUND), values, there, wanted)
+    never = ~there.any(axis=0)
+    grid = _grid(_COARSE, np.zeros(4, dtype=np.int64), _COARSE) * (_FINE // _COARSE)
+    best = _best(grid[~grid[:, never].any(axis=1)], values, there, wanted)
+    grid = _grid(_FINE, best, _AROUND)
+    best = _best(grid[~grid[:, never].any(axis=1)], values, there, wanted)
     scores = _scores(best[np.newaxis], values, there)[0]
     varied = np.ptp(scores) > 0.0 and np.ptp(wanted) > 0.0
     return FittedWeights(

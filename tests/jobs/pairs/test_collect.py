@@ -188,6 +188,16 @@ def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_r
     assert report.about.settings["weight_tags"] == 1.0
     assert report.about.settings["text_by"] == "tfidf"
     assert all(row["score"] == round(row["tags"], 9) for row in rows_of(tmp_path / "pairs", "pairs"))
+    # Where markets have no tags, nothing else is weighed for them: they are told of as such.
+    untagged = next((archive / "snapshots").glob("2026-03-01T*")) / "events.json"
+    events = json.loads(untagged.read_text())
+    untagged.write_text(
+        json.dumps([{**event, "tags": []} if number < 2 else event for number, event in enumerate(events)])
+    )
+    funnel = collect_pairs(f"archive:{archive}", tmp_path / "untagged", weights="0,1,0,0", **asked).about.funnel
+    assert funnel["- without a score"] > 0
+    assert "- never open together" not in funnel
+    assert funnel["pairs of markets"] - funnel["- without a score"] == funnel["pairs labelled"]
     for weights in ("1,0", "a,b,c,d", "1,1,0,0"):
         with pytest.raises(UsageError, match="write four of them"):
             collect_pairs(f"archive:{archive}", tmp_path / "pairs", weights=weights, **asked)

@@ -219,6 +219,11 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
 ) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
     assert "sheet.csv" in player.start(*told, "--sheet", "sheet.csv").communicate()[0]
+    document = document_of(player.start(*told, "--sheet", "again.csv", "--json"))
+    assert (document["sheet"], document["pairs"]) == ("again.csv", len(items_of(whole)))
+    refused = player.start(*told, "--sheet", "none.csv", "--people", "sheet.csv")
+    assert "--sheet writes a sheet instead of tables" in " ".join(refused.communicate()[1].split())
+    assert refused.returncode == 2
     with (player.folder / "sheet.csv").open(newline="", encoding="utf-8-sig") as file:
         sheet = list(csv.DictReader(file))
     truth = {name: item["truth"] for name, item in items_of(whole).items()}
@@ -230,7 +235,10 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
     lines = ["pair,rater,label"]
     for name in (row["pair"] for row in sheet):
         lines += [f"{name},ann,{truth[name]['label']}", f"{name},bob,{above[truth[name]['label']]}"]
-    (player.folder / "people.csv").write_text("\n".join(lines))
+    # Two copies of the sheet, one below the other.
+    heads = len(truth) + 1
+    lines.insert(heads, "\ufeff" + lines[0])
+    (player.folder / "people.csv").write_text("\n".join(lines), encoding="utf-8")
     document = document_of(player.start(*told, "--people", "people.csv", "--json"))
     tables = {each["name"]: each["rows"] for each in document["tables"]}
     ann = [LABELS.index(truth[name]["label"]) for name in truth]
@@ -254,6 +262,7 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
         ("pair,rater,label\n{pair},,0.0-0.2\n", "nobody is named under 'rater'"),
         ("pair,rater,label\n{pair},ann,0.0-0.2\n{pair},ann,0.0-0.2\n", "labelled"),
         ("pair,rater,label\n{pair},ann,\n", "has no label"),
+        ('pair,rater,label\n{pair},ann,0.0-0.2\n"x,bob,0.0-0.2\n', "cannot be read as CSV: unexpected end of data"),
     ],
 )
 def test_a_file_of_labels_that_is_none_is_refused(whole: Whole, player: Program, text: str, said: str) -> None:

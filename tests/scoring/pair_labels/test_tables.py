@@ -107,8 +107,10 @@ def test_weights_are_those_by_which_S_is_what_people_say() -> None:
     said = {"p1": 0, "p2": 2, "p3": 4, "p4": 1}
     # The first feature is what was said, the others say nothing.
     facts = {
-        name: replace(fact, features=((said[name] + 0.5) / 5, 0.9, 0.5, 0.5)) for name, fact in READINGS.facts.items()
+        name: replace(fact, features=((said[name] + 0.5) / 5, None, 0.5, 0.5)) for name, fact in READINGS.facts.items()
     }
     (row,) = rows_of("weights", replace(READINGS, facts=facts), PeoplesLabels({"ann": said}))
-    assert (row["synchrony"], row["pairs"], row["MSE"]) == (1.0, 4, pytest.approx(0.0))
+    assert (row["synchrony"], row["pairs"], row["MSE of S"]) == (1.0, 4, pytest.approx(0.0))
+    # No pair has tags: nothing is known of their weight.
+    assert row["tags"] is None
     assert rows_of("weights", people=PeoplesLabels({"ann": said})) == []

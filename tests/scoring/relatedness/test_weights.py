@@ -57,3 +57,14 @@ def test_labels_that_are_always_the_same_have_no_correlation() -> None:
 def test_what_says_nothing_is_refused(features: list[list[float]], labels: list[float], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         fitted_weights(features, labels)
+
+
+def test_a_feature_that_every_pair_lacks_has_no_weight() -> None:
+    features = np.random.default_rng(4).random((60, 4))
+    truth = np.array([0.25, 0.0, 0.15, 0.6])
+    labels = features @ truth
+    features[:, 1] = math.nan
+    assert fitted_weights(features, labels).weights.each == pytest.approx(tuple(truth))
+    # Nor where labels are such that it would only round the others off.
+    labels = np.random.default_rng(5).random(60)
+    assert fitted_weights(features, labels).weights.tags == 0.0
