@@ -152,8 +152,8 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
     process.communicate()
     document_of(asked(player, address))
     assert canonical_at(address) == whole.canonical
-    # What was under way when it died is asked again, and nothing else.
-    assert len(whole.prompts) <= len(reader.asked) <= len(whole.prompts) + 2
+    # Two calls were under way, and two answers may not have been written yet: they are asked again, and nothing else.
+    assert len(whole.prompts) <= len(reader.asked) <= len(whole.prompts) + 4
     assert sorted(set(reader.prompts)) == sorted(set(whole.prompts))
 
 
