@@ -120,10 +120,15 @@ _MONEY_SIGNS = {"USD": "$", "MANA": "M$"}
 def money_sign(currency: str) -> str:
     """Return what stands before an amount of a currency.
 
+    Raises:
+        ValueError: If it is no name.
+
     Examples:
         >>> money_sign("MANA"), money_sign("EUR")
         ('M$', 'EUR ')
     """
+    if not isinstance(currency, str):
+        raise ValueError(f"a currency is a name, got {currency!r:.60}")
     return _MONEY_SIGNS.get(currency, f"{currency} ")
 
 

@@ -46,7 +46,9 @@ ACCOUNTS = AccountsRecord(
     "r", "portfolio_weights", "replay", "main", DAYS, ("x",), np.array([1]), np.array([[0.5], [0.5], [0.6]]), (ACCOUNT,)
 )
 SOUND: Mapping[str, Mapping[str, Any]] = {
-    "account_board": {"record": ACCOUNTS, "convention": scoring.CONVENTIONS["predibot"], "uncertainty": FEW},
+    "account_board": {
+        "record": ACCOUNTS, "convention": scoring.CONVENTIONS["predibot"], "uncertainty": FEW, "currency": "USD",
+    },
     "annualized_return": {"values": [1.0, 2.0], "periods_per_year": 365},
     "as_of_prices": {
         "market_index": [0, 1], "observed_at": [1.0, 2.0], "prices_yes": [0.5, 0.25], "query_market": [0, 1],

@@ -60,7 +60,8 @@ class Reader(ChatServer):
     @property
     def prompts(self) -> list[str]:
         """Return what was asked, each as often as it was."""
-        return [self.prompt(each) for each in self.asked]
+        # A process that was killed while it asked has sent nothing whole.
+        return [self.prompt(each) for each in self.asked if each.body]
 
 
 def answer_to(prompt: str) -> str:
