@@ -13,12 +13,13 @@ from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
+from predibot.domain.clock import format_instant
 from predibot.domain.decision import Abstention, Booking, Decision, Order, Subject
 from predibot.domain.event import Event, EventPage, EventView, MarketRef, Skip
 from predibot.domain.price import CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.domain.trace import Step
-from predibot.errors import ModelRefused, PluginError
+from predibot.errors import ModelRefused, PluginError, UsageError
 from predibot.games.answers import Words
 from predibot.games.fills import FillModel
 from predibot.selection import SelectionRules
@@ -752,6 +753,25 @@ class VenueRequest:
     purpose: Purpose = "decide"
     paces: Paces | None = None
     """What is shared with other processes; None where this one is alone."""
+
+    def live_instant(self) -> datetime:
+        """Return the instant at which a venue is looked at that answers for now only.
+
+        Raises:
+            UsageError: If it is another one than now that is decided at, or is still to come.
+        """
+        now = self.clock()
+        if self.as_of is None:
+            return now
+        if self.purpose == "decide":
+            raise UsageError(
+                f"{self.spec} is live: it answers for now, not for {format_instant(self.as_of)}. "
+                "Leave out --as-of, or decide on a recording with --venue archive:<folder>"
+            )
+        if self.as_of > now:
+            instant = format_instant(self.as_of)
+            raise UsageError(f"{instant} is still to come. Leave out --as-of, or name an earlier instant")
+        return self.as_of
 
 
 @dataclass(frozen=True, slots=True)

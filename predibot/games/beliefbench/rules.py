@@ -13,7 +13,7 @@ from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
-from predibot.games.answers import AnswerComplaint, quoted
+from predibot.games.answers import booked_label
 from predibot.games.beliefbench.form import PairForm
 from predibot.games.beliefbench.reference import PairReferences
 from predibot.games.fills import FillModel
@@ -88,23 +88,8 @@ class Beliefbench:
         Raises:
             AnswerError: If it is anything else.
         """
-        if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
-            raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")
-        if len(answer.labels) != 1:
-            raise AnswerComplaint(f"it has {len(answer.labels)} labels; give exactly one")
-        (said,) = answer.labels
         # A judge says of what kind another's reasons are.
-        allowed = next((labels for labels in (LABELS, REASONINGS) if said.label in labels), None)
-        if said.item_id != view.subject_id:
-            raise AnswerComplaint(
-                f"it labels {quoted(said.item_id)}, which was not asked about; label {view.subject_id}"
-            )
-        if allowed is None:
-            raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(LABELS)}")
-        stated = said.probabilities
-        if any(name not in allowed or not 0.0 <= share <= 1.0 for name, share in stated.items()):
-            raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; mend it, or state none")
-        return Booking()
+        return booked_label(answer, view.subject_id, LABELS, REASONINGS)
 
 
 def _frozen(item: PairItem) -> Event:

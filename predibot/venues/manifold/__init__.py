@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from predibot.contracts import OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
-from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Skip
-from predibot.errors import UsageError
 
 MANIFOLD_URL = "https://api.manifold.markets"
 CURRENCY = "MANA"
@@ -18,14 +16,7 @@ def _open(asked: VenueRequest) -> OpenVenue:
 
     from predibot.venues.manifold.client import Manifold
 
-    if asked.purpose == "decide" and asked.as_of is not None:
-        raise UsageError(
-            f"{asked.spec} is live: it answers for now, not for {format_instant(asked.as_of)}. "
-            "Leave out --as-of, or decide on a recording with --venue archive:<folder>"
-        )
-    if asked.as_of is not None and asked.as_of > asked.clock():
-        instant = format_instant(asked.as_of)
-        raise UsageError(f"{instant} is still to come. Leave out --as-of, or name an earlier instant")
+    now = asked.live_instant()
     closing = ExitStack()
     venue = closing.enter_context(
         Manifold(
@@ -36,7 +27,7 @@ def _open(asked: VenueRequest) -> OpenVenue:
             paces=asked.paces,
         )
     )
-    return OpenVenue(asked.spec, venue, asked.as_of or asked.clock(), closing)
+    return OpenVenue(asked.spec, venue, now, closing)
 
 
 def _url(settings: VenueSettings) -> str:
