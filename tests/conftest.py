@@ -8,10 +8,23 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.costs import Costs
 from tests.ledger.databases import NO_POSTGRES
 
 # In the background a shell has its programs ignore Ctrl-C, and they hand that on to those they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let tests be measured."""
+    parser.addoption("--costs", metavar="FILE", help="write what each test costs, the dearest first")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure where it is asked for, in workers too, which get the option."""
+    if config.getoption("costs", None) is not None:
+        config.pluginmanager.register(Costs(), "costs")
+
 
 # A slow machine is no failure, so laws have no deadline.
 settings.register_profile("predibot", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
