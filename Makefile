@@ -11,7 +11,7 @@ python := .venv/bin/python
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench soak pins metrics docs wheel-contents clean
+.PHONY: help demo test lint types bench soak pins metrics docs clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -46,9 +46,6 @@ docs: .venv/.dev  ## build the docs as a site in build/docs, with a gallery of t
 	@cd build/docs-demo && ../../$(python) -m predibot demo >demo.log 2>&1 || { cat demo.log >&2; exit 1; }
 	@$(python) .ci/docs_pages build/docs-pages sqlite:///build/docs-demo/runs/out/demo.db script_sharp
 	@$(python) -m mkdocs build --strict
-
-wheel-contents: .venv/.dev  ## store the list of files the wheel may hold
-	@.ci/wheel_contents > .venv/wheel_contents.txt && mv .venv/wheel_contents.txt .ci/wheel_contents.txt
 
 clean:  ## remove the environment and caches; runs/out/ stays, it is yours
 	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
@@ -11,7 +12,14 @@ from tests.packaging.conftest import REPOSITORY
 
 MOST_MODULES = 18
 ONE_FILE_A_COMMAND = {"predibot/cli"}
-TOUR = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").split("\n## ")[1]
+CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
+PAGES = [
+    CONTRIBUTING,
+    REPOSITORY / "README.md",
+    REPOSITORY / "tools" / "README.md",
+    *(REPOSITORY / "docs").glob("*.md"),
+]
+TOUR = CONTRIBUTING.read_text("utf-8").split("\n## ")[1]
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +27,18 @@ def graph() -> grimp.ImportGraph:
     return grimp.build_graph("predibot", cache_dir=None)
 
 
-def test_every_path_of_the_tour_exists() -> None:
-    paths = re.findall(r"`((?:predibot|strategies|tools)/[\w/.]*)`", TOUR)
-    assert len(paths) > 40
-    assert [path for path in paths if not (REPOSITORY / path).exists()] == []
+def _paths(page: Path) -> set[Path]:
+    """Return the files that a page names or links to; those of `runs/out/` are made, and the user's."""
+    text = page.read_text("utf-8")
+    named = re.findall(r"`((?:predibot|strategies|tools|tests|docs|runs(?!/out)|\.ci)/[\w/.-]*)`", text)
+    linked = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    return {REPOSITORY / path for path in named} | {page.parent / path for path in linked}
+
+
+def test_every_path_that_a_page_names_exists() -> None:
+    assert len(_paths(CONTRIBUTING)) > 60
+    missing = [f"{page.name}: {path}" for page in PAGES for path in _paths(page) if not path.exists()]
+    assert missing == []
 
 
 def test_the_tour_names_fifteen_changes_and_every_name_it_uses() -> None:
