@@ -11,6 +11,7 @@ with predibot.open_ledger("sqlite:///runs/out/predibot.db") as ledger:
 
 from typing import TYPE_CHECKING
 
+from predibot._lazy import lazily
 from predibot.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
         open_ledger,
         replay,
     )
+else:
+    __getattr__, __dir__ = lazily(__name__)
 
 __all__ = [
     "DecideView",
@@ -54,19 +57,3 @@ __all__ = [
     "open_ledger",
     "replay",
 ]
-
-
-if not TYPE_CHECKING:
-    # A type checker would take every name for one that there is.
-    def __getattr__(name: str) -> object:
-        """Return a name of the Python interface, which loads with the first: a command needs none."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from predibot import api
-
-        return getattr(api, name)
-
-
-def __dir__() -> list[str]:
-    """Return the public names, loaded or not."""
-    return sorted({*globals(), *__all__})

@@ -1,0 +1,34 @@
+"""Names that a package has from elsewhere, each loaded when somebody first asks for it."""
+
+import ast
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from inspect import getsource
+
+
+def lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package that imports its names under `if TYPE_CHECKING`.
+
+    What a type checker reads is read here too, so that where a name comes from is written once.
+    """
+    module = sys.modules[package]
+
+    @cache
+    def homes() -> dict[str, str]:
+        return {
+            alias.name: node.module
+            for node in ast.walk(ast.parse(getsource(module)))
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        }
+
+    def load(name: str) -> object:
+        if name not in module.__all__:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)
+        found = getattr(import_module(homes()[name]), name)
+        setattr(module, name, found)
+        return found
+
+    return load, lambda: sorted({*vars(module), *module.__all__})
