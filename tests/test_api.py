@@ -118,7 +118,8 @@ def test_to_import_the_package_loads_nothing_else() -> None:
         "assert set(predibot.__all__) <= set(dir(predibot))\n"
         "heavy = {'numpy', 'sqlalchemy', 'sqlmodel', 'pydantic', 'httpx', 'rich', 'typer', 'pandas', 'polars'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "assert {name for name in sys.modules if name.startswith('predibot')} == {'predibot', 'predibot._lazy', 'predibot.version'}\n"
+        "ours = {name for name in sys.modules if name.startswith('predibot')}\n"
+        "assert ours == {'predibot', 'predibot._lazy', 'predibot.version'}, ours\n"
         "predibot.open_ledger\n"
         "assert not {'litellm', 'smolagents', 'pandas', 'polars', 'typer'} & set(sys.modules)\n"
     )
