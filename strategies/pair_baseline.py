@@ -9,7 +9,7 @@ from typing import Any, Literal
 from predibot.contracts import Context, Needs, WordForm
 from predibot.domain.decision import Abstention, Decision, Label
 from predibot.errors import PluginError
-from predibot.scoring.relatedness.features import relevance_class
+from predibot.scoring.relatedness.relevance import relevance_class
 
 _DECIMALS = 9
 """As scores have them, so that rounding moves none over the end of a class."""

@@ -17,7 +17,7 @@ from predibot.domain.event import Event
 from predibot.errors import PluginError, UsageError
 from predibot.games.beliefbench import Beliefbench
 from predibot.plugins.strategies import load_strategy, spec_of
-from predibot.scoring.relatedness.features import relevance_class
+from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.text_tasks.pairs import LABELS, LabelledPair, PairedMarket, PairItem, shown_alone
 
 FIRST = PairedMarket("a", "e1", "Will it rain?", "In March.", ("x", "y"), "W", 100.0, "2025-01-01", "2025-01-10")

@@ -23,8 +23,9 @@ from predibot.jobs.pairs.markets import KnownMarkets, archived_markets, ledger_m
 from predibot.jobs.relatedness.embeddings import opened_embedding
 from predibot.ledger.store import Store
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, Weights, relevance_class
+from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, Weights
 from predibot.scoring.relatedness.filters import Filters, filtered, open_days, overlap_days
+from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.text_tasks.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
 from predibot.venues.archive.reader import Archive
 from predibot.whole_file import whole_file

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from predibot.scoring.arguments import Floats, Ints
@@ -18,8 +18,6 @@ WITHIN_DAYS = 2
 GAP_DAYS = 7.0
 """tau: at so many days between the nearest change points their nearness is one half."""
 FEATURES = ("synchrony", "tags", "nearness", "text")
-CLASSES = ("very weak", "weak", "medium", "strong", "very strong")
-_CLASS_ENDS = (0.2, 0.4, 0.6, 0.8)
 _CELLS_AT_ONCE = 2_000_000
 """Of a block, 16 MB an array of them."""
 _FREQUENT_SHARE = 0.02
@@ -190,16 +188,6 @@ def scores_of(beliefs: Beliefs, weights: Weights = EQUAL, vectors: Vectors | Non
     upper = np.triu(found)
     symmetric: Floats = np.where(np.tri(features.n, k=-1, dtype=np.bool_), upper.T, found)
     return symmetric
-
-
-def relevance_class(scores: ArrayLike) -> Ints:
-    """Return which of `CLASSES` each score is in, from 0; each has its lower end, the last its upper one too.
-
-    Examples:
-        >>> relevance_class([0.0, 0.2, 0.59, 0.6, 1.0]).tolist()
-        [0, 1, 2, 3, 4]
-    """
-    return np.searchsorted(_CLASS_ENDS, np.asarray(scores, dtype=np.float64), side="right").astype(np.int64)
 
 
 def _span(points: ChangePoints) -> tuple[int, int]:

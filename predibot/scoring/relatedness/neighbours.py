@@ -6,15 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import (
-    CLASSES,
-    EQUAL,
-    WITHIN_DAYS,
-    Features,
-    Weights,
-    relevance_class,
-)
+from predibot.scoring.relatedness.features import EQUAL, WITHIN_DAYS, Features, Weights
 from predibot.scoring.relatedness.filters import Filtered, Filters, filtered, open_days, overlap_days
+from predibot.scoring.relatedness.relevance import CLASSES, relevance_class
 from predibot.scoring.relatedness.said import FREE_WORDS
 from predibot.scoring.relatedness.texts import Embed, weighted_words
 

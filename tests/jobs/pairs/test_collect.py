@@ -15,8 +15,9 @@ from predibot.jobs.commands.caller import Caller
 from predibot.jobs.pairs.collect import PairsReport, collect_pairs, write_pairs
 from predibot.jobs.pairs.markets import archived_markets, ledger_markets
 from predibot.ledger.store import Store
-from predibot.scoring.relatedness.features import relevance_class, scores_of
+from predibot.scoring.relatedness.features import scores_of
 from predibot.scoring.relatedness.filters import Filters, filtered
+from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.text_tasks.pairs import ACROSS, LABELS, PAIR_FILES
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive

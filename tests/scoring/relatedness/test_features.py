@@ -8,7 +8,8 @@ import pytest
 
 from predibot.scoring.relatedness.beliefs import Beliefs, daily_prices
 from predibot.scoring.relatedness.change_points import change_points, deltas
-from predibot.scoring.relatedness.features import Block, Features, Weights, pairs_from, relevance_class, scores_of
+from predibot.scoring.relatedness.features import Block, Features, Weights, pairs_from, scores_of
+from predibot.scoring.relatedness.relevance import relevance_class
 from tests.scoring.relatedness.made import (
     FIRST_DAY,
     from_logits,
