@@ -9,15 +9,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.costs import Costs
+from tests.golden import golden
 from tests.ledger.databases import NO_POSTGRES
+
+__all__ = ["golden"]
 
 # In the background a shell has its programs ignore Ctrl-C, and they hand that on to those they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let tests be measured."""
+    """Let tests be measured, and golden files be written."""
     parser.addoption("--costs", metavar="FILE", help="write what each test costs, the dearest first")
+    parser.addoption("--golden", action="store_true", help="write the golden files of the tests that run again")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,20 +1,12 @@
 """The program in a process of its own, whose resident memory the system counts."""
 
 import os
-import subprocess
-import sys
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
-ROOT = Path(__file__).resolve().parents[2]
-# It is started by one that is small, because it begins with the figure of who starts it.
-_LAUNCH = """
-import os, sys
-pid = os.posix_spawn(sys.executable, [sys.executable, "-m", "predibot", *sys.argv[2:]], os.environ)
-_, status, used = os.wait4(pid, 0)
-open(sys.argv[1], "w").write(str(used.ru_maxrss))
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
+from tests.forked import predibot_forked
 
 
 @dataclass(frozen=True)
@@ -29,9 +21,8 @@ class Ended:
 
 def predibot_alone(folder: Path, *arguments: str) -> Ended:
     """Run a command in a folder."""
-    resident = folder / "resident"
-    command = [sys.executable, "-S", "-c", _LAUNCH, str(resident), *arguments]
-    around = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, timeout=300, check=False)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Ended(done.returncode, done.stdout, done.stderr, int(resident.read_text()) * unit)
+    with chdir(folder), Path(os.devnull).open() as nothing, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        streams = [each.fileno() for each in (nothing, out, err)]
+        ended = predibot_forked(*arguments, streams=streams, environment=os.environ)
+        said = [each.read() for each in (out, err) if not each.seek(0)]
+    return Ended(ended.code, *said, ended.resident_bytes)

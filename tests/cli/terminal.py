@@ -5,10 +5,12 @@ import os
 import pty
 import re
 import struct
-import subprocess
-import sys
 import termios
+from functools import partial
 from pathlib import Path
+from threading import Thread
+
+from tests.forked import predibot_forked
 
 ROOT = Path(__file__).parents[2]
 _ROWS = 25
@@ -26,26 +28,27 @@ def on_a_terminal(*arguments: str, columns: int, errors: bool = False, **environ
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-    program = subprocess.Popen(
-        [sys.executable, "-m", "predibot", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs if errors else subprocess.DEVNULL,
-        env={**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **environment},
-    )
+    sent = list[bytes]()
+    reader = Thread(target=lambda: sent.extend(iter(partial(_read, ours), b"")))
+    reader.start()
+    with Path(os.devnull).open("w") as nothing:
+        ended = predibot_forked(
+            *arguments,
+            streams=(theirs, theirs, theirs if errors else nothing.fileno()),
+            environment={**kept, "TERM": "xterm-256color", **environment},
+        )
     os.close(theirs)
-    sent = b""
-    while True:
-        try:
-            more = os.read(ours, 65_536)
-        except OSError:
-            # So Linux says that nobody holds the other end any more.
-            break
-        if not more:
-            break
-        sent += more
+    reader.join()
     os.close(ours)
-    return program.wait(timeout=60), sent.decode()
+    return ended.code, b"".join(sent).decode()
+
+
+def _read(terminal: int) -> bytes:
+    """Return what a terminal was sent; nothing once nobody holds its other end, of which Linux makes an error."""
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:
+        return b""
 
 
 def without_colours(sent: str) -> list[str]:

@@ -10,7 +10,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import CONVENTIONS
 from predibot.scoring.evaluation.evaluation import PARTINGS
 from predibot.scoring.inference.expansion import CORRECTED
-from tests.reports.terminal.test_evaluation_grids import everything
+from tests.reports.made_evaluation import made_evaluation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
 
@@ -28,8 +28,8 @@ def keys_of(document: Any) -> Iterator[str]:
 
 def test_every_key_of_the_document_is_explained() -> None:
     named = set(re.findall(r"`(\w+)`", PAGE))
-    horizons = {"1", "30"}
-    assert set(keys_of(evaluation_document(everything()))) - horizons - named == set()
+    horizons = {"1", "7"}
+    assert set(keys_of(evaluation_document(made_evaluation()))) - horizons - named == set()
 
 
 def test_every_convention_part_and_sizing_is_explained() -> None:

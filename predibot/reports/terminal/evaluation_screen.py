@@ -152,7 +152,7 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
     if evaluation.first_results_at is not None:
         first = format_instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
-    print_line(console, f"Missing: {', '.join(missing(evaluation)) or 'nothing'}.")
+    print_line(console, f"Missing: {plain(', '.join(missing(evaluation))) or 'nothing'}.")
     if evaluation.accounts or evaluation.cohorts:
         console.print()
         _print_accounts(console, evaluation, shown)

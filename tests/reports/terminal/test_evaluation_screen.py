@@ -8,10 +8,9 @@ import pytest
 from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation, wanted
 from predibot.reports.terminal.terminal import console_for
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
-from predibot.scoring.records.edge import EdgeCurve
-from tests.reports.terminal.test_evaluation_grids import everything
+from tests.reports.made_evaluation import made_evaluation
 from tests.reports.terminal.test_terminal import screen, shown
-from tests.reports.views.test_leaderboard import LAZY, PRICE, RANDOM, SHARP, evaluated, scored
+from tests.reports.views.test_leaderboard import LAZY, PRICE, RANDOM, SHARP, evaluated
 
 BASELINES = (PRICE, RANDOM, *(replace(PRICE, bot=name) for name in ("favourite", "underdog")))
 BOTS = (*BASELINES, *(replace(LAZY, bot=f"an_agent_with_a_name_{number}", failed=1) for number in range(5)), SHARP)
@@ -38,12 +37,6 @@ def test_ten_bots_fit_80_columns_and_25_lines_with_everything_that_matters() -> 
     assert "Missing: 5 decisions failed." in lines
 
 
-def test_baselines_are_marked() -> None:
-    marked = [line.split()[1] for line in board() if line.split()[1:2] and line.split()[1].endswith("*")]
-    assert marked == ["market_price*", "favourite*", "underdog*", "random_bet*"]
-    assert not any("*" in line for line in board(SHARP, LAZY))
-
-
 def test_a_place_that_may_surprise_is_explained() -> None:
     assert PRICE.edge.interval is not None
     certain = replace(
@@ -55,26 +48,6 @@ def test_a_place_that_may_surprise_is_explained() -> None:
     assert "equals price: an edge of 0 for certain, above those that may be worse." in lines
     assert "Who answered nothing has no place." in lines
     assert not any("equals price" in line or "no place" in line for line in board(SHARP, LAZY))
-
-
-def test_only_columns_that_are_shown_are_explained() -> None:
-    # The sentences that wrap have their words in any line.
-    for width, explained in ((80, True), (60, False)):
-        text = " ".join(board(width=width))
-        assert ("said: share of markets answered." in text) is explained
-        assert "edge: closer to the outcome than the price" in text
-        assert "verdict: rests on E, " in text
-
-
-def test_a_verdict_beside_an_interval_without_0_says_what_it_rests_on() -> None:
-    assert LAZY.edge.interval is not None
-    above = replace(LAZY, edge=replace(LAZY.edge, interval=replace(LAZY.edge.interval, low=0.01, high=0.2)))
-    lines = board(above, PRICE)
-    assert " E below 20 " in next(line for line in lines if "lazy" in line)
-    assert "The interval of lazy leaves out 0 today, but a claim on any day takes E = 20." in " ".join(lines)
-    lines = board(LAZY, PRICE)
-    assert " can't tell " in next(line for line in lines if "lazy" in line)
-    assert "leaves out 0" not in " ".join(lines)
 
 
 def test_full_has_every_row() -> None:
@@ -89,12 +62,6 @@ def test_full_has_every_row() -> None:
     assert all(f"bot_{number} " in returns for number in range(60))
 
 
-def test_curves_are_shown_where_there_is_room() -> None:
-    curves = (EdgeCurve("sharp", (0.0, 1.0, 2.0), (0.0, 0.5, 1.0)),)
-    assert "▁▅█" in " ".join(board(width=100, curves=curves))
-    assert "▁▅█" not in " ".join(board(width=99, curves=curves))
-
-
 @pytest.mark.parametrize("width", [160, 100, 80, 60, 40, 25])
 def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) -> None:
     lines = board(width=width)
@@ -103,41 +70,11 @@ def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) 
     assert sum("no room for" in line for line in lines) == (width < 80)
 
 
-@pytest.mark.parametrize("width", [160, 80, 60])
-def test_all_that_is_missing_is_said_the_gravest_first(width: int) -> None:
-    card = replace(SHARP, failed=1, refused=2, abstained=3, contaminated=4, void=5, cost_usd=None)
-    now = replace(card.horizons["now"], n_unquoted=6)
-    lines = board(replace(card, horizons={**card.horizons, "now": now}), width=width)
-    assert (
-        "Missing: 1 decision failed, 2 answers refused, 6 returns without a quote, 4 not clean, cost of sharp, "
-        "3 abstained, 5 void forecasts."
-    ) in " ".join(lines)
-    assert "Missing: nothing." in board(SHARP)
-
-
-def test_an_edge_that_single_events_make_is_said() -> None:
-    lines = board(scored("sharp", 0.08, 0.01, 0.15, by_event=-0.02), width=160)
-    assert "Counting every event once, the edge is another: sharp -20." in lines
-    assert not any("Counting every event" in line for line in board(SHARP))
-
-
-def test_what_is_ranked_apart_has_a_board_and_sentences_of_its_own() -> None:
-    lines = board(SHARP, apart=evaluated(scored("unsure", -0.1, -0.2, 0.0)), width=160)
-    assert "Cutoff unknown, ranked apart as of 2026-02-13T19:30Z" in lines
-    assert any(line.startswith("Cutoff unknown, ranked apart: Nobody beats the price;") for line in lines)
-
-
 def test_a_venue_out_of_reach_is_said_on_the_summary_and_notes_of_the_record_are_not() -> None:
     lines = board(SHARP, remarks=tuple(f"remark {n}" for n in range(5)), notes=("a detail",))
     assert [line for line in lines if line.startswith("note: ")] == [
         "note: remark 0.", "note: remark 1.", "note: remark 2.", "note: 2 more; --json has them all.",
     ]  # fmt: skip
-
-
-def test_names_of_strangers_cannot_write_on_the_screen() -> None:
-    lines = board(replace(SHARP, bot="\x1b[2Jevil\nbot"), width=160)
-    assert not any("\x1b" in line for line in lines)
-    assert any("[2Jevil bot" in line for line in lines)
 
 
 def test_a_pipe_is_plain() -> None:
@@ -153,8 +90,8 @@ def test_a_screen_shows_the_same_where_only_what_it_shows_is_computed(table: str
     computed = wanted(how)
     assert set(computed) <= set(WANTED)
     whole, bare = screen(200), screen(200)
-    print_evaluation(whole, everything(None), how)
-    print_evaluation(bare, _without(everything(None), set(WANTED) - set(computed)), how)
+    print_evaluation(whole, replace(made_evaluation(None), apart=None), how)
+    print_evaluation(bare, _without(replace(made_evaluation(None), apart=None), set(WANTED) - set(computed)), how)
     assert shown(whole) == shown(bare)
 
 

@@ -20,7 +20,6 @@ from predibot.reports.views.decide import ChosenView, DecisionView, PassedOverVi
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided, evaluation
 
 WIDTHS = [120, 100, 80, 50, 40]
-FIGURES = ["12", "45", "15", "0.0025", "0.0343", "-160.90", "-0.38%", "-12.35", "+1,234.56%", "20%", "–"]
 
 
 class Terminal(io.StringIO):
@@ -42,25 +41,6 @@ def shown(console: Console) -> str:
 
 
 FULL = Shown(full=True)
-
-
-def test_every_number_is_whole_where_there_is_room() -> None:
-    console = screen(200)
-    print_evaluation(console, evaluation("market_price", "a_bot_with_a_rather_long_name"), FULL)
-    words = shown(console).split()
-    assert [figure for figure in FIGURES if figure not in words] == []
-    assert "…" not in shown(console) and "no room for" not in shown(console)
-
-
-@pytest.mark.parametrize("width", [90, 60, 40])
-def test_where_there_is_little_room_tables_stay_tables_and_name_the_columns_that_are_gone(width: int) -> None:
-    console = screen(width)
-    print_evaluation(console, evaluation("market_price", "a_bot_with_a_rather_long_name"), FULL)
-    assert "no room for: " in shown(console)
-    # Two bots at three horizons, with a title, a header and what is below.
-    (returns,) = (part for part in shown(console).split("\n\n") if part.startswith("Returns: "))
-    rows = re.findall(r"^(market_price|a_bot_\S+) +(1 day|7 days|settled) +", returns, flags=re.MULTILINE)
-    assert len(rows) == 6
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -92,25 +72,6 @@ def test_numbers_of_a_column_end_in_the_same_place() -> None:
         "x      –  1",
         "y    123  –",
     ]
-
-
-def test_each_return_stands_beside_the_market_baseline() -> None:
-    console = screen(160)
-    print_evaluation(console, evaluation("random_bet"), Shown(table="returns"))
-    assert re.search(r"random_bet +1 day +– +– +0 +-0.38% +– +-0.38% +2 +0 +20% +-12.35", shown(console))
-    assert re.search(r"random_bet +7 days +– +– +0 +– +– +– +0 +0 +0% +–", shown(console))
-
-
-def test_notes_stand_below() -> None:
-    console = screen(100)
-    print_evaluation(console, evaluation("random_bet", notes=("two decisions have no price",)), FULL)
-    assert shown(console).splitlines()[-1] == "note: two decisions have no price."
-
-
-def test_the_first_day_says_when_there_will_be_results() -> None:
-    console = screen(100)
-    print_evaluation(console, replace(evaluation("random_bet"), first_results_at=AS_OF))
-    assert "Nothing has settled yet; first results about 2026-02-13T19:30Z" in shown(console)
 
 
 def test_an_evaluation_of_nothing_says_so() -> None:

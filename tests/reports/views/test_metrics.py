@@ -3,8 +3,6 @@
 from predibot.reports import figures
 from predibot.reports.terminal.evaluation_grids import metric_grid
 from predibot.reports.terminal.evaluation_screen import Shown as Screen
-from predibot.reports.views.evaluation_csv import score_rows
-from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.metrics import (
     CARD,
     COLUMNS,
@@ -21,7 +19,8 @@ from predibot.reports.views.metrics import (
     document_of,
 )
 from predibot.scoring.records.knowledge import KNOWLEDGE
-from tests.reports.terminal.test_evaluation_grids import everything, printed
+from tests.reports.made_evaluation import made_evaluation
+from tests.reports.terminal.test_evaluation_grids import printed
 from tests.reports.views_of import horizon
 
 IN_NO_TABLE = {
@@ -34,44 +33,13 @@ IN_NO_TABLE = {
 }  # fmt: skip
 
 
-def names(*metrics: Metric) -> set[str]:
-    """Return what they are called in JSON."""
-    return {each.name for each in metrics if each.json}
-
-
-def csv_names(*metrics: Metric, prefix: str = "") -> set[str]:
-    """Return what they are called in CSV, with the ends of their intervals."""
-    inside = [each for each in metrics if each.csv is not None]
-    ends = {f"{prefix}{each.name}_{end}" for each in inside if each.interval for end in ("low", "high")}
-    return ends | {f"{prefix}{each.name}" for each in inside}
-
-
-def test_json_says_what_is_described_and_nothing_else() -> None:
-    document = evaluation_document(everything(None))
-    for bot in document["bots"]:
-        assert set(bot) == {"bot", "edge", "horizons", "intervals", "knowledge"} | names(
-            *CARD, *OPEN, *FORECAST, *COUNTS
-        )
-        assert set(bot["edge"]) == {"interval"} | names(*EDGE)
-        assert all(set(each) == {"intervals"} | names(*HORIZON) for each in bot["horizons"].values())
-    assert all(set(each) == {"knowledge"} | names(*PLACE) for each in document["leaderboard"])
-
-
-def test_csv_and_python_say_what_is_described_and_nothing_else() -> None:
-    edge = {name if name.startswith("edge") else f"edge_{name}" for name in csv_names(*EDGE)}
-    of_bot = csv_names(*CARD, *COUNTS, *FORECAST, *OPEN, *EVIDENCE, *PLACE)
-    returns = {each for label in ("1d_", "30d_", "now_", "settled_") for each in csv_names(*HORIZON, prefix=label)}
-    for row in score_rows(everything(None)):
-        assert set(row.cells()) == {"knowledge", "bot"} | edge | of_bot | returns
-
-
 def test_a_terminal_shows_each_metric_and_says_what_its_header_means() -> None:
     # In full the summary leaves its legend to the tables.
-    text = " ".join((printed(everything(None), 250) + printed(everything(None), 250, Screen())).split())
+    text = " ".join((printed(made_evaluation(None), 250) + printed(made_evaluation(None), 250, Screen())).split())
     always = [each for columns in COLUMNS.values() for each in columns if not each.only_with]
     # What models can have known is told apart where there are any.
     for each in (each for each in always if each.header not in KNOWLEDGE):
-        assert each.header.format(days=30) in text and each.meaning in text, each
+        assert each.header.format(days=7) in text and each.meaning in text, each
     shown = {part for columns in COLUMNS.values() for each in columns for part in each.of.split(".")}
     written = {"e_value_largest", "e_value_worse_largest", "murphy"}
     metrics = {each.name for each in (*CARD, *OPEN, *FORECAST, *EDGE, *HORIZON, *COUNTS, *EVIDENCE, *PLACE)}
