@@ -1,10 +1,10 @@
-"""What parsing pages in child processes costs, of ordinary and of hostile ones: printed, never judged."""
+"""What parsing pages in child processes costs, of ordinary and of hostile ones: printed; `make soak` judges."""
 
 import gzip
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -15,7 +15,7 @@ from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.parse import parsed
 from predibot.research.pages.parser_messages import Parsed, Source
 from predibot.research.pages.parser_pool import ParserPool
-from tests.research.pages.hostile_pages import HOSTILE
+from tests.research.pages.hostile_pages import HOSTILE, end_in_time
 from tests.research.pages.visits import visited
 
 pytestmark = pytest.mark.benchmark
@@ -71,3 +71,16 @@ def test_what_hostile_pages_cost(tmp_path: Path) -> None:
         f"(aim 0); at most {most:.0f} MB of this process and its child (aim 300); the longest took "
         f"{visits[longest]['seconds']:.1f} s ({longest})"
     )
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ParserPool]:
+    made = ParserPool()
+    yield made
+    made.close()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", HOSTILE)
+def test_soak_a_hostile_page_ends_within_its_time_and_leaves_nothing_behind(pool: ParserPool, name: str) -> None:
+    end_in_time(pool, HOSTILE[name](), seconds=0.5)

@@ -266,4 +266,4 @@ def _standing(journal: Iterable[JournalRow]) -> Mapping[Instrument, list[Journal
 
 
 def test_accounts_keep_the_laws() -> None:
-    run_state_machine_as_test(Accounts, settings=settings(max_examples=150, stateful_step_count=40))
+    run_state_machine_as_test(Accounts, settings=settings(max_examples=75, stateful_step_count=40))

@@ -1,6 +1,7 @@
 """Plug-in folders: `strategies/` and `tools/` at the top, imported as parts of the package everywhere."""
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -70,13 +71,12 @@ def test_nothing_leaks_to_the_top_level(from_wheel: Copy, tmp_path: Path, kind: 
     assert f"No module named '{kind}'" in done.stderr
 
 
-def test_the_neighbours_of_an_installed_package_are_not_its_plugins(from_wheel: Copy, tmp_path: Path) -> None:
-    beside = "import pathlib, predibot; print(pathlib.Path(predibot.__file__).parent.parent)"
-    site = Path(from_wheel.run("-c", beside, cwd=tmp_path).stdout.strip())
-    (site / "pyproject.toml").write_text('[project]\nname = "another"\n', encoding="utf-8")
-    (site / "tools").mkdir(exist_ok=True)
-    (site / "tools" / "stray.py").touch()
+def test_the_neighbours_of_an_installed_package_are_not_its_plugins(wheel: Path, tmp_path: Path) -> None:
+    ZipFile(wheel).extractall(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\n', encoding="utf-8")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "stray.py").touch()
 
-    done = from_wheel.run("-c", "import predibot.tools.stray", cwd=tmp_path)
+    done = Copy.of_folder(tmp_path).run("-c", "import predibot.tools.stray", cwd=tmp_path)
 
     assert "No module named 'predibot.tools.stray'" in done.stderr

@@ -1,4 +1,7 @@
-"""Coverage: a tenth of what the benchmark measures; docs/coverage.md has the rest."""
+"""Coverage: a few of the simulations that the benchmark measures; docs/coverage.md has them all.
+
+What an interval is exactly is held by `test_by_pairs.py`; here gross errors of what it should be come out.
+"""
 
 from functools import cache
 
@@ -8,18 +11,18 @@ import pytest
 from tests.scoring import coverage, worlds
 from tests.scoring.coverage import Cell, Mean
 
-A_TENTH = 100
+BATCH = coverage.AT_ONCE
 MEASURED = [("independent", 30), ("nested", 60), ("exclusive", 20), ("deadline", 20)]
 
 
 @cache
 def intervals(world: str, events: int) -> list[Cell]:
     """Return the cells of a world, drawn once for all tests."""
-    return coverage.interval_cells(world, worlds.WORLDS[world], events, A_TENTH)
+    return coverage.interval_cells(world, worlds.WORLDS[world], events, BATCH)
 
 
 def failing(cells: list[Cell]) -> list[Cell]:
-    assert cells and all(cell.n >= A_TENTH for cell in cells)
+    assert cells and all(cell.n >= BATCH for cell in cells)
     return [cell for cell in cells if cell.fails]
 
 
@@ -37,24 +40,24 @@ def test_no_end_is_outside_the_possible(world: str, events: int) -> None:
 
 
 def test_intervals_of_calibrated_forecasts_of_long_odds_hold_their_brier_score() -> None:
-    assert failing(coverage.brier_cells(30, A_TENTH)) == []
+    assert failing(coverage.brier_cells(30, 5 * BATCH)) == []
 
 
 def test_intervals_of_sharpe_ratios_hold_the_truth() -> None:
-    assert failing(coverage.sharpe_cells(A_TENTH)) == []
+    assert failing(coverage.sharpe_cells(10 * BATCH)) == []
 
 
 @pytest.mark.parametrize("world", coverage.LOOKED_AT)
 def test_no_fair_world_looks_beaten_to_who_looks_daily(world: str) -> None:
-    assert failing(coverage.e_value_cells(world, A_TENTH)) == []
+    assert failing(coverage.e_value_cells(world, 2 * BATCH)) == []
 
 
 def test_who_knows_better_than_the_price_is_found_out_and_who_is_as_good_is_not_called_worse() -> None:
-    assert failing(coverage.power_cells(A_TENTH)) == []
+    assert failing(coverage.power_cells(3 * BATCH)) == []
 
 
 def test_now_is_fair_and_the_edge_what_it_should_be_where_events_settle_early_and_settled_is_not() -> None:
-    means = {each.name[2:]: each for each in coverage.deadline_means(300)}
+    means = {each.name[2:]: each for each in coverage.deadline_means(15 * BATCH)}
     fair = [each for (what, _), each in means.items() if what in ("now", "edge")]
     assert len(fair) == 4 and not [each for each in fair if each.fails]
     assert all(each.expected < 0.0 for (what, _), each in means.items() if what == "edge")
@@ -63,7 +66,7 @@ def test_now_is_fair_and_the_edge_what_it_should_be_where_events_settle_early_an
 
 
 def test_leaving_out_questions_of_no_expected_edge_moves_its_expectation_by_nothing() -> None:
-    moved = coverage.left_out_mean(300)
+    moved = coverage.left_out_mean(10 * BATCH)
     assert moved.error > 0.0 and not moved.fails
 
 

@@ -1,10 +1,16 @@
 """Pages made to keep a parser busy, to eat its memory, or to crash it."""
 
 import base64
+import threading
+import time
 import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
+from predibot.research.pages.deadline import Deadline
+from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.pdf_files import pdf_file
 
 
@@ -274,3 +280,33 @@ HOSTILE: dict[str, Callable[[], Hostile]] = {
     "startxref without end": lambda: Hostile("application/pdf", b"%PDF-1.4\n" + b"startxref\n" * 490_000),
     "blanks and no end": lambda: Hostile("application/pdf", b"%PDF-1.4\n" + b" " * 4_900_000),
 }
+
+LIKE_OTHERS = {
+    "a tag with 280,000 attributes", "a tag with 1,600,000 attributes of one letter", "20,000 nested styles",
+    "20,000 hidden elements side by side", "short names of colons", "namespaces", "nested namespaces",
+    "1,000,000 nested elements", "40,000 nested elements with text", "nested tables", "nested lists",
+    "a comment of 5 MB", "a million comments", "entities", "entities without end", "one word of 3 MB", "line ends",
+    "characters of four bytes", "combining marks", "scripts", "deep linked data", "wide linked data",
+    "numbers that are nearly dates", "images, links and forms", "headings", "line breaks", "paragraphs left open",
+    "select and options", "frames", "base and links", "language and direction", "UTF-7", "control characters",
+    "blank lines", "Flate over ASCII85, of z", "Flate in Flate in Flate", "Flate over run lengths", "a predictor",
+    "3,000,000 numbers", "a deep page tree", "a million kids", "no table of objects", "half objects",
+    "startxref without end", "blanks and no end",
+}  # fmt: skip
+"""Pages that only the end of their time ends, as it ends one of the others: for `make soak`."""
+
+
+def end_in_time(pool: ParserPool, page: Hostile, *, seconds: float) -> None:
+    """Hold that a page is read, or given up in words, and that no thread is left behind."""
+    # A parser is there, so that all the time is the page's.
+    ready = Source("text/plain", None, "http://a.example/", 60.0, b"ready")
+    assert pool.parse(ready, Deadline.after(60.0, time.monotonic)).text == "ready"
+    threads = threading.enumerate()
+    source = Source(page.content_type, page.charset, "http://a.example/", seconds, page.body)
+    try:
+        read = pool.parse(source, Deadline.after(seconds, time.monotonic))
+    except PageUnreadable as error:
+        assert str(error).endswith("; take another source")
+    else:
+        assert 0 < len(read.text) < 501_000
+    assert threading.enumerate() == threads

@@ -85,8 +85,9 @@ def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
     recorded: list[Recorded], tokens_of: Callable[[str], int]
 ) -> None:
     markdownify = pytest.importorskip("markdownify").markdownify
-    whole = [tokens_of(markdownify(page.html)) for page in recorded]
-    for shown, most in zip(zip(*visits(recorded, 0, 12), strict=True), (0.30, 0.20), strict=True):
+    some = recorded[::3]
+    whole = [tokens_of(markdownify(page.html)) for page in some]
+    for shown, most in zip(zip(*visits(some, 0, 12), strict=True), (0.30, 0.20), strict=True):
         assert not any(text.startswith("error:") for text in shown)
         costs = [tokens_of(text) for text in shown]
         assert sum(cost / of for cost, of in zip(costs, whole, strict=True)) / len(whole) <= most
@@ -131,10 +132,10 @@ def test_a_page_without_text_has_none(html: str) -> None:
      "<a " + "x=1 " * 100_000 + ">hi", "<" * 200_000, "<p>lorem ipsum" * 10_000, "<?xml encoding='x'?><p>a</p>"],
     ids=["div", "bold", "list", "table", "attributes", "brackets", "paragraphs", "xml"],
 )  # fmt: skip
-def test_hostile_pages_are_read_in_seconds(html: str) -> None:
-    started = time.monotonic()
+def test_hostile_pages_are_read_in_seconds_of_work(html: str) -> None:
+    started = time.process_time()
     main_text(html, "http://a.example/")
-    assert time.monotonic() - started < 15
+    assert time.process_time() - started < 15
 
 
 def test_invisible_and_control_characters_are_taken_out() -> None:

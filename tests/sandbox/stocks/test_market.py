@@ -191,15 +191,14 @@ def followed(market: StockMarket, *, reads: bool) -> np.ndarray:
     before, and filled at the next close; all of SPY where nothing speaks well.
     """
     value = {ticker: market.history(ticker).company_value for ticker in EVERY}
+    stories = {ticker: market.stories(ticker, market.days[0], market.days[-1]) for ticker in DEFAULT_TICKERS}
     rng = np.random.default_rng(5)
     excess = []
     for place in range(5, len(market.days) - 2):
         now = minute_of(market_close(market.days[place])) + 5
         said = {}
         for ticker in DEFAULT_TICKERS:
-            day = market.days[place]
-            stories = market.stories(ticker, day - timedelta(days=4), day)
-            read = [each for each in stories if now - 3 * MINUTES_A_DAY <= each.minute <= now - MINUTES_A_DAY]
+            read = [each for each in stories[ticker] if now - 3 * MINUTES_A_DAY <= each.minute <= now - MINUTES_A_DAY]
             said[ticker] = sum(outlook_of(f"{each.headline} {each.summary}") for each in read)
         if not reads:
             said = {ticker: int(rng.integers(-2, 3)) for ticker in said}

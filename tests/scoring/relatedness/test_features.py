@@ -1,7 +1,9 @@
 """Features: the four ways in which two markets are alike, and S; by hand, by loops, and as laws."""
 
 import datetime
+import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -32,31 +34,37 @@ def with_jumps(days: int, *jumps: int) -> list[float]:
     return prices
 
 
-def by_loops(beliefs: Beliefs, a: int, b: int) -> tuple[float, float, float, float]:
-    """Return the four features of two markets, with the text's by their common words."""
-    points = []
-    for row in (a, b):
-        own = beliefs.prices.market == row
-        price = dict(zip(beliefs.prices.day[own].tolist(), beliefs.prices.price_yes[own].tolist(), strict=True))
-        change = {day: price[day] - price[day - 1] for day in price if day - 1 in price}
-        mean, spread = np.mean(list(change.values())), np.std(list(change.values()), ddof=1)
-        points.append([day for day, each in change.items() if len(change) >= 6 and abs(each - mean) > 2 * spread])
-    ours, theirs = points
-    s1 = s3 = 0.0
-    if ours and theirs:
-        hits = [[any(abs(t - u) < 2 for u in other) for t in own] for own, other in ((ours, theirs), (theirs, ours))]
-        s1 = (np.mean(hits[0]) + np.mean(hits[1])) / 2
-        s3 = 1 / (1 + min(abs(t - u) for t in ours for u in theirs) / 7)
-    union = beliefs.tags[a] | beliefs.tags[b]
-    s2 = len(beliefs.tags[a] & beliefs.tags[b]) / len(union) if union else math.nan
+def by_loops(beliefs: Beliefs) -> Iterator[tuple[int, int, tuple[float, float, float, float]]]:
+    """Yield the four features of any two markets, with the text's by their common words."""
+    points = [jumps_by_loops(beliefs, row) for row in range(beliefs.n)]
     words = sorted({word for text in beliefs.texts for word in text.split()})
     df = np.array([sum(word in text.split() for text in beliefs.texts) for word in words])
-    x, y = (
-        np.array([beliefs.texts[row].split().count(word) for word in words]) * (np.log((1 + beliefs.n) / (1 + df)) + 1)
-        for row in (a, b)
-    )
-    s4 = float(x @ y / (np.linalg.norm(x) * np.linalg.norm(y))) if x.any() and y.any() else math.nan
-    return float(s1), s2, float(s3), s4
+    weighed = [
+        np.array([text.split().count(word) for word in words]) * (np.log((1 + beliefs.n) / (1 + df)) + 1)
+        for text in beliefs.texts
+    ]
+    for a, b in itertools.product(range(beliefs.n), repeat=2):
+        (ours, theirs), (x, y) = (points[a], points[b]), (weighed[a], weighed[b])
+        s1 = s3 = 0.0
+        if ours and theirs:
+            hits = [
+                [any(abs(t - u) < 2 for u in other) for t in own] for own, other in ((ours, theirs), (theirs, ours))
+            ]
+            s1 = float(np.mean(hits[0]) + np.mean(hits[1])) / 2
+            s3 = 1 / (1 + min(abs(t - u) for t in ours for u in theirs) / 7)
+        union = beliefs.tags[a] | beliefs.tags[b]
+        s2 = len(beliefs.tags[a] & beliefs.tags[b]) / len(union) if union else math.nan
+        s4 = float(x @ y / (np.linalg.norm(x) * np.linalg.norm(y))) if x.any() and y.any() else math.nan
+        yield a, b, (s1, s2, s3, s4)
+
+
+def jumps_by_loops(beliefs: Beliefs, row: int) -> list[int]:
+    """Return the days on which a market's price changed by more than two deviations."""
+    own = beliefs.prices.market == row
+    price = dict(zip(beliefs.prices.day[own].tolist(), beliefs.prices.price_yes[own].tolist(), strict=True))
+    change = {day: price[day] - price[day - 1] for day in price if day - 1 in price}
+    mean, spread = np.mean(list(change.values())), np.std(list(change.values()), ddof=1)
+    return [day for day, each in change.items() if len(change) >= 6 and abs(each - mean) > 2 * spread]
 
 
 def made(seed: int, n: int = 24) -> Beliefs:
@@ -74,10 +82,8 @@ def made(seed: int, n: int = 24) -> Beliefs:
 def test_every_feature_is_what_loops_over_days_tags_and_words_find(seed: int) -> None:
     beliefs = made(seed)
     block = Features(beliefs).block(slice(0, beliefs.n), slice(0, beliefs.n))
-    for a in range(beliefs.n):
-        for b in range(beliefs.n):
-            found = [each[a, b] for each in block.each]
-            assert found == pytest.approx(by_loops(beliefs, a, b), nan_ok=True)
+    for a, b, expected in by_loops(beliefs):
+        assert [each[a, b] for each in block.each] == pytest.approx(expected, nan_ok=True)
 
 
 def test_synchrony_is_the_mean_of_both_directions_and_two_days_apart_is_apart() -> None:
