@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 from tests.costs import Costs
 from tests.golden import golden
 from tests.ledger.databases import NO_POSTGRES
+from tests.worlds import worlds
+
+__all__ = ["worlds"]
 
 __all__ = ["golden"]
 

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import signal
 import tempfile
 import warnings
@@ -19,6 +20,8 @@ from sqlalchemy import Engine, create_engine, make_url, text
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
+from predibot.ledger.url import sqlite_file
+from tests.worlds import Worlds, empty
 
 __all__ = ["NO_POSTGRES", "Postgres", "address", "other", "postgres", "store"]
 
@@ -135,16 +138,22 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(address: str) -> Iterator[Store]:
+def store(address: str, worlds: Worlds) -> Iterator[Store]:
     """Open an empty ledger, on each kind of database."""
-    with Store.open(address) as opened:
+    with _opened(address, worlds) as opened:
         yield opened
 
 
+def _opened(address: str, worlds: Worlds) -> Store:
+    if file := sqlite_file(make_url(address)):
+        shutil.copyfile(worlds(empty) / "ledger.db", file)
+    return Store.open(address)
+
+
 @pytest.fixture
-def other(address: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def other(address: str, request: pytest.FixtureRequest, tmp_path: Path, worlds: Worlds) -> Iterator[Store]:
     """Open a second empty ledger, on the other kind of database."""
     is_file = make_url(address).get_backend_name() == "sqlite"
     second = str(request.getfixturevalue("postgres").fresh()) if is_file else f"sqlite:///{tmp_path}/other.db"
-    with Store.open(second) as opened:
+    with _opened(second, worlds) as opened:
         yield opened

@@ -3,7 +3,6 @@
 import hashlib
 import http.client
 import inspect
-import shutil
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from predibot.ledger.store import Store
 from predibot.web.app import PAGES, create_app
 from tests.jobs.program import wait_until
 from tests.web.conftest import NOW, client_of
+from tests.worlds import Worlds, three_games
 
 EVIL = (
     "' OR '1'='1",
@@ -141,12 +141,8 @@ def test_a_token_is_not_taken_from_an_address_and_no_other_site_can_log_in(playe
             assert client_of(store, token=token).get(path).status_code in (303, 401)
 
 
-def test_a_walk_of_all_pages_changes_no_byte_of_the_ledger(played: str, tmp_path: Path) -> None:
-    source = Path(played.removeprefix("sqlite:///"))
-    folder = tmp_path / "ledger"
-    folder.mkdir()
-    shutil.copy(source, folder / source.name)
-    shutil.copytree(f"{source}.files", folder / f"{source.name}.files")
+def test_a_walk_of_all_pages_changes_no_byte_of_the_ledger(worlds: Worlds, tmp_path: Path) -> None:
+    folder = worlds.copy(three_games, tmp_path)
 
     def bytes_of() -> dict[str, str]:
         return {
@@ -156,7 +152,7 @@ def test_a_walk_of_all_pages_changes_no_byte_of_the_ledger(played: str, tmp_path
         }
 
     before = bytes_of()
-    with Store.open_to_read(f"sqlite:///{folder / source.name}") as store:
+    with Store.open_to_read(f"sqlite:///{folder}/ledger.db") as store:
         browser = client_of(store)
         for path in PAGES:
             answer = browser.get(path.replace("{name}", "pairs"))

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from tests.web.conftest import client_of
 from tests.web.test_pages import Links
+from tests.worlds import Worlds, three_games
 
 EVIL = (
     "=1+1<script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}\u202e\x1b[31m'\"&%0d\r\nSet-Cookie: a=b\x00/../"
@@ -76,12 +76,9 @@ def _attack(connection: Connection, *, cohorts: bool) -> None:
 
 
 @pytest.fixture(params=["names", "cohorts too"])
-def attacked(played: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, bool]]:
+def attacked(worlds: Worlds, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, bool]]:
     """Return a browser before a copy of the ledger with three games, its texts replaced, and if cohorts are left."""
-    source = Path(played.removeprefix("sqlite:///"))
-    target = tmp_path / "attacked.db"
-    shutil.copy(source, target)
-    shutil.copytree(f"{source}.files", f"{target}.files")
+    target = worlds.copy(three_games, tmp_path) / "ledger.db"
     steps = [{"step": n, "kind": EVIL, "result": LONG, EVIL: [EVIL, {EVIL: LONG}]} for n in range(1, 4)]
     with Store.open(f"sqlite:///{target}", create=False) as store:
         digest = Traces(store).files.keep("".join(f"{json.dumps(each)}\n" for each in steps).encode())

@@ -20,6 +20,7 @@ from tests.acceptance.conftest import said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import BASE, client_of
 from tests.web.conftest import NOW as WEB_NOW
+from tests.worlds import Worlds, three_games
 
 TOKEN = "a token of sixteen characters and more"
 
@@ -127,15 +128,16 @@ def test_a_list_of_the_api_is_read_page_by_page_and_not_again_while_nothing_chan
     assert (same.status_code, same.content) == (304, b"")
 
 
-def test_pages_show_what_a_decision_adds_and_never_write(played: str) -> None:
-    with Store.open_to_read(played) as store:
+def test_pages_show_what_a_decision_adds_and_never_write(worlds: Worlds, tmp_path: Path) -> None:
+    address = f"sqlite:///{worlds.copy(three_games, tmp_path)}/ledger.db"
+    with Store.open_to_read(address) as store:
         browser = client_of(store)
         before = browser.get("/api/v1/decisions").json()["total"]
         tag = browser.get("/api/v1/decisions").headers["etag"]
         for path in ("/", "/decisions", "/events", "/cohorts", "/status", "/tables/pairs"):
             assert browser.get(path).status_code == 200
         assert browser.get("/api/v1/decisions").headers["etag"] == tag
-        more = ("--as-of", "2026-02-20T12:00Z", "--bots", "random_bet", "--ledger", played)
+        more = ("--as-of", "2026-02-20T12:00Z", "--bots", "random_bet", "--ledger", address)
         venue = ("--venue", "sandbox:events=40,named=1")
         assert said_here("decide", "sandbox_agents", *more, *venue).code == 0
         assert browser.get("/api/v1/decisions").json()["total"] > before

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
 from tests.web.test_pages import Links
+from tests.worlds import Worlds, three_games
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -97,10 +98,8 @@ def test_what_a_killed_call_left_out_is_written_and_what_it_left_over_removed(
     assert left == contents(site)
 
 
-def test_only_what_changed_is_written(played: str, tmp_path: Path) -> None:
-    address = f"sqlite:///{tmp_path}/ledger.db"
-    shutil.copytree(f"{played.removeprefix('sqlite:///')}.files", tmp_path / "ledger.db.files", dirs_exist_ok=True)
-    shutil.copy(played.removeprefix("sqlite:///"), tmp_path / "ledger.db")
+def test_only_what_changed_is_written(worlds: Worlds, tmp_path: Path) -> None:
+    address = f"sqlite:///{worlds.copy(three_games, tmp_path)}/ledger.db"
     asked = ("--html", tmp_path / "site", "--since", "2026-01-01", "--ledger", address, "--json")
     first = said_here("report", *asked).document
     at = ("--from", "2026-01-13T12:00Z", "--to", "2026-01-13T12:00Z", "--bots", "market_price", "--events", "2")
@@ -148,7 +147,7 @@ def test_the_feed_is_rss_with_links_where_the_address_is_known(played: str, tmp_
 
 @pytest.mark.usefixtures("hostile")
 def test_hostile_texts_are_text_in_every_file(tmp_path: Path) -> None:
-    address = f"sqlite:///{tmp_path}/hostile.db"
+    address = f"sqlite:///{tmp_path}/ledger.db"
     assert said_here("report", "--html", tmp_path / "site", "--since", "2026-01-01", "--ledger", address).code == 0
     found = contents(tmp_path / "site")
     for name, content in found.items():
