@@ -9,7 +9,7 @@ from predibot.domain.account import Account, JournalKind, JournalRow
 from predibot.domain.price import Instrument
 from predibot.games.accounts import SETTLING
 from predibot.games.weekly_cohort.methodology import CANNOT_BET_USD
-from predibot.scoring.accounts.cohort_scores import ResolvedBet
+from predibot.scoring.accounts.resolved_bet import ResolvedBet
 
 PositionState = Literal["open", "PENDING", "WON", "LOST", "EXITED", "CANCELLED"]
 """`PENDING` is closed and not settled. `WON` and `LOST` paid 1 and 0. `CANCELLED` is anything else that a resolution

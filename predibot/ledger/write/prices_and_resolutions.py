@@ -7,13 +7,11 @@ from datetime import datetime
 from math import inf
 from typing import Any, Literal
 
-import numpy as np
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.column_types import to_microseconds
-from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
 from predibot.ledger.schema.tables import JournalEntryRow, PricePathRow, ResolutionRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.events import events, instruments, markets, run_events
@@ -103,6 +101,11 @@ def add_observations(
 def _add_points(
     connection: Connection, row: int, seen: Sequence[PricePoint], source: ObservationSource, highest: float
 ) -> int:
+    # Who stores no price, or only asks, needs no numpy.
+    import numpy as np
+
+    from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
+
     blob = connection.execute(select(price_paths.c.points).where(price_paths.c.instrument_row == row)).scalar()
     held, _ = unpacked_points([] if blob is None else [blob], highest=highest)
     code = SOURCES.index(source)

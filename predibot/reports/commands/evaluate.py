@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TypeVar
 
 from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.track import tracked_if_reached
 from predibot.jobs.evaluate import asked_venues, evaluate, evaluate_stored
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.requested_recipe import asked_about
@@ -73,6 +72,9 @@ def evaluate_as_asked(
         at = look_back_at(spec, asking.as_of, caller.clock)
         remarks: list[str] = []
         if settings is not None:
+            # Who asks no venue needs nothing of all that tracking knows.
+            from predibot.jobs.commands.track import tracked_if_reached
+
             for each in there.specs:
                 remarks += tracked_if_reached(store, each, at, settings, caller, listener, own_runs=own_runs)
             # Quotes that were taken just now count too.

@@ -22,7 +22,6 @@ from predibot.reports.views.decide import (
     RunRow,
     SelectionView,
 )
-from predibot.text_tasks.tasks import TASKS
 
 PIPE_WIDTH = 100
 _BLANKS = re.compile(r" +$", re.MULTILINE)
@@ -124,6 +123,9 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
 
 def texts_of(selected: Sequence[ChosenView]) -> tuple[ChosenView, ...]:
     """Return those that are texts of a data set, which bots are asked to label."""
+    # Hardly a command shows texts.
+    from predibot.text_tasks.tasks import TASKS
+
     return tuple(each for each in selected if not each.markets and _task(each) in (*TASKS, _PAIR))
 
 

@@ -7,11 +7,11 @@ from predibot.scoring.accounts.cohort_scores import (
     Brier,
     CohortResult,
     CohortScore,
-    ResolvedBet,
     cohort_score,
     implied_confidence_brier,
     stated_brier,
 )
+from predibot.scoring.accounts.resolved_bet import ResolvedBet
 from predibot.scoring.records.knowledge import Knowledge
 
 BASELINES = ("all_cash", "random_trade")

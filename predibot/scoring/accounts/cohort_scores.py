@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from predibot.scoring.accounts.resolved_bet import ResolvedBet
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
 from predibot.scoring.metrics.probability import brier_score
 
@@ -59,17 +60,6 @@ class Brier:
 
     score: float
     n: int
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedBet:
-    """A bet whose market is resolved."""
-
-    amount_usd: float
-    cash_before_usd: float
-    """Right before it was booked, after the bets of the same answer that stand before it."""
-    won: bool | None
-    """None where no side won."""
 
 
 def cohort_score(results: Sequence[CohortResult], *, archived: bool = False) -> CohortScore | None:

@@ -8,7 +8,7 @@ from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.reports.views.cohorts import cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord, cohort_board
-from predibot.scoring.accounts.cohort_scores import ResolvedBet
+from predibot.scoring.accounts.resolved_bet import ResolvedBet
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, VENUE, WEEK, Weeks, bets, sells
 
 LATER = SUNDAY + 52 * WEEK

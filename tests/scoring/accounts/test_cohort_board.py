@@ -9,7 +9,8 @@ from predibot.reports.terminal.boards.cohorts import cohort_grids
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.views.cohorts import cohort_board_document, cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBot, CohortsRecord, cohort_board
-from predibot.scoring.accounts.cohort_scores import CohortResult, ResolvedBet
+from predibot.scoring.accounts.cohort_scores import CohortResult
+from predibot.scoring.accounts.resolved_bet import ResolvedBet
 from tests.reports.terminal.test_terminal import screen, shown
 from tests.scoring.accounts.test_cohort_scores import SUNDAY
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from predibot.domain.price import Quote
 from predibot.scoring.accounts.cohort_scores import (
     CohortResult,
-    ResolvedBet,
     cohort_score,
     implied_confidence,
     implied_confidence_brier,
     stated_brier,
 )
 from predibot.scoring.accounts.price_provenance import disagreement, provenance
+from predibot.scoring.accounts.resolved_bet import ResolvedBet
 from predibot.scoring.inference.overlap import overlap_interval
 
 SUNDAY = datetime(2026, 3, 1, tzinfo=UTC)
