@@ -3,9 +3,6 @@
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -110,21 +107,6 @@ def shared(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> tuple[li
     """Return both tables in one order, with the columns that both have."""
     names = [name for name in rows[0] if name in others[0]]
     return tuple([{name: row[name] for name in names} for row in ordered(table)] for table in (rows, others))
-
-
-def test_to_import_the_package_loads_nothing_else() -> None:
-    code = (
-        "import predibot, sys\n"
-        "assert set(predibot.__all__) <= set(dir(predibot))\n"
-        "heavy = {'numpy', 'sqlalchemy', 'sqlmodel', 'pydantic', 'httpx', 'rich', 'typer', 'pandas', 'polars'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "ours = {name for name in sys.modules if name.startswith('predibot')}\n"
-        "assert ours == {'predibot', 'predibot._lazy', 'predibot.version'}, ours\n"
-        "predibot.open_ledger\n"
-        "assert not {'litellm', 'smolagents', 'pandas', 'polars', 'typer'} & set(sys.modules)\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=60)
 
 
 def test_every_public_name_is_there_and_no_other() -> None:

@@ -3,7 +3,8 @@
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
@@ -11,49 +12,9 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from predibot.cli import (
-    account,
-    bots,
-    cohort,
-    collect,
-    decide,
-    demo,
-    doctor,
-    evaluate,
-    export,
-    graph,
-    imports,
-    init,
-    ledger,
-    notify,
-    record,
-    relate,
-    replay,
-    report,
-    runs,
-    schedule,
-    score,
-    select,
-    serve,
-    status,
-    tables,
-    trace,
-    track,
-    verify,
-)
 from predibot.cli.command import Command, DecidingCommand, Group, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
 from predibot.version import __version__
-
-app = typer.Typer(
-    name="predibot",
-    cls=Group,
-    help="let bots bet on the future, and say honestly how good they are",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "OMP_NUM_THREADS")
 """By which a user says on how many threads the libraries behind numpy compute, the last one to all of them."""
@@ -73,7 +34,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
     version: Annotated[
@@ -86,42 +46,55 @@ def _options(
         raise typer.Exit(MISUSE)
 
 
-_COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
-    (decide.decide, DecidingCommand, "let every bot of a recipe decide on the top trending events"),
-    (track.track, Command, "collect new prices and resolutions of the ledger's markets"),
-    (evaluate.evaluate, Command, "rank the bots beside the price, with verdicts and intervals"),
-    (status.status, StatusCommand, "say whether what runs by itself does"),
-    (replay.replay, DecidingCommand, "decide at many past instants, and evaluate at the end"),
-    (score.score, Command, "score anybody's forecasts, or an account, from a file"),
-    (report.report, Command, "print the stored runs and scores, asking no venue"),
-    (account.account, Command, "show what a bot's account holds, why, and what was booked"),
-    (cohort.cohort, Command, "list weekly cohorts, or show the members and bets of one"),
-    (relate.relate, Command, "show which events move with one, and why"),
-    (graph.graph, Command, "draw the events that move together"),
-    (trace.trace, Command, "show how an agent came to a decision, or what all of them used"),
-    (select.select, Command, "show which events a run would play, and why not the others"),
-    (verify.verify, Command, "compute a run's receipt anew, or publish the roots of all"),
-    (serve.serve, Command, "show a ledger in a browser, read-only"),
-    (record.record, Command, "write a venue's raw answers as an archive to replay later"),
-    (export.export, Command, "write decisions, bets, prices and more for other programs"),
-    (demo.demo, Command, "run the main job over a simulated world and print the report"),
-    (init.init, Command, "write a recipe to start from"),
-    (bots.bots, Command, "list the strategies, their arguments, and tools"),
-    (notify.notify, Command, "show whom predibot tells of runs, and try it with --test"),
-    (doctor.doctor, Command, "check python, ledger, folders, plug-ins, hosts and keys"),
-)
-for function, kind, words in _COMMANDS:
-    app.command(function.__name__, cls=kind, help=words)(function)
-_GROUPS = (
-    ("runs", runs.GROUP),
-    ("schedule", schedule.GROUP),
-    ("import", imports.GROUP),
-    ("collect", collect.GROUP),
-    ("tables", tables.GROUP),
-    ("ledger", ledger.GROUP),
-)
-for name, group in _GROUPS:
-    app.add_typer(group, name=name)
+_COMMANDS: dict[str, tuple[type[Command], str]] = {
+    "decide": (DecidingCommand, "let every bot of a recipe decide on the top trending events"),
+    "track": (Command, "collect new prices and resolutions of the ledger's markets"),
+    "evaluate": (Command, "rank the bots beside the price, with verdicts and intervals"),
+    "status": (StatusCommand, "say whether what runs by itself does"),
+    "replay": (DecidingCommand, "decide at many past instants, and evaluate at the end"),
+    "score": (Command, "score anybody's forecasts, or an account, from a file"),
+    "report": (Command, "print the stored runs and scores, asking no venue"),
+    "account": (Command, "show what a bot's account holds, why, and what was booked"),
+    "cohort": (Command, "list weekly cohorts, or show the members and bets of one"),
+    "relate": (Command, "show which events move with one, and why"),
+    "graph": (Command, "draw the events that move together"),
+    "trace": (Command, "show how an agent came to a decision, or what all of them used"),
+    "select": (Command, "show which events a run would play, and why not the others"),
+    "verify": (Command, "compute a run's receipt anew, or publish the roots of all"),
+    "serve": (Command, "show a ledger in a browser, read-only"),
+    "record": (Command, "write a venue's raw answers as an archive to replay later"),
+    "export": (Command, "write decisions, bets, prices and more for other programs"),
+    "demo": (Command, "run the main job over a simulated world and print the report"),
+    "init": (Command, "write a recipe to start from"),
+    "bots": (Command, "list the strategies, their arguments, and tools"),
+    "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
+    "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
+}
+"""Each a function in a module of its name."""
+_GROUPS = ("runs", "schedule", "import", "collect", "tables", "ledger")
+"""Each a GROUP of such a module."""
+
+
+def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
+    """Return the program with some of its commands, and load no other: all of them take a tenth of a second."""
+    app = typer.Typer(
+        name="predibot",
+        cls=Group,
+        help="let bots bet on the future, and say honestly how good they are",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_options)
+    for name in names:
+        # `import` is no name that a module may be imported by.
+        module = import_module(f"predibot.cli.{'imports' if name == 'import' else name}")
+        if name in _GROUPS:
+            app.add_typer(module.GROUP, name=name)
+        else:
+            kind, words = _COMMANDS[name]
+            app.command(name, cls=kind, help=words)(getattr(module, name))
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -159,7 +132,8 @@ def _compute_on_one_thread() -> None:
 
 def _run(arguments: list[str]) -> int:
     _compute_on_one_thread()
-    command = get_command(app)
+    named = arguments[:1]
+    command = get_command(program(named) if {*named} & {*_COMMANDS, *_GROUPS} else program())
     for option in command.params:
         if option.name in _COMPLETION_HELP:
             option.help = _COMPLETION_HELP[option.name]  # type: ignore[attr-defined] # every option has one
