@@ -39,12 +39,13 @@ settings.load_profile("predibot")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_state() -> Iterator[None]:
+def _own_state(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let no test read or write what the user's own predibot keeps outside of ledgers."""
     with tempfile.TemporaryDirectory(prefix="predibot-state-") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", folder)
-        # Programs that tests start are compiled once, and not each time where Python is told to write nothing down.
-        patch.setenv("PYTHONPYCACHEPREFIX", str(Path(folder) / "compiled"))
+        # Programs that tests start are compiled once for all workers and sessions, with the libraries they load, and
+        # not each time where Python is told to write nothing down.
+        patch.setenv("PYTHONPYCACHEPREFIX", str(request.config.rootpath / ".pytest_cache" / "compiled"))
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield
 
