@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.worlds import Worlds
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEPENDENCIES = sysconfig.get_path("purelib")
 PARTS = ["pyproject.toml", "README.md", "LICENSE", ".gitignore", "predibot", "strategies", "tools"]
@@ -39,6 +41,11 @@ class Copy:
         """Return predibot as it lies in a folder."""
         return cls(sys.executable, (str(folder), DEPENDENCIES))
 
+    @classmethod
+    def of_environment(cls, folder: Path) -> "Copy":
+        """Return predibot as it is installed in an environment."""
+        return cls(str(folder / "bin" / "python"), (DEPENDENCIES,))
+
     def run(self, *arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run this Python in a folder, with nothing inherited that could point at another copy."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
@@ -53,10 +60,11 @@ def write_probe(folder: Path, place: str) -> None:
     (folder / "probe.py").write_text(PROBE.format(place=place), encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
-def checkout_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the checkout that holds a probe, in a folder with a space in its name."""
-    folder = tmp_path_factory.mktemp("a checkout")
+def copies() -> None:
+    """Make a copy of the checkout that holds a probe, its wheel, and an environment with either installed."""
+    # A folder with a space in its name.
+    folder = Path("a checkout")
+    folder.mkdir()
     for part in PARTS:
         source = REPOSITORY / part
         if source.is_dir():
@@ -65,34 +73,35 @@ def checkout_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(source, folder / part)
     write_probe(folder / "strategies", "checkout")
     (folder / "strategies" / "ignored.pyc").touch()
-    return folder
+    _succeed([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "../wheel"], folder)
+    (wheel,) = Path("wheel").glob("*.whl")
+    _install("editable", "--no-build-isolation", "-e", str(folder))
+    _install("installed", str(wheel))
 
 
 @pytest.fixture(scope="session")
-def wheel(checkout_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(worlds: Worlds) -> Path:
     """Return a wheel built from the copy."""
-    folder = tmp_path_factory.mktemp("wheel")
-    _succeed([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], checkout_folder)
-    (path,) = folder.glob("*.whl")
+    (path,) = worlds(copies).glob("wheel/*.whl")
     return path
 
 
 @pytest.fixture(scope="session")
-def from_checkout(checkout_folder: Path) -> Copy:
+def from_checkout(worlds: Worlds) -> Copy:
     """Return predibot as `PYTHONPATH` finds it in a checkout."""
-    return Copy.of_folder(checkout_folder)
+    return Copy.of_folder(worlds(copies) / "a checkout")
 
 
 @pytest.fixture(scope="session")
-def from_editable(checkout_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Copy:
+def from_editable(worlds: Worlds) -> Copy:
     """Return predibot as an editable install has it."""
-    return _install(tmp_path_factory.mktemp("editable"), "--no-build-isolation", "-e", str(checkout_folder))
+    return Copy.of_environment(worlds(copies) / "editable")
 
 
 @pytest.fixture(scope="session")
-def from_wheel(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Copy:
+def from_wheel(worlds: Worlds) -> Copy:
     """Return predibot as the wheel installs it."""
-    return _install(tmp_path_factory.mktemp("installed"), str(wheel))
+    return Copy.of_environment(worlds(copies) / "installed")
 
 
 @pytest.fixture(params=["checkout", "editable", "wheel"])
@@ -102,14 +111,12 @@ def copy(request: pytest.FixtureRequest) -> Copy:
     return found
 
 
-def _install(environment: Path, *what: str) -> Copy:
-    """Return a fresh environment with predibot in it; its dependencies are those of the tests."""
-    _succeed([sys.executable, "-m", "venv", "--without-pip", str(environment)], environment)
-    installed = Copy(str(environment / "bin" / "python"), (DEPENDENCIES,))
+def _install(environment: str, *what: str) -> None:
+    """Make an environment with predibot in it; its dependencies are those of the tests."""
+    _succeed([sys.executable, "-m", "venv", "--without-pip", environment], Path())
     pip = ("-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--no-index", "--quiet")
-    done = installed.run(*pip, *what, cwd=environment)
+    done = Copy.of_environment(Path(environment).absolute()).run(*pip, *what, cwd=Path())
     assert done.returncode == 0, done.stderr
-    return installed
 
 
 def _succeed(command: list[str], cwd: Path) -> None:
