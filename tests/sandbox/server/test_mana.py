@@ -42,8 +42,8 @@ def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize("instant", INSTANTS)
 def test_an_altered_future_changes_no_byte_of_any_answer(instant: datetime) -> None:
-    plain = World.from_seed(SEED, events=EVENTS)
-    altered = World.from_seed(SEED, events=EVENTS, altered_after=instant)
+    plain = World.from_seed(SEED, events=3)
+    altered = World.from_seed(SEED, events=3, altered_after=instant)
     for (name, one), (_, other) in zip(answers(plain, instant), answers(altered, instant), strict=True):
         assert one == other, name
 
