@@ -193,6 +193,7 @@ def in_docker() -> Container:
     return Container(docker_spec(IMAGE, TOOLS), lambda name, arguments: {"result": f"made {name}"})
 
 
+@pytest.mark.outside
 @with_docker
 @pytest.mark.parametrize(
     ("code", "seen"),
@@ -209,6 +210,7 @@ def test_a_real_container_gives_neither_network_nor_files_nor_more_than_its_shar
         container.run(code, deadline_seconds=30.0)
 
 
+@pytest.mark.outside
 @with_docker
 def test_a_real_container_calls_tools_outside_and_ends_with_its_deadline() -> None:
     with in_docker() as container:
