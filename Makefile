@@ -7,11 +7,14 @@ PYTEST_ARGS ?=
 JOBS ?= logical
 
 python := .venv/bin/python
+# A file of tests runs in one worker, which makes its fixtures once. What is compiled is kept, whatever the shell says.
+pytest = env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest -n $(JOBS) --maxprocesses 4 \
+	--dist loadfile --no-loadscope-reorder
 # Answers no questions, and speaks only of errors.
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench soak pins metrics docs clean
+.PHONY: help demo test test-quick test-outside dearest lint types bench soak pins metrics docs clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -20,7 +23,20 @@ demo: .venv/.runtime  ## set everything up, run the main job over the sandbox, p
 	@$(python) -m predibot demo
 
 test: .venv/.dev  ## set everything up, run the tests (PYTEST_ARGS="-k word" to choose)
-	@$(python) -m pytest -n $(JOBS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
+	@$(pytest) $(PYTEST_ARGS)
+
+test-quick: .venv/.dev  ## the tests that need no process, socket, browser or database
+	@$(pytest) --quick $(PYTEST_ARGS)
+
+# A pass is stored, so that .ci/run knows when the next one is due.
+test-outside: .venv/.dev  ## the tests that need an environment of their own; due when pins change
+	@$(pytest) -m outside $(PYTEST_ARGS)
+	@$(if $(PYTEST_ARGS),,sha256sum pyproject.toml requirements.txt requirements-dev.txt > .ci/outside.sha256)
+
+dearest: .venv/.dev  ## measure every test, and store the dearest files, which are started first
+	@$(pytest) --costs .venv/costs.tsv
+	@awk -F '\t|::' '{ cost[$$2] += $$1 } END { for (file in cost) print cost[file], file }' .venv/costs.tsv | \
+		sort -rn | head -100 | cut -d ' ' -f 2- > tests/dearest.txt
 
 lint: .venv/.dev  ## check style and formatting
 	@$(python) -m ruff check .

@@ -11,26 +11,42 @@ from hypothesis import HealthCheck, settings
 from tests.costs import Costs
 from tests.golden import golden
 from tests.ledger.databases import NO_POSTGRES
+from tests.quick import NOT_QUICK, Quick
 from tests.worlds import worlds
 
-__all__ = ["worlds"]
-
-__all__ = ["golden"]
+__all__ = ["golden", "worlds"]
 
 # In the background a shell has its programs ignore Ctrl-C, and they hand that on to those they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let tests be measured, and golden files be written."""
+    """Let tests be measured, the quick ones be chosen, and golden files be written."""
+    parser.addoption("--quick", action="store_true", help="leave tests that need a process, a socket or a database")
     parser.addoption("--costs", metavar="FILE", help="write what each test costs, the dearest first")
     parser.addoption("--golden", action="store_true", help="write the golden files of the tests that run again")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure where it is asked for, in workers too, which get the option."""
+    """Do what the options ask for, in workers too, which get them."""
     if config.getoption("costs", None) is not None:
         config.pluginmanager.register(Costs(), "costs")
+    if config.getoption("quick", False):
+        # What a test had open or under way when it was left is nobody's fault.
+        for warning in (
+            "ResourceWarning",
+            "pytest.PytestUnraisableExceptionWarning",
+            "pytest.PytestUnhandledThreadExceptionWarning",
+        ):
+            config.addinivalue_line("filterwarnings", f"ignore::{warning}")
+        config.pluginmanager.register(Quick(), "quick")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the dearest files first, so that no worker is left with one at the end."""
+    dearest = Path(__file__).with_name("dearest.txt").read_text(encoding="utf-8").split()
+    places = {file: place for place, file in enumerate(dearest)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
 
 
 # A slow machine is no failure, so laws have no deadline.
@@ -57,12 +73,14 @@ WITHOUT_POSTGRES = "skipped without PostgreSQL"
 
 
 def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:
-    """Count tests that wanted a database, or a browser, apart from others that were skipped."""
+    """Count tests that wanted a database, a browser or a whole run apart from others that were skipped."""
     if report.skipped and isinstance(report.longrepr, tuple):
         if NO_POSTGRES in report.longrepr[2]:
             return WITHOUT_POSTGRES, "s", "SKIPPED"
         if NO_BROWSER in report.longrepr[2]:
             return WITHOUT_BROWSER, "s", "SKIPPED"
+        if NOT_QUICK in report.longrepr[2]:
+            return "left to make test", "", "SKIPPED"
     return None
 
 

@@ -75,6 +75,7 @@ def drawn(alphabet: str, characters: int) -> str:
 
 BYTES = random.Random(1).randbytes(9_000)
 BASE64 = base64.b64encode(BYTES).decode()
+LETTERS = drawn(string.ascii_letters + string.digits, 9_000)
 DENSE = {
     "base64": BASE64,
     "base64 for addresses": base64.urlsafe_b64encode(BYTES).decode(),
@@ -83,9 +84,7 @@ DENSE = {
     "base32": base64.b32encode(BYTES).decode(),
     "base85": base64.b85encode(BYTES).decode(),
     "hexadecimal": BYTES.hex(),
-    "identifiers": " ".join(
-        drawn(string.ascii_letters + string.digits, 9_000)[n : n + 12] for n in range(0, 9_000, 12)
-    ),
+    "identifiers": " ".join(LETTERS[n : n + 12] for n in range(0, 9_000, 12)),
     "numbers": "\n".join(" ".join(f"{n * m * 7.31:,.2f}" for m in range(9)) for n in range(300)),
     "Chinese": "选举委员会宣布投票率为百分之六十一，经济增长放缓，政府公布了新的政策。" * 150,
     "Japanese": "選挙管理委員会は投票率が六十一パーセントだったと発表した。" * 150,
