@@ -77,15 +77,10 @@ def _played(folder: Path, recipe: str = RECIPE, *more: str) -> Played:
 
 
 @pytest.fixture(scope="module")
-def twice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Played, Played]]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", PLANTED)
-        yield _played(tmp_path_factory.mktemp("first")), _played(tmp_path_factory.mktemp("second"))
-
-
-@pytest.fixture(scope="module")
-def played(twice: tuple[Played, Played]) -> Played:
-    return twice[0]
+        yield _played(tmp_path_factory.mktemp("played"))
 
 
 def test_every_bot_has_a_decision_on_every_event(played: Played) -> None:
@@ -146,8 +141,9 @@ def test_an_ensemble_pools_its_members_at_no_cost(played: Played) -> None:
             assert chance == sorted(chances[member, market] for member in ("sharp", "noisy", "overconfident"))[1]
 
 
-def test_the_same_seed_gives_the_same_decisions(twice: tuple[Played, Played]) -> None:
-    first, second = twice
+def test_the_same_seed_gives_the_same_decisions(tmp_path_factory: pytest.TempPathFactory) -> None:
+    first, second = (_played(tmp_path_factory.mktemp("again"), RECIPE, "--events", "3") for _ in range(2))
+    assert len(first.decisions) == 8 * 3
     assert first.exported.out == second.exported.out
 
 

@@ -20,6 +20,7 @@ from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
 from predibot.web.app import PAGES, create_app
+from tests.acceptance.conftest import said_here
 from tests.jobs.program import wait_until
 from tests.web.conftest import NOW, client_of
 from tests.worlds import Worlds, three_games
@@ -162,22 +163,10 @@ def test_a_walk_of_all_pages_changes_no_byte_of_the_ledger(worlds: Worlds, tmp_p
 
 def test_pages_are_answered_while_another_process_decides(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/ledger.db"
-    begin = [
-        sys.executable,
-        "-m",
-        "predibot",
-        "replay",
-        "sandbox",
-        "--ledger",
-        address,
-        "--bots",
-        "market_price,random_bet",
-    ]
-    subprocess.run(
-        [*begin, "--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z"], check=True, capture_output=True
-    )
+    asked = ("replay", "sandbox", "--ledger", address, "--bots", "market_price,random_bet")
+    assert said_here(*asked, "--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z").code == 0
     decides = subprocess.Popen(
-        [*begin, "--from", "2026-01-07T12:00Z", "--to", "2026-01-14T12:00Z"],
+        [sys.executable, "-m", "predibot", *asked, "--from", "2026-01-07T12:00Z", "--to", "2026-01-09T12:00Z"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,0 +1,18 @@
+"""The API beside its own description, asked a hundred times as much as in the tests."""
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs predibot[web]")
+
+from tests.web.conftest import played
+from tests.web.test_schema import ROUTES, ask_often
+
+__all__ = ["played"]
+
+pytestmark = pytest.mark.benchmark
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_soak_every_answer_is_as_described(played: str, route: str) -> None:
+    ask_often(played, route, 400)
+    print(f"\n400 requests of {route}: no answer undescribed")
