@@ -1,11 +1,13 @@
 """The command line as a user meets it: in an empty folder, a command at a time."""
 
 import json
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -36,6 +38,25 @@ def said_here(*arguments: str) -> Said:
     with redirect_stdout(out), redirect_stderr(err):
         code = main(arguments)
     return Said(code, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def own_plugins(kind: str, folder: Path) -> Iterator[None]:
+    """Have the program find plug-ins of a kind in a folder, as one that starts with this folder in its environment."""
+    package = f"predibot.{kind}"
+
+    def forgotten() -> dict[str, ModuleType]:
+        names = [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]
+        return {name: sys.modules.pop(name) for name in names}
+
+    before = forgotten()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"PREDIBOT_{kind.upper()}", str(folder))
+        try:
+            yield
+        finally:
+            forgotten()
+            sys.modules.update(before)
 
 
 @pytest.fixture

@@ -2,19 +2,16 @@
 
 import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from predibot.cli import main
+from tests.acceptance.conftest import own_plugins
 
 FEBRUARY = ("2026-02-13T19:30:00Z", "polymarket-2026-02")
 NOVEMBER = ("2025-11-10T12:00:00Z", "polymarket-daily")
-ROOT = Path(__file__).parents[2]
 LEDGER = ("--ledger", "sqlite:///l.db")
 
 
@@ -84,12 +81,9 @@ def test_a_bot_that_abstains_stands_beside_the_market_on_the_same_decisions(
     )
     folder = f"archive:{shared_data / NOVEMBER[1]}"
     asked = ["decide", "--venue", folder, "--as-of", NOVEMBER[0], *LEDGER, "--bots", "market_price,shy"]
-    subprocess.run(
-        [sys.executable, "-m", "predibot", *asked],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_STRATEGIES": str(tmp_path / "own")},
-        check=True,
-        capture_output=True,
-    )
+    with own_plugins("strategies", tmp_path / "own"):
+        assert main(asked) == 0
+    capsys.readouterr()
     document = said(capsys, "evaluate", "--as-of", "2026-07-01T00:00:00Z", *LEDGER)
     market, shy = bot(document, "market_price")["horizons"], bot(document, "shy")["horizons"]
     assert isinstance(market, dict)
@@ -115,12 +109,9 @@ def test_without_a_book_a_bot_that_stakes_now_and_then_has_no_return_at_the_quot
     )
     folder = f"archive:{shared_data / NOVEMBER[1]}"
     asked = ["decide", "--venue", folder, "--as-of", NOVEMBER[0], *LEDGER, "--bots", "market_price,picky"]
-    subprocess.run(
-        [sys.executable, "-m", "predibot", *asked],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_STRATEGIES": str(tmp_path / "own")},
-        check=True,
-        capture_output=True,
-    )
+    with own_plugins("strategies", tmp_path / "own"):
+        assert main(asked) == 0
+    capsys.readouterr()
     until = ("evaluate", "--as-of", "2026-07-01T00:00:00Z", *LEDGER)
     document = said(capsys, *until)
     picky = bot(document, "picky")

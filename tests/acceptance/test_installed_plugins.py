@@ -1,14 +1,16 @@
 """Plug-ins of an installed package: docs/plugins.md, as it stands there, built as a wheel and played by a recipe."""
 
 import json
-import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+
+from tests.acceptance.conftest import said_here
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
@@ -33,14 +35,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def predibot(folder: Path, site: Path, *arguments: str, code: int = 0) -> str:
-    """Run the program as a user who installed the package does, and return what it prints."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDIBOT_")}
-    env = {**kept, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-m", "predibot", *arguments]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout if "--json" in arguments else done.stdout + done.stderr
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def predibot(*arguments: str, at: Sequence[Path] = (), code: int = 0) -> str:
+    """Run the program as a user does who has packages in these folders, and return what it prints."""
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in at[::-1]:
+            patch.syspath_prepend(folder)
+        done = said_here(*arguments)
+    for name in [name for name in sys.modules if name.startswith(("acme_bots", "broken_moon"))]:
+        del sys.modules[name]
+    assert done.code == code, done.out + done.err
+    return done.out if "--json" in arguments else done.out + done.err
 
 
 def write_recipe(folder: Path, *more: str) -> None:
@@ -50,26 +59,26 @@ def write_recipe(folder: Path, *more: str) -> None:
 
 def test_a_recipe_plays_game_venue_search_tool_and_strategy_of_a_package(tmp_path: Path, site: Path) -> None:
     write_recipe(tmp_path)
-    decided = json.loads(predibot(tmp_path, site, "decide", "acme.toml", "--json"))
+    decided = json.loads(predibot("decide", "acme.toml", "--json", at=[site]))
     (decision,) = decided["decisions"]
     (bet,) = decision["bets"]
     assert (decided["run"]["game"], decided["run"]["venue"]) == ("acme_pick", "acme")
     said = (decision["status"], bet["market_id"], bet["bet_usd"], bet["probability"])
     assert said == ("recorded", "in-time", 1.0, 0.7)
-    traced = predibot(tmp_path, site, "trace", f"{decided['run']['key']}/acme_hunch/delivery", "--json")
+    traced = predibot("trace", f"{decided['run']['key']}/acme_hunch/delivery", "--json", at=[site])
     assert "acme_index" in traced and "acme_polls" in traced
     # It said 0.7 and the market 0.6 of what came true.
-    (scored,) = json.loads(predibot(tmp_path, site, "evaluate", "--json"))["bots"]
+    (scored,) = json.loads(predibot("evaluate", "--json", at=[site]))["bots"]
     assert (scored["bot"], scored["brier"]) == ("acme_hunch", pytest.approx(0.3**2))
-    predibot(tmp_path, site, "ledger", "verify")
+    predibot("ledger", "verify", at=[site])
     # What was stored is scored without the package too.
-    gone = json.loads(predibot(tmp_path, tmp_path / "nowhere", "evaluate", "--json"))
+    gone = json.loads(predibot("evaluate", "--json"))
     assert [each["brier"] for each in gone["bots"]] == [scored["brier"]]
     assert "no venue 'acme'" in json.dumps(gone)
 
 
 def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path: Path, site: Path) -> None:
-    listed = json.loads(predibot(tmp_path, site, "bots", "--json"))
+    listed = json.loads(predibot("bots", "--json", at=[site]))
     installed = {
         each["name"]: each["problem"]
         for each in (*listed["strategies"], *listed["tools"])
@@ -77,8 +86,7 @@ def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path
     }
     assert installed == {"acme_hunch": "", "acme_polls": "", "acme_index": ""}
     write_recipe(tmp_path)
-    nowhere = tmp_path / "nowhere"
-    said = predibot(tmp_path, nowhere, "select", "acme.toml", code=1)
+    said = predibot("select", "acme.toml", code=1)
     assert "acme.toml, line 1: no game 'acme_pick'. Valid are: beliefbench, dollar_per_event" in said
 
 
@@ -89,12 +97,12 @@ def test_a_broken_package_is_one_sentence_with_its_name_and_entry_point(tmp_path
     venues = "[predibot.venues]\nmoon = broken_moon:VENUE\nacme = broken_moon:VENUE\n"
     (about / "entry_points.txt").write_text(f"{venues}[predibot.games]\ngo = json:loads\n", encoding="utf-8")
     (tmp_path / "site/broken_moon.py").write_text("1 / 0\n", encoding="utf-8")
-    both = Path(f"{tmp_path / 'site'}{os.pathsep}{site}")
-    said = predibot(tmp_path, both, "select", "--venue", "moon", code=1)
+    both = (tmp_path / "site", site)
+    said = predibot("select", "--venue", "moon", at=both, code=1)
     broken = "venue 'moon' of package broken (broken_moon:VENUE) does not load: ZeroDivisionError: division by zero"
     assert said.splitlines()[-1].startswith(f"error: {broken}")
-    said = predibot(tmp_path, both, "select", "--venue", "acme", code=1)
+    said = predibot("select", "--venue", "acme", at=both, code=1)
     assert "several packages have a venue 'acme': acme-bots, broken. Uninstall all but one" in said
     (tmp_path / "go.toml").write_text('game = "go"\n[[bots]]\nstrategy = "market_price"\n', encoding="utf-8")
-    said = predibot(tmp_path, both, "select", "go.toml", code=1)
+    said = predibot("select", "go.toml", at=both, code=1)
     assert "go.toml, line 1: game 'go' of package broken (json:loads) has no class Go" in said

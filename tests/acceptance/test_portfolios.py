@@ -1,10 +1,8 @@
 """Portfolios over the simulated world, beside what follows from the world's own prices and payouts."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,9 +15,9 @@ from predibot.contracts import Past
 from predibot.domain.event import Event, Market
 from predibot.domain.resolution import as_known
 from predibot.jobs.open_venue import open_past
+from tests.acceptance.conftest import own_plugins, said_here
 from tests.jobs.tiny import clock
 
-ROOT = Path(__file__).parents[2]
 VENUE = "sandbox:events=40"
 FIRST, SLOTS = datetime.fromisoformat("2026-01-10T00:00:00+00:00"), 19
 RECIPE = """
@@ -98,19 +96,20 @@ def gains(past: Past) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def played(folder: Path, fill: str, *bots: str, past: Past) -> Played:
-    """Play a recipe in a process of its own."""
+    """Play a recipe."""
     listed_bots = "\n".join(f"[[bots]]\n{bot}\n" for bot in bots)
     (folder / "mine.toml").write_text(RECIPE.format(venue=VENUE, fill=fill, bots=listed_bots))
 
     def said(*command: str) -> str:
-        asked = [sys.executable, "-m", "predibot", *command, "--ledger", "sqlite:///x.db"]
-        around = {**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_STRATEGIES": str(folder / "own")}
-        return subprocess.run(asked, cwd=folder, env=around, check=True, capture_output=True, text=True).stdout
+        done = said_here(*command, "--ledger", "sqlite:///x.db")
+        assert done.code == 0, done.out + done.err
+        return done.out
 
     last = (FIRST + timedelta(days=SLOTS - 1)).isoformat()
-    said("replay", "mine.toml", "--from", FIRST.isoformat(), "--to", last, "--as-of", last)
-    (board,) = json.loads(said("evaluate", "--no-track", "--as-of", last, "--json"))["accounts"]
-    said("export", "tables", "--format", "jsonl")
+    with chdir(folder), own_plugins("strategies", folder / "own"):
+        said("replay", "mine.toml", "--from", FIRST.isoformat(), "--to", last, "--as-of", last)
+        (board,) = json.loads(said("evaluate", "--no-track", "--as-of", last, "--json"))["accounts"]
+        said("export", "tables", "--format", "jsonl")
     journal = [json.loads(line) for line in (folder / "tables/journal.jsonl").read_text("utf-8").splitlines()]
     accounts = {each["bot"]: each for each in board["leaderboard"]}
     return Played(past, accounts, {bot: [row for row in journal if row["bot"] == bot] for bot in accounts})

@@ -1,5 +1,6 @@
 """A user's own tool and search provider: docs/tools.md, as it stands there, from a recipe to a trace and a rerun."""
 
+import importlib
 import json
 import os
 import re
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.conftest import Said as Printed
+from tests.acceptance.conftest import own_plugins, said_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, tool_call
 from tests.jobs.tiny import write_archive
 
@@ -67,22 +70,15 @@ class User:
     def write(self, name: str, text: str) -> None:
         (self.folder / "mine").mkdir(exist_ok=True)
         (self.folder / "mine" / f"{name}.py").write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "predibot", *arguments],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_TOOLS": "mine"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+    def run(self, *arguments: str) -> Printed:
+        return said_here(*arguments)
 
     def decide(self, server: ChatServer, more: str, *arguments: str, before: str = "") -> Any:
         (self.folder / "r.toml").write_text(f"{before}\n{agent(server, more)}", encoding="utf-8")
         done = self.run("decide", "r.toml", *(arguments or WORLD), "--json")
-        return json.loads(done.stdout) if done.stdout else done.stderr
+        return json.loads(done.out) if done.out else done.err
 
 
 def agent(server: ChatServer, more: str) -> str:
@@ -93,11 +89,13 @@ def agent(server: ChatServer, more: str) -> str:
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
+    monkeypatch.chdir(tmp_path)
     made = User(tmp_path)
     made.write("base_rate", TOOL)
     made.write("own_index", PROVIDER)
-    return made
+    with own_plugins("tools", tmp_path / "mine"):
+        yield made
 
 
 def told(server: ChatServer, place: int = -1) -> str:
@@ -124,12 +122,12 @@ def test_a_tool_of_one_file_is_called_by_a_bot_traced_and_rerun(user: User) -> N
     years = {"description": "How many years to look back, from 1.", "type": "integer"}
     assert offered["parameters"] == {"type": "object", "properties": {"years": years}, "required": ["years"]}
     (event,) = {each["event_id"] for each in document["decisions"]}
-    trace = user.run("trace", f"{document['run']['key']}/agent/{event}", "--json").stdout
+    trace = user.run("trace", f"{document['run']['key']}/agent/{event}", "--json").out
     steps = json.loads(trace)["steps"]
     assert [step.get("untrusted_mark") for step in steps] == [mark[1], *[None] * (len(steps) - 1)]
     # Nobody is there any more: neither the model nor the tool.
     (user.folder / "mine" / "base_rate.py").unlink()
-    again = json.loads(user.run("decide", "--rerun-traces", document["run"]["key"], "--json").stdout)
+    again = json.loads(user.run("decide", "--rerun-traces", document["run"]["key"], "--json").out)
     assert [each["equal"] for each in again["decisions"]] == [True]
 
 
@@ -176,15 +174,15 @@ def test_a_tool_works_in_processes_of_their_own_and_its_errors_are_told(user: Us
 
 def test_bots_and_doctor_list_what_the_user_has(user: User) -> None:
     user.write("torn", "def torn(:\n")
-    listed = json.loads(user.run("bots", "--json").stdout)["tools"]
+    listed = json.loads(user.run("bots", "--json").out)["tools"]
     found = {each["name"]: (each["kind"], each["origin"], bool(each["problem"])) for each in listed}
     assert found["base_rate"] == ("tool", "PREDIBOT_TOOLS", False)
     assert found["own_index"] == ("search", "PREDIBOT_TOOLS", False)
     assert found["torn"] == ("tool", "PREDIBOT_TOOLS", True)
     assert found["web_search"] == ("tool", "predibot", False)
     doctor = user.run("doctor")
-    assert doctor.returncode == 1
-    assert "torn.py does not load" in " ".join(doctor.stdout.split())
+    assert doctor.code == 1
+    assert "torn.py does not load" in " ".join(doctor.out.split())
 
 
 def test_a_tool_that_hangs_is_abandoned_and_the_program_ends_without_it(user: User) -> None:
@@ -193,10 +191,14 @@ def test_a_tool_that_hangs_is_abandoned_and_the_program_ends_without_it(user: Us
     # Five of them are kept for storing it; in the others a busy machine has to come as far as the call.
     (user.folder / "predibot.toml").write_text("decision_deadline_seconds = 12\n")
     with calling(("stuck", {})) as server:
-        document = user.decide(server, 'tools = ["stuck"]')
-    assert document["exit_code"] in (0, 4)
+        (user.folder / "r.toml").write_text(agent(server, 'tools = ["stuck"]'), encoding="utf-8")
+        command = [sys.executable, "-m", "predibot", "decide", "r.toml", *WORLD, "--json"]
+        around = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ended = subprocess.run(command, env=around, capture_output=True, text=True, timeout=600, check=False)
+    document = json.loads(ended.stdout)
+    assert document["exit_code"] == ended.returncode in (0, 4)
     (event,) = {each["event_id"] for each in document["decisions"]}
-    trace = user.run("trace", f"{document['run']['key']}/agent/{event}", "--json").stdout
+    trace = user.run("trace", f"{document['run']['key']}/agent/{event}", "--json").out
     assert re.search(r"stuck gave no answer in [\d.]+ s and was abandoned", trace)
 
 
@@ -259,4 +261,4 @@ def test_a_file_with_the_name_of_a_tool_of_predibots_own_is_one_sentence(user: U
         said = user.decide(server, "")
     assert "web_search.py has the name of a tool of predibot's own, and has no make_web_search" in str(said)
     assert "Traceback" not in str(said)
-    assert "has no make_web_search" in " ".join(user.run("doctor").stdout.split())
+    assert "has no make_web_search" in " ".join(user.run("doctor").out.split())

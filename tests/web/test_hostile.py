@@ -26,7 +26,7 @@ from tests.worlds import Worlds, three_games
 EVIL = (
     "=1+1<script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}\u202e\x1b[31m'\"&%0d\r\nSet-Cookie: a=b\x00/../"
 )
-LONG = EVIL + "A" * 100_000
+LONG = EVIL + "A" * 25_000
 NAMES = {
     "bots": ("name", "model"),
     "accounts": ("bot", "recipe"),
