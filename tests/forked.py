@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,7 +75,10 @@ def _serve(line: socket.socket) -> None:
             if not begin:
                 return
             asked = json.loads(lines.readline())
-            pid = os.fork()
+            with warnings.catch_warnings():
+                # From Python 3.12 on it is said that there are threads; pyarrow's own one takes no lock of ours.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
             if not pid:
                 _become(streams, asked["folder"], asked["environment"], asked["arguments"])
             for stream in streams:

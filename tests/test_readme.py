@@ -1,10 +1,7 @@
 """The README: what it shows is what happens."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ import pytest
 from predibot.errors import RecipeError
 from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
+from tests.cli.alone import predibot_alone
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,17 +21,9 @@ def blocks(language: str) -> list[str]:
 
 def run(folder: Path, *arguments: str, **environment: str) -> str:
     """Run predibot as a user does, in a folder of its own, and return what it says on stdout."""
-    done = subprocess.run(
-        [sys.executable, "-m", "predibot", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    ended = predibot_alone(folder, *arguments, **environment)
+    assert ended.code == 0, ended.err
+    return ended.out
 
 
 def lines(text: str) -> list[str]:

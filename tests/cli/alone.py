@@ -1,10 +1,12 @@
 """The program in a process of its own, whose resident memory the system counts."""
 
+import json
 import os
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from tests.forked import predibot_forked
 
@@ -18,11 +20,16 @@ class Ended:
     err: str
     resident_bytes: int
 
+    @property
+    def document(self) -> Any:
+        """Return the one JSON document on stdout."""
+        return json.loads(self.out)
 
-def predibot_alone(folder: Path, *arguments: str) -> Ended:
-    """Run a command in a folder."""
+
+def predibot_alone(folder: Path, *arguments: str, **environment: str) -> Ended:
+    """Run a command in a folder, with this in its environment besides what is in ours."""
     with chdir(folder), Path(os.devnull).open() as nothing, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         streams = [each.fileno() for each in (nothing, out, err)]
-        ended = predibot_forked(*arguments, streams=streams, environment=os.environ)
+        ended = predibot_forked(*arguments, streams=streams, environment={**os.environ, **environment})
         said = [each.read() for each in (out, err) if not each.seek(0)]
     return Ended(ended.code, *said, ended.resident_bytes)

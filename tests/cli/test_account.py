@@ -13,14 +13,20 @@ from predibot.ledger.store import Store
 from tests.agents.chat_server import chat_server, completion
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.cli.conftest import Predibot
+from tests.worlds import Worlds
 
 LEDGER = ("--ledger", "sqlite:///accounts.db")
 
 
-@pytest.fixture
-def played(predibot: Predibot) -> Predibot:
+def accounts() -> None:
+    """Make `accounts.db`, whose portfolios go back 35 days."""
     with Store.open(f"sqlite:///{Path.cwd() / 'accounts.db'}") as store:
         fill_accounts(store, Portfolios(bots=4, days=35), np.random.default_rng(5))
+
+
+@pytest.fixture
+def played(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> Predibot:
+    worlds.copy(accounts, tmp_path)
     return predibot
 
 

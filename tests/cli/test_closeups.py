@@ -1,11 +1,12 @@
 """`predibot report` of one bot, one event, pictures and a tear sheet."""
 
+import json
 import os
 import re
 import subprocess
 import sys
-from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,25 +19,27 @@ from predibot.ledger.write.events import events, markets
 from tests.acceptance.conftest import Predibot, Said, said_here
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.benchmarks.cohort_ledgers import Cohorts, fill_cohorts
+from tests.cli.alone import predibot_alone
 from tests.cli.conftest import WORLD
+from tests.cli.terminal import ROOT
+from tests.worlds import Worlds
 
-ROOT = Path(__file__).resolve().parents[2]
-
-URL = "sqlite:///runs/out/predibot.db"
 EVIL = "\x1b[2J\x07</title><script>alert(1)</script>\u202e\u0301 $x_1$ _\u4e2d " + "and on " * 300
 EVIL_BOT = "_<img src=x onerror=alert(1)>\u202e\"' $2$"
 
 
+def two_days() -> None:
+    """Make two runs of five events, and track what they paid."""
+    for day in ("11", "12"):
+        at = ("--as-of", f"2026-01-{day}T12:00Z")
+        assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "5", *at).code == 0
+    assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, worlds: Worlds) -> Path:
     """Return a folder whose ledger has two runs of five events, and what they paid."""
-    folder = tmp_path_factory.mktemp("played")
-    with chdir(folder):
-        for day in ("11", "12"):
-            at = ("--as-of", f"2026-01-{day}T12:00Z")
-            assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "5", *at).code == 0
-        assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
-    return folder
+    return worlds.copy(two_days, tmp_path_factory.mktemp("played"))
 
 
 @pytest.fixture
@@ -47,19 +50,16 @@ def played(folder: Path, predibot: Predibot, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def hostile(tmp_path: Path) -> str:
+def hostile(tmp_path: Path, worlds: Worlds) -> str:
     """Return a ledger all of whose texts are hostile."""
-    with chdir(tmp_path):
-        at = ("--as-of", "2026-01-11T12:00Z")
-        assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "3", *at).code == 0
-        assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
-        with Store.open(URL, create=False) as store, store.write() as connection:
-            connection.execute(update(bots).values(name=EVIL_BOT).where(bots.c.name == "random_bet"))
-            connection.execute(update(events).values(title=EVIL))
-            connection.execute(update(markets).values(question=EVIL))
-            connection.execute(update(forecasts).values(rationale=EVIL))
-            connection.execute(update(decisions).values(rationale=EVIL))
-    return f"sqlite:///{tmp_path}/runs/out/predibot.db"
+    address = f"sqlite:///{worlds.copy(two_days, tmp_path)}/runs/out/predibot.db"
+    with Store.open(address, create=False) as store, store.write() as connection:
+        connection.execute(update(bots).values(name=EVIL_BOT).where(bots.c.name == "random_bet"))
+        connection.execute(update(events).values(title=EVIL))
+        connection.execute(update(markets).values(question=EVIL))
+        connection.execute(update(forecasts).values(rationale=EVIL))
+        connection.execute(update(decisions).values(rationale=EVIL))
+    return address
 
 
 def _only_text(said: Said) -> str:
@@ -146,8 +146,13 @@ def test_two_reports_at_once_are_misuse(played: Predibot) -> None:
     assert not Path("there").exists()
 
 
-def test_pictures_are_the_same_bytes_each_time_and_say_no_date(played: Predibot) -> None:
-    first, second = (played("report", "--figures", name, "--json").document["files"] for name in ("one", "two"))
+def test_pictures_are_the_same_bytes_whatever_settings_somebody_has_and_say_no_date(
+    played: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = played("report", "--figures", "one", "--json").document["files"]
+    (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: none\naxes.facecolor: red\n")
+    monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
+    second = predibot_alone(tmp_path, "report", "--figures", "two", "--json").document["files"]
     names = [Path(file).name for file in first]
     assert [Path(file).name for file in second] == names
     kinds = ("edge", "gain", "calibration", "returns", "price-1")
@@ -156,15 +161,6 @@ def test_pictures_are_the_same_bytes_each_time_and_say_no_date(played: Predibot)
         content = Path("one", name).read_bytes()
         assert content == Path("two", name).read_bytes()
         assert not re.search(rb"dc:date|Matplotlib v|<script", content)
-
-
-def test_pictures_do_not_follow_the_settings_of_somebody(played: Predibot, tmp_path: Path, folder: Path) -> None:
-    played("report", "--figures", "ours")
-    (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: none\naxes.facecolor: red\n")
-    variables = {**os.environ, "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
-    command = [sys.executable, "-m", "predibot", "report", "--figures", "theirs"]
-    subprocess.run(command, env={**variables, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True, timeout=120)
-    assert Path("theirs/edge.svg").read_bytes() == Path("ours/edge.svg").read_bytes()
 
 
 def test_a_tear_sheet_is_one_file_that_asks_nobody_for_anything(played: Predibot) -> None:
@@ -252,29 +248,29 @@ def test_a_ledger_without_a_price_draws_nothing_and_says_so(predibot: Predibot) 
     assert "Nothing to draw yet" in Path("sheet.html").read_text(encoding="utf-8")
 
 
+def _in_a_process(code: str, *commands: tuple[str, ...]) -> list[list[Any]]:
+    """Return code, output and errors of commands that one process of Python is called with, after some code."""
+    program = (
+        f"import json, sys; {code}; from tests.acceptance.conftest import said_here\n"
+        "loaded = lambda: sorted({'matplotlib', 'pandas', 'httpx', 'predibot.jobs.track'} & {*sys.modules})\n"
+        "ended = (said_here(*each) for each in json.loads(sys.argv[1]))\n"
+        "print(json.dumps([(said.code, said.out, said.err, loaded()) for said in ended]))"
+    )
+    command = [sys.executable, "-c", program, json.dumps(commands)]
+    around = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found: list[list[Any]] = json.loads(subprocess.run(command, env=around, check=True, stdout=subprocess.PIPE).stdout)
+    return found
+
+
 def test_without_matplotlib_one_sentence_says_how_to_install_it(played: Predibot, tmp_path: Path) -> None:
-    code = "import sys; sys.modules['matplotlib'] = None; from predibot.cli import main; sys.exit(main(sys.argv[1:]))"
-    for asked in (("--figures", "drawn"), ("--tearsheet", "underdog")):
-        said = subprocess.run(
-            [sys.executable, "-c", code, "report", *asked],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert (said.returncode, said.stdout) == (1, "")
-        told = " ".join(said.stderr.split())
+    asked = (("report", "--figures", "drawn"), ("report", "--tearsheet", "underdog"))
+    for code, out, err, _ in _in_a_process("sys.modules['matplotlib'] = None", *asked):
+        assert (code, out) == (1, "")
+        told = " ".join(err.split())
         assert told == "error: pictures need matplotlib. Install it with: pip install 'predibot[plots]'."
     assert not (tmp_path / "drawn").exists()
 
 
 def test_nobody_loads_matplotlib_who_does_not_draw(played: Predibot) -> None:
-    code = (
-        "import sys; from predibot.cli import main; main(sys.argv[1:]); "
-        "assert not {'matplotlib', 'pandas', 'httpx', 'predibot.jobs.track'} & {*sys.modules}"
-    )
-    for asked in (("report", "--bot", "underdog"), ("report",)):
-        command = [sys.executable, "-c", code, *asked]
-        subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True, timeout=60
-        )
+    asked = (("report", "--bot", "underdog"), ("report",))
+    assert [(code, loaded) for code, _, _, loaded in _in_a_process("pass", *asked)] == [(0, []), (0, [])]

@@ -1,14 +1,12 @@
 """`--executor`: who does the work changes nothing of what is decided."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import Predibot
+from tests.cli.alone import predibot_alone
 
 AGENT = """
 venue = "sandbox:events=20"
@@ -75,15 +73,16 @@ class Chatty:
 
 
 @pytest.mark.parametrize("executor", ["threads:2", "processes:1"])
-def test_what_a_strategy_prints_leaves_the_document_alone(tmp_path: Path, executor: str) -> None:
+def test_what_a_strategy_prints_leaves_the_document_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/chatty.py").write_text(CHATTY)
-    env = {**os.environ, "PREDIBOT_STRATEGIES": str(tmp_path / "mine"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    monkeypatch.setenv("PREDIBOT_STRATEGIES", str(tmp_path / "mine"))
     asked = ("decide", "--venue", "sandbox:events=20", "--events", "2", "--bots", "chatty", "--executor", executor)
-    command = [sys.executable, "-m", "predibot", *asked, "--json"]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert json.loads(done.stdout)["totals"]["abstained"] == 2
-    assert done.stderr.count("is it on?") == 2
+    done = predibot_alone(tmp_path, *asked, "--json")
+    assert json.loads(done.out)["totals"]["abstained"] == 2
+    assert done.err.count("is it on?") == 2
 
 
 def test_both_names_of_a_rerun_at_once_are_refused(predibot: Predibot) -> None:

@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, said_here
 from tests.cli.alone import predibot_alone
+from tests.cli.conftest import daily_tracked
 from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
+from tests.worlds import Worlds
 
 NEW = ("--ledger", "sqlite:///new.db")
 MOST_RESIDENT_BYTES = 450_000_000
@@ -80,13 +82,18 @@ def test_a_wrong_folder_is_an_error_and_makes_no_ledger(predibot: Predibot) -> N
     assert [f"a_run_{number}/a.json: target_date: Field required" in shown.err for number in range(3)] == [True] * 3
 
 
-@pytest.fixture
-def tracked(decided: Predibot) -> Predibot:
-    """Return the program in a folder whose ledger has decisions, prices, resolutions and an imported day."""
-    decided("track")
+def daily_and_imported() -> None:
+    """Decide, track and import a day."""
+    daily_tracked()
     write_day(Path("2025-09-18"))
-    decided("import", "predibench", "2025-09-18")
-    return decided
+    assert said_here("import", "predibench", "2025-09-18").code == 0
+
+
+@pytest.fixture
+def tracked(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> Predibot:
+    """Return the program in a folder whose ledger has decisions, prices, resolutions and an imported day."""
+    worlds.copy(daily_and_imported, tmp_path)
+    return predibot
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
@@ -122,14 +129,14 @@ def test_an_export_with_more_long_texts_than_are_read_at_once_is_imported(tracke
 def many_columns(table: pa.Table) -> pa.Table:
     nothing = pa.nulls(table.num_rows, pa.int8())
     return pa.table(
-        {**dict(zip(table.column_names, table.columns, strict=True)), **{f"{n:x}": nothing for n in range(45_000)}}
+        {**dict(zip(table.column_names, table.columns, strict=True)), **{f"{n:x}": nothing for n in range(9_982)}}
     )
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (many_columns, "runs.parquet has 45,019 columns, and at most 10,000 are read. Write fewer"),
+        (many_columns, "runs.parquet has 10,001 columns, and at most 10,000 are read. Write fewer"),
         (
             lambda table: table.append_column("more", table["run"]),
             "runs.parquet has a column 'more', which no export has. Export it again",

@@ -1,14 +1,14 @@
 """Logs on the command line: which decision a line is about, in threads and in processes, and no key in any."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot, Said
-from tests.jobs.program import Program
+from tests.cli.alone import Ended, predibot_alone
 
 RECIPE = """
 venue = "sandbox:events=20"
@@ -42,24 +42,20 @@ class Noisy:
         in_time(lambda: log.warning("the key is %s\\nINFO forged", key), 10.0)
         raise ValueError(f"no, {key}")
 '''
+Alone = Callable[..., Ended]
 KEY = "sk-acme-0123456789abcdef"
 
 
 @pytest.fixture
-def noisy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Predibot]:
+def noisy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Alone:
     """Return the program, in a process of its own, with a recipe of which one bot logs a key."""
     monkeypatch.chdir(tmp_path)
-    program = Program(tmp_path, {"ACME_API_KEY": KEY})
-    program.strategy("noisy", NOISY)
+    monkeypatch.setenv("ACME_API_KEY", KEY)
+    monkeypatch.setenv("PREDIBOT_STRATEGIES", str(tmp_path / "probes"))
+    Path("probes").mkdir()
+    Path("probes/noisy.py").write_text(NOISY)
     Path("r.toml").write_text(RECIPE)
-
-    def run(*arguments: str) -> Said:
-        process = program.start(*arguments)
-        out, err = process.communicate()
-        return Said(process.returncode, out, err)
-
-    yield run
-    program.close()
+    return partial(predibot_alone, tmp_path)
 
 
 def lines_of(file: str) -> list[dict[str, Any]]:
@@ -67,7 +63,7 @@ def lines_of(file: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("executor", ["threads:2", "processes:2"])
-def test_every_line_says_which_decision_it_is_about_and_none_has_a_key(noisy: Predibot, executor: str) -> None:
+def test_every_line_says_which_decision_it_is_about_and_none_has_a_key(noisy: Alone, executor: str) -> None:
     said = noisy("decide", "r.toml", "--json", "--executor", executor, "--log-file", "logs/log", "--log-json")
     run, events = said.document["run"]["key"], {each["event_id"] for each in said.document["selected"]}
     lines = lines_of("logs/log")
@@ -84,7 +80,7 @@ def test_every_line_says_which_decision_it_is_about_and_none_has_a_key(noisy: Pr
     assert KEY not in said.out + said.err + Path("logs/log").read_text()
 
 
-def test_a_log_of_text_has_a_line_for_each_record(noisy: Predibot) -> None:
+def test_a_log_of_text_has_a_line_for_each_record(noisy: Alone) -> None:
     said = noisy("decide", "r.toml", "--json", "--log-file", "log")
     lines = Path("log").read_text().splitlines()
     assert [line for line in lines if " predibot." not in line] == []
@@ -93,14 +89,14 @@ def test_a_log_of_text_has_a_line_for_each_record(noisy: Predibot) -> None:
     assert sum("the key is ***\\nINFO forged" in line for line in lines) == 2
 
 
-def test_without_a_file_the_records_are_json_on_stderr(noisy: Predibot) -> None:
+def test_without_a_file_the_records_are_json_on_stderr(noisy: Alone) -> None:
     said = noisy("decide", "r.toml", "--json", "--bots", "random_bet", "--log-json")
     lines = [json.loads(line) for line in said.err.splitlines() if line.startswith("{")]
     assert len(lines) == 4
     assert said.document["totals"]["recorded"] == 2
 
 
-def test_the_settings_name_a_log_for_every_command_that_works(noisy: Predibot) -> None:
+def test_the_settings_name_a_log_for_every_command_that_works(noisy: Alone) -> None:
     settings = 'log_file = "log"\nlog_json = true\nlog_file_bytes = 1000\nlog_backups = 1\n'
     Path("predibot.toml").write_text(settings)
     for command in (("decide", "r.toml", "--bots", "random_bet"), ("track",), ("evaluate",), ("runs",)):
@@ -113,6 +109,6 @@ def test_the_settings_name_a_log_for_every_command_that_works(noisy: Predibot) -
     assert (said.code, "setting 'log_backups' is wrong" in said.err) == (1, True)
 
 
-def test_a_log_that_cannot_be_written_ends_the_command_before_anything_is_done(noisy: Predibot) -> None:
+def test_a_log_that_cannot_be_written_ends_the_command_before_anything_is_done(noisy: Alone) -> None:
     said = noisy("decide", "r.toml", "--log-file", ".")
     assert (said.code, "Name another --log-file" in said.err, Path("runs").exists()) == (1, True, False)

@@ -6,19 +6,25 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, said_here
 from tests.cli.conftest import WORLD
 from tests.jobs.tiny import write_archive
+from tests.worlds import Worlds
 
 DAYS = ("2026-01-05T12:00:00Z", "2026-01-07T12:00:00Z", "2026-01-13T12:00:00Z")
 LAST = "2026-01-13T12:00:00Z"
 
 
-@pytest.fixture
-def recorded(predibot: Predibot) -> Predibot:
-    """Return the program beside an archive of three snapshots of the sandbox."""
+def recording() -> None:
+    """Record three snapshots of the sandbox."""
     for at in DAYS:
-        assert predibot("record", "archive", "--venue", WORLD, "--as-of", at, "--days", "1").code == 0
+        assert said_here("record", "archive", "--venue", WORLD, "--as-of", at, "--days", "1").code == 0
+
+
+@pytest.fixture
+def recorded(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> Predibot:
+    """Return the program beside an archive of three snapshots of the sandbox."""
+    worlds.copy(recording, tmp_path)
     return predibot
 
 

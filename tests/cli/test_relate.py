@@ -89,11 +89,7 @@ def test_clusters_are_in_the_document_where_related_ones_are_asked_for(related: 
     document = related("report", *AS_OF, "--clusters", "related", "--json").document
     keys = list(document)
     assert keys[keys.index("clusters") - 1 :][:3] == ["sizings", "clusters", "notes"]
-    assert list(document["clusters"]) == [
-        "events", "clusters", "largest", "fewest_for_an_interval", "too_few", "leaderboard", "conclusions", "bots",
-        "evidence", "comparisons", "parts", "by_category", "by_lead_time_days", "by_confidence", "delays", "sizings",
-    ]  # fmt: skip
-    del document["clusters"]
+    assert document.pop("clusters")["events"] == 12
     assert document == alone
 
 

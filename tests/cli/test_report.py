@@ -5,8 +5,8 @@ import pytest
 from tests.acceptance.conftest import Predibot
 
 
-def test_runs_and_scores_are_printed_without_a_venue(decided: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
-    decided("track")
+def test_runs_and_scores_are_printed_without_a_venue(tracked: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided = tracked
     monkeypatch.setenv("PREDIBOT_GAMMA_URL", "http://127.0.0.1:1")
     document = decided("report", "--json").document
     assert list(document)[:2] == ["runs", "as_of"]

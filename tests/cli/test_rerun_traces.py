@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from predibot.agents.loop.smolagents_library import load_smolagents
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, said_here
+from tests.worlds import Worlds
 
 AGENTS = """
 venue = "sandbox:events=20"
@@ -42,10 +43,23 @@ members = ["sharp", "lazy"]
 """
 
 
-def _decided(program: Predibot, folder: Path, recipe: str = AGENTS.format(limits="")) -> str:
+def _decided(program: Predibot, folder: Path, recipe: str) -> str:
     (folder / "agents.toml").write_text(recipe)
     document = program("decide", "agents.toml", "--json").document
     return str(document["run"]["key"])
+
+
+def all_agents() -> None:
+    """Let agents, an ensemble and a baseline decide."""
+    _decided(said_here, Path(), AGENTS.format(limits=""))
+
+
+@pytest.fixture
+def run(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> str:
+    """Return the key of a run of agents that met no limit, in a folder of its own."""
+    worlds.copy(all_agents, tmp_path)
+    (found,) = predibot("runs", "--json").document["runs"]
+    return str(found["key"])
 
 
 @pytest.mark.parametrize(
@@ -102,8 +116,7 @@ def _write_as_before_types(ledger: Path) -> int:
     return changed
 
 
-def test_a_strategy_that_is_not_there_any_more_is_named(predibot: Predibot, tmp_path: Path) -> None:
-    run = _decided(predibot, tmp_path)
+def test_a_strategy_that_is_not_there_any_more_is_named(predibot: Predibot, tmp_path: Path, run: str) -> None:
     with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
         changed = ledger.execute("UPDATE runs SET recipe_json = replace(recipe_json, '\"one_shot\"', '\"gone\"')")
         assert changed.rowcount == 1
@@ -128,8 +141,9 @@ def test_a_decision_that_ended_at_its_deadline_comes_out_the_same(
     assert [row for row in said.document["decisions"] if not row["equal"]] == []
 
 
-def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(predibot: Predibot, tmp_path: Path) -> None:
-    run = _decided(predibot, tmp_path)
+def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(
+    predibot: Predibot, tmp_path: Path, run: str
+) -> None:
     with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
         ledger.execute(
             "UPDATE forecasts SET probability = 0.123 WHERE decision_id = (SELECT d.id FROM decisions d "
@@ -142,15 +156,13 @@ def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(predibot
     ]
 
 
-def test_a_trace_that_was_changed_is_refused(predibot: Predibot, tmp_path: Path) -> None:
-    run = _decided(predibot, tmp_path)
+def test_a_trace_that_was_changed_is_refused(predibot: Predibot, tmp_path: Path, run: str) -> None:
     trace = next((tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl"))
     trace.write_text(trace.read_text() + json.dumps({"step": 99, "kind": "tool"}) + "\n")
     assert "was changed since" in predibot("decide", "--rerun-traces", run).err
 
 
-def test_the_ledger_stays_as_it_is(predibot: Predibot, tmp_path: Path) -> None:
-    run = _decided(predibot, tmp_path)
+def test_the_ledger_stays_as_it_is(predibot: Predibot, tmp_path: Path, run: str) -> None:
     before = predibot("export", "--canonical").out
     assert "12 of 12 decisions are the same again" in predibot("decide", "--rerun-traces", run).out
     assert predibot("export", "--canonical").out == before

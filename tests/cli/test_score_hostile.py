@@ -75,7 +75,7 @@ def bomb_of_one_long_word() -> pa.Table:
 
 
 def bomb_of_one_page() -> pa.Table:
-    return table(1, question=pa.array(["x" * 400_000_000]))
+    return table(1, question=pa.array(["x" * 280_000_000]))
 
 
 def bomb_of_a_list() -> pa.Table:

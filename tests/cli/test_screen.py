@@ -1,30 +1,15 @@
 """The screen that evaluations open with, in a real terminal, in a pipe and without colours."""
 
-from collections.abc import Iterator
-from contextlib import chdir
-
 import pytest
 
-from tests.acceptance.conftest import Predibot, said_here
-from tests.cli.conftest import WORLD
+from tests.acceptance.conftest import Predibot
 from tests.cli.terminal import on_a_terminal, without_colours
 
 AS_OF = "2026-02-20T12:00Z"
 EVALUATE = ("evaluate", "--no-track", "--as-of", AS_OF)
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
-    """Return the program in a folder whose ledger has runs of some weeks, of which much is settled."""
-    with chdir(tmp_path_factory.mktemp("played")):
-        for day in (1, 11, 21):
-            at = f"2026-01-{day:02d}T12:00Z"
-            assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "5", "--as-of", at).code == 0
-        assert said_here("track", "--as-of", AS_OF).code == 0
-        yield said_here
-
-
-@pytest.mark.parametrize("columns", [60, 80, 100, 160])
+@pytest.mark.parametrize("columns", [60, 100])
 def test_a_terminal_of_any_width_shows_one_table_and_no_line_is_wider(played: Predibot, columns: int) -> None:
     code, sent = on_a_terminal(*EVALUATE, columns=columns)
     lines = without_colours(sent)
@@ -39,14 +24,6 @@ def test_a_terminal_of_any_width_shows_one_table_and_no_line_is_wider(played: Pr
     assert ("edge over time" in lines[1]) is (columns >= 100)
 
 
-def test_the_first_25_lines_of_80_columns_name_the_best_bot_its_verdict_and_what_is_missing(played: Predibot) -> None:
-    first = without_colours(on_a_terminal(*EVALUATE, columns=80)[1])[:25]
-    assert first[2].split()[1:2] == ["market_price*"] and "too few yet" in first[2]
-    assert any(line.startswith("Nobody beats the price") for line in first)
-    assert any(line.startswith("Missing: ") for line in first)
-    assert any("--full has every table" in line for line in first)
-
-
 def test_without_colours_a_terminal_gets_plain_text(played: Predibot) -> None:
     plain, coloured = (on_a_terminal(*EVALUATE, columns=80, **more)[1] for more in ({"NO_COLOR": "1"}, {}))
     assert "\x1b" not in plain and "\x1b" in coloured
@@ -59,13 +36,6 @@ def test_a_pipe_gets_plain_text_with_sentences_in_one_piece(played: Predibot) ->
     table = said.split("\n\n")[0]
     assert max(map(len, table.splitlines())) <= 100
     assert "\nalways_half and random_bet" in said or "Nobody beats the price" in said
-
-
-def test_every_table_fits_every_terminal(played: Predibot) -> None:
-    for columns in (60, 160):
-        lines = without_colours(on_a_terminal(*EVALUATE, "--full", columns=columns)[1])
-        assert max(map(len, lines)) <= columns
-        assert "Decisions" in lines
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, said_here
 from tests.cli.conftest import WORLD
+from tests.worlds import Worlds
 
 AGENT = """
 venue = "sandbox:events=20"
@@ -23,11 +24,16 @@ model = "sandbox/sharp"
 """
 
 
+def one_agent() -> None:
+    """Let one agent decide."""
+    Path("agent.toml").write_text(AGENT)
+    assert said_here("decide", "agent.toml").code == 0
+
+
 @pytest.fixture
-def agent(predibot: Predibot, tmp_path: Path) -> Predibot:
+def agent(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> Predibot:
     """Return the program in a folder whose ledger has one agent's decision."""
-    (tmp_path / "agent.toml").write_text(AGENT)
-    assert predibot("decide", "agent.toml").code == 0
+    worlds.copy(one_agent, tmp_path)
     return predibot
 
 
