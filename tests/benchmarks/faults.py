@@ -149,7 +149,7 @@ def draw(seed: int, number: int, root: Path) -> list[Fault]:
 
 
 def _reaching(folder: Path, costs: Path) -> dict[str, list[tuple[float, str]]]:
-    """Return the tests of each function, and under its file those of all, with their costs."""
+    """Return the tests of each function, and under its file those of all, with their costs; no test without one."""
     cost = {test: float(seconds) for seconds, test in (line.split("\t", 1) for line in costs.read_text().splitlines())}
     found: dict[str, set[str]] = defaultdict(set)
     for file in folder.glob("*.jsonl"):
@@ -158,7 +158,7 @@ def _reaching(folder: Path, costs: Path) -> dict[str, list[tuple[float, str]]]:
             for function in functions:
                 found[function].add(test)
                 found[function.partition(":")[0]].add(test)
-    return {name: sorted((cost.get(test, 1.0), test) for test in tests) for name, tests in found.items()}
+    return {name: sorted((cost[test], test) for test in tests if test in cost) for name, tests in found.items()}
 
 
 def _order(fault: Fault, tests: list[tuple[float, str]]) -> list[str]:
