@@ -16,7 +16,7 @@ from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
 from predibot.sandbox.stocks.folder import SIMULATED_FILE, simulated_seed
 from predibot.venues.stocks.daily_prices import HIGHEST_PRICE_USD, LARGEST_SPLIT, LOWEST_PRICE_USD
-from predibot.venues.stocks.plain_table import Days, Floats, read_plain
+from predibot.venues.stocks.plain_table import ONE_DAY, Days, Floats, read_plain
 from predibot.venues.stocks.recording import ACTION_COLUMNS, ACTIONS_FILE, CLOSED_HOUR, recorded_tickers
 
 SECTORS_FILE = "sectors.csv"
@@ -62,7 +62,8 @@ class StockFolder:
     def places(self, until: datetime) -> int:
         """Return how many days have a close that is known by an instant."""
         at = until.astimezone(UTC)
-        last = np.datetime64(at.date(), "D") - (0 if at.time() >= time(CLOSED_HOUR) else 1)
+        today = np.datetime64(at.date(), "D")
+        last = today if at.time() >= time(CLOSED_HOUR) else today - ONE_DAY
         return int(np.searchsorted(self.days, last, side="right"))
 
 
@@ -291,7 +292,7 @@ def _trading_days(
     for name, (on, _, _) in stated.items():
         if on.size:
             gone = [each.effective_at.date() for each in actions.get(name, ()) if each.kind == "delisting"]
-            end = np.datetime64(min(gone), "D") if gone else every[-1] + 1
+            end = np.datetime64(min(gone), "D") if gone else every[-1] + ONE_DAY
             listed[np.searchsorted(every, on[0]) : np.searchsorted(every, end)] += 1
     is_trading = 2 * rows >= listed
     for each, count, of in zip(

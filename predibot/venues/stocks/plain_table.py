@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Days = NDArray[np.datetime64]
+ONE_DAY = np.timedelta64(1, "D")
 Floats = NDArray[np.float64]
 
 _DATE = 10
@@ -60,7 +61,7 @@ def _days(text: NDArray[np.uint8], first: NDArray[np.int64], end: NDArray[np.int
     if (year < 1).any() or (month < 1).any() or (month > 12).any() or (day < 1).any():
         return None
     months = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
-    days: Days = months.astype("datetime64[D]") + (day - 1)
+    days: Days = months.astype("datetime64[D]") + (day - 1) * ONE_DAY
     return None if (days.astype("datetime64[M]") != months).any() else days
 
 
