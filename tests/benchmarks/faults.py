@@ -22,6 +22,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 
 ROOMS = ("predibot", "tools", "strategies")
@@ -39,9 +40,10 @@ OPERATORS = {
     ],
     "constant": ["core/NumberReplacer", "core/ReplaceTrueWithFalse", "core/ReplaceFalseWithTrue"],
 }
-CHEAPEST_FIRST = 400
-"""Tests that are tried before all others: most faults are caught by a cheap one that is near."""
-LONGEST_SECONDS = 900
+CPU_SECONDS = 90.0
+"""Of tests that are tried for one fault."""
+LONGEST_SECONDS = 1_800
+"""Until a run hangs."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,10 @@ def _reaching(folder: Path, costs: Path) -> dict[str, list[tuple[float, str]]]:
 def _order(fault: Fault, tests: list[tuple[float, str]]) -> list[str]:
     """Return tests in the order they are tried: those of the same room before others, the cheap before the dear."""
     room = "tests/" + "/".join(Path(fault.file).parent.parts[1:])
-    near = [test for _, test in tests if test.startswith((room, fault.file))]
-    return [*near, *(test for _, test in tests if not test.startswith((room, fault.file)))]
+    near = [each for each in tests if each[1].startswith((room, fault.file))]
+    near += [each for each in tests if not each[1].startswith((room, fault.file))]
+    spent = accumulate(seconds for seconds, _ in near)
+    return [test for (_, test), seconds in zip(near, spent, strict=True) if seconds <= CPU_SECONDS]
 
 
 def try_fault(fault: Fault, tree: Path, python: str, tests: list[str]) -> str | None:
@@ -175,12 +179,9 @@ def try_fault(fault: Fault, tree: Path, python: str, tests: list[str]) -> str | 
     except LookupError as gone:
         return f"not planted: {gone}"
     try:
-        for part in (tests[:CHEAPEST_FIRST], tests[CHEAPEST_FIRST:]):
-            if part and (caught := _first_failing(tree, python, part)):
-                return caught
+        return _first_failing(tree, python, tests) if tests else None
     finally:
         (tree / fault.file).write_text(original, encoding="utf-8")
-    return None
 
 
 def _first_failing(tree: Path, python: str, tests: list[str]) -> str | None:
@@ -210,16 +211,18 @@ def main() -> None:
     for name in ("tree", "reached", "costs"):
         running.add_argument(f"--{name}", type=Path, required=True)
     running.add_argument("--python", default=sys.executable)
-    running.add_argument("--part", default="0/1", help="which of how many parts: 0/2 takes every second fault")
+    running.add_argument("--only", default="", help="numbers of faults, with commas between; all of them if left out")
     given = parser.parse_args()
     if given.does == "draw":
         drawn = draw(given.seed, given.number, Path(__file__).resolve().parents[2])
         print(json.dumps([asdict(fault) for fault in drawn], indent=1))
         return
-    part, parts = map(int, given.part.split("/"))
+    only = {int(number) for number in given.only.split(",") if number}
     reaching = _reaching(given.reached, given.costs)
     faults = [Fault(**fault) for fault in json.loads(given.faults.read_text(encoding="utf-8"))]
-    for number, fault in list(enumerate(faults))[part::parts]:
+    for number, fault in enumerate(faults):
+        if only and number not in only:
+            continue
         tests = reaching.get(f"{fault.file}:{fault.function}", [])
         caught = try_fault(fault, given.tree, given.python, _order(fault, tests))
         print(json.dumps({"fault": number, "reached_by": len(tests), "caught": caught}), flush=True)
