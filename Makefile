@@ -38,7 +38,7 @@ test-outside: .venv/.dev  ## the tests that need an environment of their own; du
 
 dearest: .venv/.dev  ## measure every test, and store the dearest files, which are started first
 	@$(pytest) --costs .venv/costs.tsv
-	@awk -F '\t|::' '{ cost[$$2] += $$1 } END { for (file in cost) print cost[file], file }' .venv/costs.tsv | \
+	@awk -F '\t|::' '{ cost[$$3] += $$1 } END { for (file in cost) print cost[file], file }' .venv/costs.tsv | \
 		sort -rn | head -100 | cut -d ' ' -f 2- > tests/dearest.txt
 
 lint: .venv/.dev  ## check style and formatting

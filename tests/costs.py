@@ -1,7 +1,8 @@
 """What a test costs: CPU seconds of its own process and of its children, set-up included.
 
 A fixture that several tests share is paid by the test that asks for it first.
-`pytest --costs FILE` writes one line a test, the dearest first.
+`pytest --costs FILE` writes one line a test, the dearest first: CPU seconds, by how many MB the most that its process
+ever held has grown, and its name.
 """
 
 import os
@@ -31,6 +32,7 @@ class Costs:
     def __init__(self) -> None:
         self.began: float = 0.0
         self.cpu_seconds: dict[str, float] = {}
+        self.grown_mb: dict[str, int] = {}
         self.memory_mb: dict[str, int] = {}
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -51,14 +53,15 @@ class Costs:
         if report.when == "teardown" and hasattr(report, "cpu_seconds"):
             self.cpu_seconds[report.nodeid] = report.cpu_seconds
             worker = getattr(report, "worker_id", "alone")
-            self.memory_mb[worker] = max(report.memory_mb, self.memory_mb.get(worker, 0))
+            self.grown_mb[report.nodeid] = report.memory_mb - self.memory_mb.get(worker, 0)
+            self.memory_mb[worker] = report.memory_mb
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         file = config.getoption("costs")
         if file is None or hasattr(config, "workerinput"):
             return
         dearest = sorted(self.cpu_seconds.items(), key=lambda entry: -entry[1])
-        Path(file).write_text("".join(f"{seconds:.3f}\t{test}\n" for test, seconds in dearest))
+        Path(file).write_text("".join(f"{seconds:.3f}\t{self.grown_mb[test]}\t{test}\n" for test, seconds in dearest))
         total = sum(self.cpu_seconds.values())
         memory = ", ".join(f"{worker} {mb} MB" for worker, mb in sorted(self.memory_mb.items()))
         terminalreporter.write_line(f"{total:.0f} CPU s in {len(dearest)} tests, written to {file}; {memory}")

@@ -152,7 +152,9 @@ def draw(seed: int, number: int, root: Path) -> list[Fault]:
 
 def _reaching(folder: Path, costs: Path) -> dict[str, list[tuple[float, str]]]:
     """Return the tests of each function, and under its file those of all, with their costs; no test without one."""
-    cost = {test: float(seconds) for seconds, test in (line.split("\t", 1) for line in costs.read_text().splitlines())}
+    cost = {
+        test: float(seconds) for seconds, _, test in (line.split("\t", 2) for line in costs.read_text().splitlines())
+    }
     found: dict[str, set[str]] = defaultdict(set)
     for file in folder.glob("*.jsonl"):
         for line in file.read_text(encoding="utf-8").splitlines():
