@@ -401,9 +401,9 @@ def no_model(name: str) -> ChatModel:
     raise ModelRefused(f"no model can be reached from here, {name!r} was asked for")
 
 
-def calls_any_tools(_name: str) -> bool:
+def trusted_with_tools(_name: str) -> str:
     """Trust a model to call tools: what a context does where nobody asks it."""
-    return True
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,8 +429,8 @@ class Context:
     """How long the decision may take."""
     members: Mapping[str, Decision | None] = field(default_factory=dict)
     """What the bots it declares as members decided on the subject, by bot; None for one that did not."""
-    calls_tools: Callable[[str], bool] = calls_any_tools
-    """Whether a model, by name, calls tools; asked of it once."""
+    why_no_tools: Callable[[str], str] = trusted_with_tools
+    """What is said of a model, by name, that calls no tools; empty for one that does. It is asked once."""
     untrusted_mark: str = field(default_factory=untrusted_mark)
     """The mark of the fence around untrusted text, of this decision alone; a rerun has that of its trace."""
     reference: Callable[[], Any] = no_reference

@@ -1,7 +1,7 @@
 """An agent that searches the web, reads pages, and hands in a decision."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,9 +13,8 @@ from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, AnswerForm, Context, Needs
-from predibot.domain.decision import Abstention, Decision
-
-NO_TOOLS_NOTE = "one_shot: the model calls no tools"
+from predibot.domain.decision import WITHOUT_TOOLS, Abstention, Decision
+from predibot.errors import ModelRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,8 @@ class ToolAgent:
     """What it may call besides handing in its answer; those of your own by the names of their files."""
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
+    without_tools: Literal["fail", "one_shot"] = "fail"
+    """What becomes of a model that calls no tools: a failure, or one answer without any research."""
 
     games = ANY_GAME
 
@@ -45,7 +46,9 @@ class ToolAgent:
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
         fence, form = Fence.of(context), context.form(price_blind=self.price_blind)
-        if not context.calls_tools(self.model):
+        if why := context.why_no_tools(self.model):
+            if self.without_tools == "fail":
+                raise ModelRefused(f"{why}; take another model, or allow it with without_tools = 'one_shot'")
             return decided(self._without_tools(context, fence, form))
         research = Research.with_tools(
             context.tools, self.tools, fence, min_searches=self.min_searches, min_pages=self.min_pages
@@ -57,4 +60,4 @@ class ToolAgent:
     def _without_tools(self, context: Context, fence: Fence, form: AnswerForm) -> LoopResult:
         """Return what a model that calls no tools answers at once, and say that it did."""
         result = run_one_shot(context.model(self.model), one_shot_prompt(context, fence, form), form, context)
-        return replace(result, notes=(*result.notes, NO_TOOLS_NOTE, "under_researched"))
+        return replace(result, notes=(*result.notes, WITHOUT_TOOLS, "under_researched"))

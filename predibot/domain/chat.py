@@ -9,6 +9,8 @@ FinishReason = Literal["stop", "tool_calls", "length", "refusal", "other"]
 CostSource = Literal["provider", "litellm", "recipe", "unknown"]
 SETTINGS = ("temperature", "top_p", "seed", "reasoning_effort")
 """The fields of a request that a provider may refuse, and can answer without."""
+_LEFT_OUT = {"left_out": True}
+"""Of a field that is not written down where it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,11 @@ class Message:
     """Of an assistant."""
     tool_call_id: str | None = None
     """Of a tool: the call it answers."""
+    state_json: str = field(default="", metadata=_LEFT_OUT)
+    """Of an assistant: what else its turn carried, such as its thoughts, which nobody but its provider reads.
+
+    A list of objects: the fields of the message, then those of each of its calls.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +59,9 @@ class ChatRequest:
     max_output_tokens: int = 4096
     temperature: float | None = None
     seed: int | None = None
-    top_p: float | None = None
-    reasoning_effort: str | None = None
-    max_searches: int | None = None
+    top_p: float | None = field(default=None, metadata=_LEFT_OUT)
+    reasoning_effort: str | None = field(default=None, metadata=_LEFT_OUT)
+    max_searches: int | None = field(default=None, metadata=_LEFT_OUT)
     """How often a model that searches by itself may search or open a page, where it can be told; None is its own."""
 
 
@@ -103,5 +110,5 @@ class ChatReply:
     """Addresses a model that searches by itself says it read."""
     refused_settings: tuple[str, ...] = ()
     """Those of the request, such as its temperature, that the provider does not take: it answered without them."""
-    most_tokens: int | None = field(default=None, metadata={"left_out": True})
+    most_tokens: int | None = field(default=None, metadata=_LEFT_OUT)
     """How long it could be, where a recipe says it; None for as long as was asked for."""

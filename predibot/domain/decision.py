@@ -16,6 +16,8 @@ ReasonKind = Literal["bot", "budget", "members"]
 REASON_KINDS: tuple[ReasonKind, ...] = ("bot", "budget", "members")
 """Why a bot abstains: of its own accord, because a limit was reached, or because bots it pools did not decide."""
 
+WITHOUT_TOOLS = "without tools"
+"""The note of a decision of an agent whose model calls no tools, and was allowed to answer without."""
 
 OrderSide = Literal["buy", "sell"]
 OrderUnit = Literal["usd", "shares", "weight"]

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -293,7 +293,8 @@ def row_of(step: Step, number: int, untrusted_mark: str = "") -> Mapping[str, ob
 def as_json(value: object) -> Any:
     """Return a value as JSON has it."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+        held = {each: getattr(value, each.name) for each in fields(value)}
+        return {each.name: as_json(held[each]) for each in held if not _says_nothing(each, held[each])}
     if isinstance(value, Mapping):
         return {str(name): as_json(each) for name, each in value.items()}
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
@@ -307,9 +308,13 @@ def _fields_of(value: Any) -> dict[str, object]:
             row |= _fields_of(held)
         elif "sparse" in each.metadata:
             row[each.name] = [{name: said for name, said in as_json(one).items() if said} for one in held]
-        elif held != each.default or "left_out" not in each.metadata:
+        elif not _says_nothing(each, held):
             row[each.name] = as_json(held)
     return row
+
+
+def _says_nothing(each: Field[Any], held: object) -> bool:
+    return "left_out" in each.metadata and held == each.default
 
 
 def step_of(row: object, number: int = 1) -> Step:

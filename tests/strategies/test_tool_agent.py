@@ -5,17 +5,17 @@ import json
 import pytest
 
 from predibot.domain.decision import Abstention, Decision
-from predibot.errors import PluginError
+from predibot.errors import ModelRefused, PluginError
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, RESEARCHED, ScriptedModel, answer, context, toolbox
 
 
-def decide(model: ScriptedModel, *, calls_tools: bool = True, **arguments: object) -> Decision | Abstention:
+def decide(model: ScriptedModel, *, no_tools: str = "", **arguments: object) -> Decision | Abstention:
     strategy = load_strategy(spec_of("tool_agent", {"model": "scripted", **arguments}))
     seen = context(
         model=lambda _name: model,
         tools=toolbox(),
-        calls_tools=lambda _name: calls_tools,
+        why_no_tools=lambda _name: no_tools,
         untrusted_mark="0123456789" * 2,
     )
     return strategy.decide(seen)
@@ -39,11 +39,18 @@ def test_the_recipe_says_how_many_steps_there_are() -> None:
     assert len(model.requests) == 5
 
 
-def test_a_model_that_calls_no_tools_is_asked_once_and_the_decision_says_so() -> None:
+def test_a_model_that_calls_no_tools_fails_with_the_words_of_its_provider() -> None:
     model = ScriptedModel([json.dumps(answer())])
-    decision = decide(model, calls_tools=False)
+    with pytest.raises(ModelRefused, match=r"gemma does not support tools; .*without_tools = 'one_shot'"):
+        decide(model, no_tools="gemma does not support tools")
+    assert not model.requests
+
+
+def test_one_that_is_allowed_to_is_asked_once_and_the_decision_says_so() -> None:
+    model = ScriptedModel([json.dumps(answer())])
+    decision = decide(model, no_tools="gemma does not support tools", without_tools="one_shot")
     assert isinstance(decision, Decision)
-    assert decision.notes == ("one_shot: the model calls no tools", "under_researched")
+    assert decision.notes == ("without tools", "under_researched")
     assert not model.requests[0].tools
 
 

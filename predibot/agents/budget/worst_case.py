@@ -117,7 +117,8 @@ def _message_bytes(message: Message) -> int:
     calls_bytes = sum(
         MESSAGE_TOKENS + len(json.dumps([call.id, call.name, call.arguments_json])) for call in message.tool_calls
     )
-    return MESSAGE_TOKENS + text_bytes + calls_bytes + len((message.tool_call_id or "").encode())
+    state_bytes = len(json.dumps(message.state_json)) if message.state_json else 0
+    return MESSAGE_TOKENS + text_bytes + calls_bytes + len((message.tool_call_id or "").encode()) + state_bytes
 
 
 def _text_bytes(message: Message) -> int:

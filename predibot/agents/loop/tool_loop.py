@@ -249,7 +249,7 @@ class Talk:
         calls = self._with_own_ids(answer.message.tool_calls)
         refused = self._refused(answer, calls)
         if not refused:
-            self.transcript.said(answer.message.text, calls)
+            self.transcript.said(answer.message.text, calls, answer.message.state_json)
             self.waiting.extend(calls)
             return
         self.transcript.said(answer.message.text)

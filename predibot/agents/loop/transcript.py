@@ -27,9 +27,10 @@ class Transcript:
         """Add what we say."""
         self.messages.append(Message("user", text))
 
-    def said(self, text: str, calls: Sequence[ToolCall] = ()) -> None:
+    def said(self, text: str, calls: Sequence[ToolCall] = (), state_json: str = "") -> None:
         """Add what the model said; a message without anything in it is refused by most providers."""
-        self.messages.append(Message("assistant", text or ("" if calls else "(no text)"), tuple(calls)))
+        text = text or ("" if calls else "(no text)")
+        self.messages.append(Message("assistant", text, tuple(calls), state_json=state_json))
 
     def returned(self, call_id: str, text: str, *, gist: str) -> None:
         """Add what a call returned, and what stands for it once its turn is over."""

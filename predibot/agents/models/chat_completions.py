@@ -1,23 +1,21 @@
 """A light client for any server that speaks the chat-completions dialect, at any address the user set."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import httpx
 
 from predibot.agents.budget.price import Price, cost_of
+from predibot.agents.models.chat_stream import streamed_object
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer, request_body
 from predibot.agents.models.endpoint import TRY_SECONDS, Endpoint, json_object
-from predibot.agents.models.failures import failure_of_status
-from predibot.agents.models.refused_settings import REFUSING, RefusedSettings, error_words, named_in, settings_of
+from predibot.agents.models.failures import AnswerUnusable, asked_otherwise, failure_of_status
+from predibot.agents.models.manners import Manners, error_words
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.net.api_keys import Key
-from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.failures import AnswerLost, one_line
 
 _PATH = "/chat/completions"
-_MAX_TOKENS = "max_tokens"
-_NEW_MAX_TOKENS = "max_completion_tokens"
 
 
 class OpenAICompatibleModel:
@@ -51,9 +49,7 @@ class OpenAICompatibleModel:
         self._retry = retry
         self._sent_name = name.removeprefix("openai/")
         self._price = price
-        self._refused = RefusedSettings()
-        self._max_tokens = _MAX_TOKENS
-        """What this model calls it; newer ones refuse the old name."""
+        self._manners = Manners.of(name)
 
     def __repr__(self) -> str:
         """Return name and place, and no key."""
@@ -78,19 +74,21 @@ class OpenAICompatibleModel:
 
     def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
         """Return the answer of a single try."""
-        request, refused = self._refused.without(request)
-        body = request_body(request, self._sent_name)
-        body[self._max_tokens] = body.pop(_MAX_TOKENS)
+        manners = self._manners
+        fitting, left_out = manners.fit(request)
+        body = request_body(fitting, self._sent_name, manners)
         received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, TRY_SECONDS))
         if not received.is_success:
-            text = received.text()
-            if received.status in REFUSING and self._learned(error_words(text), request, body):
-                raise TryAgain(f"{received.asked} refused a parameter: {one_line(text)}", wait_seconds=0.0, ill=False)
-            raise self._endpoint.failure(received)
-        value = json_object(received)
-        if (failure := error_of(value)) is not None:
+            failure, text = self._endpoint.failure(received), received.text()
+            learned = manners.learned(error_words(text), request, status=received.status)
+            if learned is None or isinstance(failure, AnswerUnusable):
+                raise failure
+            self._manners = learned
+            raise asked_otherwise(f"{received.asked} refused a parameter: {one_line(text)}")
+        value = streamed_object(received) if manners.streams else json_object(received)
+        if (failed := error_of(value)) is not None:
             # An error that comes as a success.
-            status, words = failure
+            status, words = failed
             raise failure_of_status(
                 502 if status is None else status,
                 f"{received.asked} answered an error: {one_line(words)}",
@@ -102,12 +100,7 @@ class OpenAICompatibleModel:
             answer = read_answer(value, self._sent_name)
         except Unreadable as error:
             raise AnswerLost(f"{received.asked} answered what is no chat completion: {error}") from None
+        if not answer.message.tool_calls and answer.finish_reason == "stop":
+            self._manners = manners.unheeded(request)
         reply = answer.reply(cost_of(answer.usage, provider_usd=answer.provider_usd, price=self._price))
-        return replace(reply, refused_settings=refused)
-
-    def _learned(self, said: str, request: ChatRequest, body: Mapping[str, object]) -> bool:
-        """Note a parameter that an error names; return whether there is something to try."""
-        if _MAX_TOKENS not in body or named_in(said, (_MAX_TOKENS, *settings_of(request))) != _MAX_TOKENS:
-            return self._refused.learn(said, request)
-        self._max_tokens = _NEW_MAX_TOKENS
-        return True
+        return replace(reply, refused_settings=left_out)

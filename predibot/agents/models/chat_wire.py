@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from predibot.agents.models.manners import STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import (
     SETTINGS,
     ChatReply,
@@ -29,6 +30,8 @@ MAX_TOKENS = 100_000_000
 """Of a call, either way; a count beyond it is none."""
 MAX_CALL_USD = 1_000.0
 """What a provider says beyond it is not believed; the dearest call there is costs a twentieth."""
+MAX_STATE_CHARACTERS = 200_000
+"""Of what a turn carries for its provider; half of it would be refused, so what is longer is not kept."""
 MAX_DEPTH = 50
 """Of what an answer holds; the deepest known has about ten levels."""
 _MOST_DIGITS = 400
@@ -81,39 +84,46 @@ class Answer:
         )
 
 
-def request_body(request: ChatRequest, model: str) -> dict[str, object]:
-    """Return the JSON of a request."""
+def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str, object]:
+    """Return the JSON of a request that fits the model's manners."""
     body: dict[str, object] = {
         "model": model,
         "messages": [_written(message) for message in request.messages],
-        "max_tokens": request.max_output_tokens,
+        manners.max_tokens_name: request.max_output_tokens,
     }
+    if manners.streams:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
     if request.tools:
         functions = (
             {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
             for tool in request.tools
         )
         body["tools"] = [{"type": "function", "function": function} for function in functions]
-    if request.forced_tool is not None:
-        body["tool_choice"] = {"type": "function", "function": {"name": request.forced_tool}}
+    if (choice := manners.tool_choice(request)) is not None:
+        body[TOOL_CHOICE] = choice
     return body | {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}
 
 
 def _written(message: Message) -> dict[str, object]:
     """Return the JSON of one message."""
     written: dict[str, object] = {"role": message.role, "content": sendable(message.text)}
-    if message.tool_calls:
-        written["content"] = written["content"] or None
-        written["tool_calls"] = [
-            {
-                "id": sendable(call.id),
-                "type": "function",
-                "function": {"name": sendable(call.name), "arguments": sendable(call.arguments_json)},
-            }
-            for call in message.tool_calls
-        ]
+    calls: list[dict[str, object]] = [
+        {
+            "id": sendable(call.id),
+            "type": "function",
+            "function": {"name": sendable(call.name), "arguments": sendable(call.arguments_json)},
+        }
+        for call in message.tool_calls
+    ]
+    if calls:
+        written |= {"content": written["content"] or None, "tool_calls": calls}
     if message.tool_call_id is not None:
         written["tool_call_id"] = message.tool_call_id
+    if message.state_json:
+        of_message, *of_calls = json.loads(message.state_json)
+        written |= of_message
+        for call, state in zip(calls, of_calls, strict=False):
+            call |= state
     return written
 
 
@@ -169,16 +179,34 @@ class _Function(Boundary):
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 
-class _Call(Boundary):
+class _Stateful(Boundary):
+    """What may carry state of its provider in fields of its own."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def state(self) -> dict[str, object]:
+        """Return those fields that say something."""
+        return {name: value for name, value in (self.model_extra or {}).items() if name in STATE_WORDS and value}
+
+
+class _Call(_Stateful):
     id: LenientText = ""
     function: _Function
 
 
-class _Message(Boundary):
+class _Message(_Stateful):
     content: Annotated[str, BeforeValidator(_text_of)] = ""
     refusal: LenientText = ""
     tool_calls: Annotated[list[_Call], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
     annotations: LenientObjects = Field(default_factory=list)
+
+    def state_json(self) -> str:
+        """Return the state of the turn, or nothing where there is none or more than a turn can have."""
+        parts = [each.state() for each in (self, *self.tool_calls)]
+        # What litellm keeps of a whole message is there a second time.
+        parts[0].pop("provider_specific_fields", None)
+        text = json.dumps(parts, ensure_ascii=False) if any(parts) else ""
+        return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
 
 
 class _Choice(Boundary):
@@ -207,7 +235,7 @@ class _Completion(Boundary):
         # OpenRouter says a number, Perplexity an object with a total.
         cost = self.usage.get("cost")
         return Answer(
-            message=Message("assistant", choice.message.content, calls),
+            message=Message("assistant", choice.message.content, calls, state_json=choice.message.state_json()),
             finish_reason=finish,
             usage=usage_of(self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"), self.usage),
             model=self.model or asked_model,
@@ -336,6 +364,8 @@ def _thought(raw: Mapping[str, object]) -> object:
 
 def count_of(value: object) -> int | None:
     """Return a count of tokens that can be one, or None."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 

@@ -33,6 +33,11 @@ class AnswerUnusable(ModelRefused):
     """An answer came that nobody can use, and asking again would not help: it may have been paid for."""
 
 
+def asked_otherwise(said: str) -> TryAgain:
+    """Return that a request was refused for something that was learned: it is made otherwise, and at once."""
+    return TryAgain(said, wait_seconds=0.0, tries=MAX_ASKED_TRIES, ill=False)
+
+
 def failure_of_status(
     status: int, said: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
 ) -> TryAgain | ModelRefused:

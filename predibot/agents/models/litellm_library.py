@@ -40,6 +40,8 @@ def loaded_litellm() -> Any:
     # and about types of its own.
     for message in ("Pydantic serializer warnings", "Item '.*' on TypedDict class"):
         warnings.filterwarnings("ignore", message=message, category=UserWarning)
+    # Of its own that reads a stream.
+    warnings.filterwarnings("ignore", message="Accessing the 'model_", category=DeprecationWarning)
     if litellm.client_session is None:
         litellm.suppress_debug_info = True
         litellm.telemetry = False

@@ -21,9 +21,9 @@ from predibot.agents.models.chat_wire import (
     read_answer,
     request_body,
 )
-from predibot.agents.models.failures import AnswerUnusable, RequestRefused, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, RequestRefused, asked_otherwise, failure_of_status
 from predibot.agents.models.litellm_library import loaded_litellm, openai_error, sent_before, table_price, table_usd
-from predibot.agents.models.refused_settings import REFUSING, RefusedSettings, named_in, settings_of
+from predibot.agents.models.manners import Manners, named_in, settings_of
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
@@ -40,7 +40,7 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9@._:/+-]+")
 _ARN = re.compile(r"(?:^|/)arn:|arn:aws", re.IGNORECASE)
 _NAME_WITH_ARN = re.compile(r"[^:]*/arn:aws[a-z-]*:[a-z0-9-]+:[a-z]{2}(?:-[a-z]+)+-[0-9]+:[0-9]*:[^:].*")
 """The fourth part, the region, becomes part of a host's name."""
-_DROPPED = ("tool_choice", "tools")
+_DROPPED = ("tools",)
 """What a model is asked without where litellm says that it cannot; whether it calls tools is found out by asking."""
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
@@ -87,7 +87,7 @@ class LiteLLMModel:
         self._key_name = key_name
         self._price = price
         self._try_seconds = try_seconds
-        self._refused = RefusedSettings()
+        self._manners = Manners.of(self._sent_name)
         self._dropped: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
@@ -116,13 +116,15 @@ class LiteLLMModel:
     def _once(self, litellm: Any, request: ChatRequest, seconds: float, key: Key | None) -> ChatReply:
         """Return the answer of a single try."""
         seconds = min(seconds, self._try_seconds)
-        request, refused = self._refused.without(request)
-        arguments = _arguments_for(request, self._sent_name, seconds) | self._access(key) | self._left_out(request)
+        manners, dropped = self._manners, self._dropped
+        fitting, left_out = manners.fit(request)
+        arguments = self._arguments(fitting, manners, seconds) | self._access(key)
         ends = time.monotonic() + seconds
 
         def complete() -> Any:
             with sent_before(ends):
-                return litellm.completion(**arguments)
+                response = litellm.completion(**arguments)
+                return litellm.stream_chunk_builder(list(response)) if manners.streams else response
 
         failure: TryAgain | ModelRefused
         try:
@@ -131,32 +133,41 @@ class LiteLLMModel:
             raise AnswerLost(f"{self.name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
             failure = self._failure(error, key)
-            if isinstance(failure, RequestRefused) and self._learned(error, request):
-                failure = TryAgain(str(failure), wait_seconds=0.0, ill=False)
+            if isinstance(failure, RequestRefused) and self._has_learned(error, request, manners, dropped):
+                failure = asked_otherwise(str(failure))
         else:
-            return replace(self._reply(response, key), refused_settings=refused)
+            reply = self._reply(response, key)
+            if not reply.message.tool_calls and reply.finish_reason == "stop":
+                self._manners = manners.unheeded(request)
+            return replace(reply, refused_settings=left_out)
         # Outside of the handler, so that litellm's error, which may hold the key, is no context of ours.
         raise failure
 
-    def _left_out(self, request: ChatRequest) -> dict[str, Any]:
-        """Return what litellm may leave out: no setting, because it would not say so."""
-        settings = settings_of(request)
-        if not settings:
-            return {"drop_params": True}
+    def _arguments(self, request: ChatRequest, manners: Manners, seconds: float) -> dict[str, Any]:
+        """Return what litellm is called with, but for address and key; it may leave out nothing without saying so."""
         # A server of the user's own says itself what it takes; litellm knows nothing of its models.
-        allowed = {"allowed_openai_params": list(settings)} if self._base_url is not None else {}
-        return {"drop_params": False, "additional_drop_params": sorted(self._dropped), **allowed}
+        allowed = {"allowed_openai_params": list(settings_of(request))} if self._base_url is not None else {}
+        return {
+            **request_body(request, self._sent_name, manners),
+            **allowed,
+            # Ours ends first; this ends the thread that is then left behind.
+            "timeout": next((step for step in TIMEOUT_STEPS_SECONDS if step >= seconds), TIMEOUT_STEPS_SECONDS[-1]),
+            "num_retries": 0,
+            "max_retries": 0,
+            "stream": manners.streams,
+            "drop_params": False,
+            "additional_drop_params": sorted(self._dropped),
+        }
 
-    def _learned(self, error: Exception, request: ChatRequest) -> bool:
+    def _has_learned(self, error: Exception, request: ChatRequest, manners: Manners, dropped: frozenset[str]) -> bool:
         """Note what litellm or the provider says that the model does not take; return whether there is anything."""
-        if getattr(error, "status_code", None) not in REFUSING:
-            return False
-        if self._refused.learn(str(error), request):
+        learned = manners.learned(str(error), request, status=getattr(error, "status_code", 0))
+        if learned is not None:
+            self._manners = learned
             return True
-        dropped = named_in(str(error), sorted({*_DROPPED} - self._dropped))
-        if dropped is None or type(error).__name__ != "UnsupportedParamsError":
+        if type(error).__name__ != "UnsupportedParamsError" or not named_in(str(error), {*_DROPPED} - dropped):
             return False
-        self._dropped |= {dropped}
+        self._dropped = dropped | {*_DROPPED}
         return True
 
     def _access(self, key: Key | None) -> dict[str, str]:
@@ -201,7 +212,8 @@ class LiteLLMModel:
         if answer.usage.output_tokens != answer.usage.raw.get("completion_tokens"):
             # litellm priced what stands there, without the thoughts that are counted elsewhere.
             return table_usd(self._sent_name, answer.usage)
-        return known_usd(hidden.get("response_cost"))
+        by_litellm_usd = known_usd(hidden.get("response_cost"))
+        return table_usd(self._sent_name, answer.usage) if by_litellm_usd is None else by_litellm_usd
 
     def _failure(self, error: Exception, key: Key | None) -> TryAgain | ModelRefused:
         """Return what one of litellm's errors means."""
@@ -270,18 +282,6 @@ def provider_of(name: str) -> str:
         raise ModelRefused(
             f"nobody knows whose model {name!r} is; write provider/model, such as openai/gpt-5"
         ) from None
-
-
-def _arguments_for(request: ChatRequest, name: str, seconds: float) -> dict[str, Any]:
-    """Return what litellm is called with, but for address and key."""
-    return {
-        **request_body(request, name),
-        # Ours ends first; this ends the thread that is then left behind.
-        "timeout": next((step for step in TIMEOUT_STEPS_SECONDS if step >= seconds), TIMEOUT_STEPS_SECONDS[-1]),
-        "num_retries": 0,
-        "max_retries": 0,
-        "stream": False,
-    }
 
 
 def _decoded(response: Any, key: Key | None) -> object:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from predibot.agents.budget.price import Price, cost_of, next_to_nothing
 from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
 from predibot.agents.models.failures import AnswerUnusable, GivenUp
+from predibot.agents.models.manners import settings_of
 from predibot.agents.models.plausible_usage import least_usage, plausible_usage, stated_usage
-from predibot.agents.models.refused_settings import settings_of
 from predibot.agents.models.retry import paid_by
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import LEAST_SHARE, Spending
@@ -23,8 +23,6 @@ from predibot.errors import BudgetSpent, ModelError
 from predibot.net.failures import AnswerLost, TryAgain
 
 _log = logging.getLogger(__name__)
-
-_SAID_LATER = ("max_searches", "top_p", "reasoning_effort")
 
 
 class MeteredModel:
@@ -176,12 +174,8 @@ class MeteredModel:
 
 def request_digest(request: ChatRequest) -> str:
     """Return a SHA-256 that is the same for equal requests, today and next year."""
-    asked = as_json(request)
-    for name in _SAID_LATER:
-        # What is not said is no part of it, so that digests of before this could be said still hold.
-        if asked[name] is None:
-            del asked[name]
-    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    # What could not be said once is left out where it is not said, so that older digests hold.
+    text = json.dumps(as_json(request), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

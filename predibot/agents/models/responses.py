@@ -16,8 +16,9 @@ import httpx
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, count_of
 from predibot.agents.models.endpoint import Endpoint, json_object
+from predibot.agents.models.failures import asked_otherwise
 from predibot.agents.models.litellm_library import table_usd
-from predibot.agents.models.refused_settings import REFUSING, RefusedSettings, error_words
+from predibot.agents.models.manners import Manners, error_words
 from predibot.agents.models.responses_wire import Job, read_job, request_body
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Usage
@@ -76,7 +77,8 @@ class ResponsesModel:
         self._price = price
         self._monotonic = monotonic
         self._sleep = sleep
-        self._refused = RefusedSettings("seed")
+        # For a seed there is no word in this dialect.
+        self._manners = Manners(refused=frozenset({"seed"}))
         self._open_jobs: set[str] = set()
         # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
         weakref.finalize(self, _cancel_all, self._endpoint, self._open_jobs)
@@ -101,7 +103,7 @@ class ResponsesModel:
     def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
         """Return the report of a single job."""
         ends = self._monotonic() + seconds
-        request, refused = self._refused.without(request)
+        request, refused = self._manners.fit(request)
         job = self._begun(request, seconds)
         with self._cancelled_if_left(job):
             job = self._followed(job, request, ends)
@@ -168,8 +170,10 @@ class ResponsesModel:
         received = self._endpoint.ask(method, path, body, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
             said = received.text()
-            if body is not None and received.status in REFUSING and self._refused.learn(error_words(said), request):
-                raise TryAgain(f"{received.asked} refused a setting: {one_line(said)}", wait_seconds=0.0, ill=False)
+            learned = self._manners.learned(error_words(said), request, status=received.status)
+            if body is not None and learned is not None:
+                self._manners = learned
+                raise asked_otherwise(f"{received.asked} refused a setting: {one_line(said)}")
             raise self._endpoint.failure(received)
         value = json_object(received)
         try:

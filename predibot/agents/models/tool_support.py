@@ -1,12 +1,15 @@
 """Finding out once whether a model calls tools."""
 
 import json
+import re
 import threading
 from weakref import WeakKeyDictionary
 
 from predibot.agents.models.failures import RequestRefused
+from predibot.agents.models.manners import TOOL_CHOICE
 from predibot.contracts import ChatModel
-from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema
+from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
+from predibot.net.failures import one_line
 
 PROBE_SECONDS = 120.0
 _PING = ToolSchema(
@@ -14,27 +17,33 @@ _PING = ToolSchema(
     "Say that you are there.",
     {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
 )
+_MESSAGES = (Message("user", "Call the tool ping with the word pong."),)
 # Room for a model that thinks before it calls.
-_REQUEST = ChatRequest(
-    (Message("user", "Call the tool ping with the word pong."),), (_PING,), _PING.name, max_output_tokens=2_048
+_MAX_TOKENS = 2_048
+_NO_TOOLS = re.compile(
+    r"(?:not|n't) (?:yet )?support (?:\w+ )?(?:tool|function)|support tool use|"
+    r"(?:tools?|functions?)(?: (?:use|calls?|calling))?['\"`]? (?:is|are) not (?:supported|available)",
+    re.IGNORECASE,
 )
-_CANNOT = frozenset({400, 404, 405, 422, 501})
-"""How providers refuse tools; OpenRouter says 404, Ollama 400."""
+"""What Ollama says with 400 and OpenRouter with 404; any other refusal is none of tools."""
 
 
 class ToolProbe:
-    """Asks each model once, with a tiny forced call, and remembers; thread-safe."""
+    """Asks each model once, with a tiny call, and remembers; thread-safe."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._known: WeakKeyDictionary[ChatModel, bool] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[ChatModel, str] = WeakKeyDictionary()
         self._asking: WeakKeyDictionary[ChatModel, threading.Lock] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def supports_tools(
+    def why_no_tools(
         self, model: ChatModel, *, ask: ChatModel | None = None, deadline_seconds: float = PROBE_SECONDS
-    ) -> bool:
-        """Return whether a model calls a tool that it is forced to call.
+    ) -> str:
+        """Return in the words of its provider that a model calls no tools; nothing where it does, or may.
+
+        It is asked to call one and left the choice; if it answers text, it is asked once more and forced.
+        Text to both is a no, a forcing that is refused is not.
 
         Args:
             model: What is remembered by.
@@ -43,7 +52,7 @@ class ToolProbe:
 
         Raises:
             ModelUnavailable: If it did not answer; nothing is remembered.
-            ModelRefused: If the key is wrong, or the like.
+            ModelRefused: If the request is refused for another reason, such as a wrong key.
             BudgetSpent: If asking does not fit the budget.
         """
         with self._lock:
@@ -51,25 +60,31 @@ class ToolProbe:
         with asking:
             known = self._known.get(model)
             if known is None:
-                known = _asked(ask or model, deadline_seconds)
-                self._known[model] = known
+                known = self._known[model] = _asked(ask or model, deadline_seconds)
             return known
 
 
-def _asked(model: ChatModel, deadline_seconds: float) -> bool:
-    """Return what a model makes of a forced call."""
-    try:
-        reply = model.chat(_REQUEST, deadline_seconds=deadline_seconds)
-    except RequestRefused as error:
-        if error.status in _CANNOT:
-            return False
-        raise
-    return any(map(_is_ping, reply.message.tool_calls))
+def _asked(model: ChatModel, deadline_seconds: float) -> str:
+    """Return what a model says in the place of a call."""
+    text = ""
+    for forced in (None, _PING.name):
+        request = ChatRequest(_MESSAGES, (_PING,), forced, max_output_tokens=_MAX_TOKENS)
+        try:
+            reply = model.chat(request, deadline_seconds=deadline_seconds)
+        except RequestRefused as error:
+            if _NO_TOOLS.search(str(error)):
+                return str(error)
+            raise
+        if _calls_ping(reply) or reply.finish_reason == "length" or TOOL_CHOICE in reply.refused_settings:
+            return ""
+        text = one_line(reply.message.text) or "nothing"
+    return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 
-def _is_ping(call: ToolCall) -> bool:
-    """Return whether a call is the one that was asked for, with arguments that can be read."""
+def _calls_ping(reply: ChatReply) -> bool:
+    """Return whether a reply has the call that was asked for, with arguments that can be read."""
+    calls = (call for call in reply.message.tool_calls if call.name == _PING.name)
     try:
-        return call.name == _PING.name and isinstance(json.loads(call.arguments_json), dict)
+        return any(isinstance(json.loads(call.arguments_json), dict) for call in calls)
     except ValueError:
         return False

@@ -201,14 +201,14 @@ class AgentSetup:
 
         model = OpenedModels(bot.strategy, metered, bot.terms.settings)
 
-        def calls_tools(name: str) -> bool:
+        def why_no_tools(name: str) -> str:
             ask = model(name)
-            return self.probe.supports_tools(self._model(name, bot.terms), ask=ask)
+            return self.probe.why_no_tools(self._model(name, bot.terms), ask=ask)
 
         return replace(
             context,
             model=model,
-            calls_tools=calls_tools,
+            why_no_tools=why_no_tools,
             tools=self._tools(bot.needs.tools, trace, budget, now),
             meter=budget,
             trace=trace,

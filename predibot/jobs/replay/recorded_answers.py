@@ -97,7 +97,7 @@ class Record:
         return replace(
             context,
             model=OpenedModels(strategy, self._model, settings),
-            calls_tools=self._calls_tools,
+            why_no_tools=self._why_no_tools,
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
             trace=self.trace,
@@ -148,8 +148,9 @@ class Record:
     def _model(self, name: str) -> ChatModel:
         return _RecordedModel(name, self)
 
-    def _calls_tools(self, _name: str) -> bool:
-        return not self._calls or any(step.asked.tools for step in self._calls)
+    def _why_no_tools(self, _name: str) -> str:
+        has_none = bool(self._calls) and not any(step.asked.tools for step in self._calls)
+        return (self.message or "it called none then") if has_none else ""
 
     def _search(self, query: str) -> ToolResult:
         return self._result(WEB_SEARCH, {"query": query})

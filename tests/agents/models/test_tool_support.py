@@ -11,33 +11,71 @@ from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
 from predibot.net.retry import MAX_TRIES
 from tests.agents.chat_server import Said, chat_server, completion, error, tool_call
-from tests.agents.clients import Clock, light, retry_of
+from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
 
 
 @pytest.mark.parametrize(
-    ("said", "can"),
+    ("said", "words"),
     [
-        (tool_call(), True),
-        (tool_call(finish_reason="stop"), True),
-        (tool_call(arguments='{"word": '), False),
-        (tool_call(arguments='"pong"'), False),
-        (tool_call("other"), False),
-        (completion("I would call ping."), False),
-        (error(400, "this model does not support tools"), False),
-        (error(404, "No endpoints found that support tool use"), False),
+        (tool_call(), ""),
+        (tool_call(finish_reason="stop"), ""),
+        (completion("hmm hm", finish_reason="length"), ""),
+        (tool_call(arguments='{"word": '), "'nothing' to a forced call"),
+        (tool_call(arguments='"pong"'), "'nothing' to a forced call"),
+        (tool_call("other"), "'nothing' to a forced call"),
+        (completion("I would call ping."), "'I would call ping.' to a forced call"),
+        (error(400, "registry.ollama.ai/library/gemma:2b does not support tools"), "gemma:2b does not support tools"),
+        (error(404, "No endpoints found that support tool use."), "support tool use"),
     ],
 )
-def test_a_model_calls_tools_or_does_not(said: Said, can: bool) -> None:
+def test_a_model_calls_tools_or_what_it_says_instead_is_known(said: Said, words: str) -> None:
     with chat_server(said) as server:
-        assert ToolProbe().supports_tools(light(server, retry_of(Clock()))) is can
-        body = server.asked[0].body
-    assert body["tool_choice"]["function"]["name"] == body["tools"][0]["function"]["name"] == "ping"
+        why = ToolProbe().why_no_tools(light(server, retry_of(Clock())))
+        choices = [asked.body.get("tool_choice") for asked in server.asked]
+    assert why.endswith(words) if not words or "forced" in words else words in why
+    assert bool(why) is bool(words)
+    assert choices[0] is None
+    forced = [choice["function"]["name"] for choice in choices[1:]]
+    assert forced == (["ping"] if "forced" in words else [])
+
+
+def test_a_text_is_asked_once_more_and_forced() -> None:
+    with chat_server(completion("Shall I?"), tool_call()) as server:
+        assert not ToolProbe().why_no_tools(light(server, retry_of(Clock())))
+        assert len(server.asked) == 2
+
+
+FORCING = [
+    "Thinking mode does not support this tool_choice",
+    "The tool_choice parameter does not support being set to required or object in thinking mode",
+    "tool_choice 'specified' is incompatible with thinking enabled",
+    "Thinking may not be enabled when tool_choice forces tool use.",
+    "No endpoints found that support the provided 'tool_choice' value.",
+]
+
+
+@pytest.mark.parametrize("words", FORCING)
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_refused_forcing_leaves_it_open(client: Client, words: str) -> None:
+    status = 404 if "endpoints" in words else 400
+    with chat_server(completion("Hm."), *[error(status, words)] * 2, completion("Hm.")) as server:
+        assert not ToolProbe().why_no_tools(client(server, retry_of(Clock())))
+        choices = [asked.body.get("tool_choice") for asked in server.asked]
+        last = server.asked[-1].body
+    assert choices == [None, {"type": "function", "function": {"name": "ping"}}, "required", "auto"]
+    assert "call of the tool ping" in last["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("words", ["the prompt is too long", "temperature is out of range", "tools.0: bad schema"])
+def test_another_refusal_is_none_of_tools(words: str) -> None:
+    with chat_server(error(400, words)) as server, pytest.raises(ModelRefused, match=words):
+        ToolProbe().why_no_tools(light(server, retry_of(Clock())))
 
 
 def test_many_at_once_ask_once() -> None:
     with chat_server(tool_call()) as server, ThreadPoolExecutor(8) as pool:
         model, probe = light(server, retry_of(Clock())), ToolProbe()
-        assert all(pool.map(lambda _: probe.supports_tools(model), range(16)))
+        assert not any(pool.map(lambda _: probe.why_no_tools(model), range(16)))
         assert len(server.asked) == 1
 
 
@@ -46,8 +84,8 @@ def test_a_failure_is_no_answer_and_is_not_remembered(failure: Said) -> None:
     with chat_server(*[failure] * (1 if failure.status == 401 else MAX_TRIES), tool_call()) as server:
         model, probe = light(server, retry_of(Clock())), ToolProbe()
         with pytest.raises((ModelRefused, ModelUnavailable)):
-            probe.supports_tools(model)
-        assert probe.supports_tools(model)
+            probe.why_no_tools(model)
+        assert not probe.why_no_tools(model)
 
 
 def test_asking_is_paid_for_like_anything_else() -> None:
@@ -55,7 +93,7 @@ def test_asking_is_paid_for_like_anything_else() -> None:
         model, probe = light(server, retry_of(Clock())), ToolProbe()
         poor = MeteredModel(model, Budget.of("bot", Limits(tokens=100)), None)
         with pytest.raises(BudgetSpent):
-            probe.supports_tools(model, ask=poor)
+            probe.why_no_tools(model, ask=poor)
         budget = Budget.of("bot", Limits(tokens=10_000))
-        assert probe.supports_tools(model, ask=MeteredModel(model, budget, None))
+        assert not probe.why_no_tools(model, ask=MeteredModel(model, budget, None))
         assert budget.spent().tokens == 25

@@ -259,7 +259,7 @@ def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
     with pytest.raises(PluginError, match="the models it declares are: sandbox/sharp, sandbox/lazy"):
         seen.model("sandbox/noisy")
     with pytest.raises(PluginError, match="opens model 'sandbox/noisy'"):
-        seen.calls_tools("sandbox/noisy")
+        seen.why_no_tools("sandbox/noisy")
     assert seen.model.names == ("sandbox/lazy",)
     assert (seen.tools.web_search, seen.tools.visit_webpage) == (None, None)
 

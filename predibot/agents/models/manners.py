@@ -1,0 +1,238 @@
+"""Manners: what one model was found to want or to refuse, so that it is asked as it takes it and the answer says so.
+
+A refusal that names something is learned, and the request is made again. Each thing is learned once, so that a model
+that refuses whatever it is sent is soon left with its own words.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from predibot.domain.chat import SETTINGS, ChatRequest, Message
+
+REFUSING = frozenset({400, 404, 422, 500, 501})
+"""How providers answer what they do not take: OpenRouter says 404 of a forced tool, llama.cpp 500 of roles."""
+MAX_TOKENS = "max_tokens"
+NEW_MAX_TOKENS = "max_completion_tokens"
+TOOL_CHOICE = "tool_choice"
+ANY_CALL = "required"
+_CHOICES = ("object", ANY_CALL, "auto", "none")
+"""How a tool is forced, the surest first; from `auto` on it is only asked for."""
+_FORCING = re.compile(r"tool[_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_calling", re.IGNORECASE)
+_STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
+_SYSTEM = re.compile(r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}system\b", re.IGNORECASE)
+_ROLES = re.compile(r"\balternat|(?:un)?expected (?:last )?role|role\W{1,3}user\W{1,3}after", re.IGNORECASE)
+_LIMIT = re.compile(r"too (?:large|high|big|many)|at most|range|maximum|exceed|less than|greater|>", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
+
+STATE_WORDS: Mapping[str, re.Pattern[str]] = {
+    "reasoning_content": re.compile("reasoning_content"),
+    "reasoning_details": re.compile("reasoning_details"),
+    "thinking_blocks": re.compile(r"thinking_blocks|`thinking`|thinking block"),
+    "extra_content": re.compile(r"extra_content|thought_?signature", re.IGNORECASE),
+    "provider_specific_fields": re.compile(r"provider_specific_fields|thought_?signature", re.IGNORECASE),
+    "reasoning": re.compile(r"['\"`]reasoning['\"`]|\.reasoning\b"),
+}
+"""What an assistant's turn may carry that only its provider reads, and how a refusal names each."""
+_UNASKED = frozenset({"reasoning_details", "thinking_blocks", "extra_content", "provider_specific_fields"})
+"""Those that nobody sends who does not want them back."""
+_WANTS_THOUGHTS = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
+"""DeepSeek from V3.2 on and Kimi refuse a conversation with tools without them; Mistral and Groq one with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What is known of one model; a new one for each thing that is learned."""
+
+    refused: frozenset[str] = frozenset()
+    """Settings that it does not take."""
+    choice: str = _CHOICES[0]
+    """How it may be made to call a tool."""
+    max_tokens_name: str = MAX_TOKENS
+    most_tokens: int | None = None
+    """The longest answer that it lets anybody ask for, where it has said so."""
+    state: frozenset[str] = _UNASKED
+    """The fields of its own turns that it is sent back."""
+    learned_state: frozenset[str] = frozenset()
+    """Those that a refusal was about."""
+    streams: bool = False
+    """Whether it answers in a stream only."""
+    without_system: bool = False
+    """Whether what the system says has to stand in the user's turn."""
+    user_after_tool: bool = True
+    """Whether a user may speak after a tool; else that stands at the end of what the tool returned."""
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """Return what a model's provider documents, as far as its name tells."""
+        return cls(state=_UNASKED | {"reasoning_content"}) if _WANTS_THOUGHTS.search(name) else cls()
+
+    def fit(self, request: ChatRequest) -> tuple[ChatRequest, tuple[str, ...]]:
+        """Return a request as the model takes it, and the names of what is left out of it.
+
+        No two messages in a row are of one role, but for those of tools.
+        """
+        left_out = [name for name in settings_of(request) if name in self.refused]
+        changed: dict[str, Any] = dict.fromkeys(left_out)
+        messages = [replace(each, state_json=kept_state(each.state_json, self.state)) for each in request.messages]
+        if request.forced_tool is not None and self.choice != _CHOICES[0]:
+            changed["tools"] = tuple(tool for tool in request.tools if tool.name == request.forced_tool)
+            if self.choice != ANY_CALL:
+                left_out.append(TOOL_CHOICE)
+                messages.append(Message("user", f"Answer with a call of the tool {request.forced_tool}."))
+        if self.without_system:
+            messages = [replace(each, role="user") if each.role == "system" else each for each in messages]
+        if self.most_tokens is not None:
+            changed["max_output_tokens"] = min(request.max_output_tokens, self.most_tokens)
+        return replace(request, messages=tuple(self._merged(messages)), **changed), tuple(left_out)
+
+    def tool_choice(self, request: ChatRequest) -> object:
+        """Return how the tool of a request is forced, in the chat-completions dialect; None says nothing of it."""
+        if request.forced_tool is None or self.choice == "none":
+            return None
+        if self.choice != _CHOICES[0]:
+            return self.choice
+        return {"type": "function", "function": {"name": request.forced_tool}}
+
+    def learned(self, said: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
+        """Return what is known after a refusal, None where it names nothing that could be asked otherwise.
+
+        Args:
+            said: The provider's words.
+            request: What was refused, before it was made to fit.
+            status: The HTTP status of the refusal.
+        """
+        if status not in REFUSING or not said:
+            return None
+        return next((found for each in _LESSONS if (found := each(self, said, request)) is not None), None)
+
+    def unheeded(self, request: ChatRequest) -> "Manners":
+        """Return what is known after an answer without the call that was forced: llama.cpp reads no choice but text."""
+        is_news = request.forced_tool is not None and self.choice == _CHOICES[0]
+        return replace(self, choice=ANY_CALL) if is_news else self
+
+    def _merged(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """Yield messages, those of one role in a row as one."""
+        last: Message | None = None
+        for each in messages:
+            if last is not None and each.role == last.role != "tool":
+                last = replace(each, text=_joined(last, each), tool_calls=(*last.tool_calls, *each.tool_calls))
+            elif last is not None and each.role == "user" and last.role == "tool" and not self.user_after_tool:
+                last = replace(last, text=_joined(last, each))
+            else:
+                if last is not None:
+                    yield last
+                last = each
+        if last is not None:
+            yield last
+
+
+def kept_state(state_json: str, names: Iterable[str]) -> str:
+    """Return what is left of a turn's state with some of its fields only."""
+    if not state_json:
+        return ""
+    kept = [{name: each[name] for name in each if name in names} for each in json.loads(state_json)]
+    return json.dumps(kept, ensure_ascii=False) if any(kept) else ""
+
+
+def settings_of(request: ChatRequest) -> tuple[str, ...]:
+    """Return the names of the settings that a request has."""
+    return tuple(name for name in SETTINGS if getattr(request, name) is not None)
+
+
+def named_in(said: str, parameters: Iterable[str]) -> str | None:
+    """Return the one of some parameters that a text names first, None where it names none.
+
+    Examples:
+        >>> named_in("Unsupported value: 'reasoning.effort' of a seeded model", ["seed", "reasoning_effort"])
+        'reasoning_effort'
+    """
+    found = {name: re.search(rf"(?<!\w){name.replace('_', '[._]')}(?!\w)", said) for name in parameters}
+    places = {name: match.start() for name, match in found.items() if match is not None}
+    return min(places, key=places.__getitem__, default=None)
+
+
+def error_words(text: str) -> str:
+    """Return what an error that is JSON says, what it names first, in the forms that are known; else nothing.
+
+    Google's compatible address puts it into a list, Ollama and llama.cpp say it as text.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    value = value[0] if isinstance(value, list) and value else value
+    if not isinstance(value, dict):
+        return ""
+    error = value.get("error")
+    error = error if isinstance(error, dict) else value
+    return ": ".join(str(error[key]) for key in ("param", "message", "detail", "error") if error.get(key))
+
+
+def _joined(one: Message, other: Message) -> str:
+    return "\n\n".join(filter(None, (one.text, other.text)))
+
+
+def _setting(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    """Learn a setting that is named, or how the length of an answer is."""
+    sent = [name for name in settings_of(request) if name not in known.refused]
+    name = named_in(said, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
+    if name in sent:
+        return replace(known, refused=known.refused | {name})
+    if name is None:
+        return None
+    if _LIMIT.search(said):
+        asked = min(request.max_output_tokens, known.most_tokens or request.max_output_tokens)
+        numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(said)]
+        most = max((each for each in numbers if 1 < each < asked), default=None)
+        if "context" in said:
+            # What is asked for and what is sent have to fit in together.
+            most = max(numbers, default=0) // 2 if most is None else most // 2
+        return None if most is None or not 1 < most < asked else replace(known, most_tokens=most)
+    return replace(known, max_tokens_name=NEW_MAX_TOKENS) if known.max_tokens_name == MAX_TOKENS else None
+
+
+def _state(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    """Learn that a field is wanted that was not sent, or one refused that was."""
+    states = [json.loads(each.state_json) for each in request.messages if each.state_json]
+    held = {name for state in states for part in state for name in part}
+    for name, words in STATE_WORDS.items():
+        if name in held - known.learned_state and words.search(said):
+            return replace(known, state=known.state ^ {name}, learned_state=known.learned_state | {name})
+    return None
+
+
+def _forcing(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    """Learn that a tool cannot be forced in this way."""
+    return _next_choice(known) if request.forced_tool is not None and _FORCING.search(said) else None
+
+
+def _streaming(known: Manners, said: str, _request: ChatRequest) -> Manners | None:
+    return replace(known, streams=True) if not known.streams and _STREAMING.search(said) else None
+
+
+def _system(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    is_news = not known.without_system and any(each.role == "system" for each in request.messages)
+    return replace(known, without_system=True) if is_news and _SYSTEM.search(said) else None
+
+
+def _roles(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    is_news = known.user_after_tool and any(each.role == "tool" for each in request.messages)
+    return replace(known, user_after_tool=False) if is_news and _ROLES.search(said) else None
+
+
+def _next_choice(known: Manners) -> Manners | None:
+    after = _CHOICES[_CHOICES.index(known.choice) + 1 :]
+    return replace(known, choice=after[0]) if after else None
+
+
+_LESSONS: tuple[Callable[[Manners, str, ChatRequest], Manners | None], ...] = (
+    _setting,
+    _state,
+    _streaming,
+    _forcing,
+    _system,
+    _roles,
+)

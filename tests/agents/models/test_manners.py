@@ -1,0 +1,162 @@
+"""Manners: what a model was found to want or refuse, and how it is asked then."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from predibot.agents.models.chat_wire import count_of, read_answer, request_body
+from predibot.agents.models.manners import Manners, error_words
+from predibot.domain.chat import ChatRequest, Message, ToolCall
+from tests.agents.clients import HELLO, PING
+from tests.agents.providers.dialects import SIGNATURE, THOUGHT
+
+STATE = json.dumps([{"reasoning_content": THOUGHT}, {"extra_content": {"google": {"thought_signature": SIGNATURE}}}])
+TALK = ChatRequest(
+    (
+        Message("system", "Be careful."),
+        Message("user", "Will it rain?"),
+        Message("assistant", "", (ToolCall("c1", "ping", "{}"),), state_json=STATE),
+        Message("tool", "pong", tool_call_id="c1"),
+        Message("user", "Two searches so far."),
+        Message("user", "Hand in your answer now."),
+    ),
+    (PING,),
+    max_output_tokens=16_000,
+)
+
+
+def wire(manners: Manners, request: ChatRequest = TALK) -> list[dict[str, object]]:
+    """Return the messages as they are sent."""
+    body = request_body(manners.fit(request)[0], "m", manners)
+    return body["messages"]  # type: ignore[return-value]
+
+
+def after(said: str, request: ChatRequest = TALK, *, status: int = 400, known: Manners | None = None) -> Manners:
+    """Return what is known after a refusal that is learned."""
+    found = (known or Manners()).learned(said, request, status=status)
+    assert found is not None
+    return found
+
+
+def test_thoughts_are_sent_back_word_for_word_to_whom_documents_it_and_to_nobody_else() -> None:
+    assert "reasoning_content" not in wire(Manners.of("mistral/magistral-medium"))[2]
+    for name in ("openai/deepseek-v4-pro", "moonshot/kimi-k2-thinking"):
+        assert wire(Manners.of(name))[2]["reasoning_content"] == THOUGHT
+
+
+def test_a_signature_of_a_call_goes_back_with_its_call() -> None:
+    (call,) = wire(Manners())[2]["tool_calls"]  # type: ignore[misc]
+    assert call["extra_content"]["google"]["thought_signature"] == SIGNATURE
+
+
+@pytest.mark.parametrize("words", ["reasoning_content is missing", "The `reasoning_content` must be passed back"])
+def test_a_field_is_learned_both_ways_and_once(words: str) -> None:
+    wanted = after(words)
+    assert wire(wanted)[2]["reasoning_content"] == THOUGHT
+    assert wanted.learned(words, TALK) is None
+    refused = after("property 'reasoning_content' is unsupported", known=Manners.of("deepseek"))
+    assert "reasoning_content" not in wire(refused)[2]
+    assert refused.learned(words, TALK) is None
+
+
+def test_state_that_no_turn_has_cannot_be_learned() -> None:
+    assert Manners().learned("reasoning_content is missing", HELLO) is None
+
+
+def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
+    def state(thought: str) -> str:
+        message = {"role": "assistant", "content": "yes", "reasoning_content": thought, "audio": {"id": 1}}
+        return read_answer({"choices": [{"message": message}]}, "m").message.state_json
+
+    assert state("a \ud83d b") == json.dumps([{"reasoning_content": "a \ufffd b"}], ensure_ascii=False)
+    assert (state("x" * 199_000) != "", state("x" * 201_000)) == (True, "")
+
+
+def test_roles_alternate_on_the_wire() -> None:
+    assert [each["role"] for each in wire(Manners())] == ["system", "user", "assistant", "tool", "user"]
+    assert wire(Manners())[-1]["content"] == "Two searches so far.\n\nHand in your answer now."
+    twice = ChatRequest((Message("user", "a"), Message("assistant", "b"), Message("assistant", "c")))
+    assert [each["content"] for each in wire(Manners(), twice)] == ["a", "b\n\nc"]
+
+
+@pytest.mark.parametrize(
+    "words", ["Unexpected role 'user' after role 'tool'", "conversation roles must alternate user/assistant"]
+)
+def test_what_a_user_says_after_a_tool_ends_what_the_tool_said(words: str) -> None:
+    sent = wire(after(words, status=500))
+    assert sent[-1] == {
+        "role": "tool",
+        "content": "pong\n\nTwo searches so far.\n\nHand in your answer now.",
+        "tool_call_id": "c1",
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "System role not supported",
+        "Developer instruction is not enabled for gemma",
+        "role 'system' is unknown",
+    ],
+)
+def test_a_refused_system_role_goes_into_the_users_turn(words: str) -> None:
+    assert wire(after(words))[0] == {"role": "user", "content": "Be careful.\n\nWill it rain?"}
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("max_tokens is too large: 16000. This model supports at most 4096 completion tokens", 4096),
+        ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192),
+        ("max_tokens: 16000 > 8192, which is the maximum for claude-3-5-sonnet-20241022", 8192),
+        ("`max_tokens` must be less than or equal to `8,192`", 8192),
+        ("'max_tokens' is too large: 16000. This model's maximum context length is 8192 tokens", 4096),
+    ],
+)
+def test_the_longest_answer_a_model_writes_is_learned_from_its_refusal(words: str, most: int) -> None:
+    fitting, _ = after(words).fit(TALK)
+    assert fitting.max_output_tokens == most
+    assert after(words).fit(replace(TALK, max_output_tokens=100))[0].max_output_tokens == 100
+
+
+def test_a_name_that_is_refused_is_no_limit() -> None:
+    words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    assert request_body(TALK, "m", after(words))["max_completion_tokens"] == 16_000
+
+
+def test_another_status_or_other_words_teach_nothing() -> None:
+    words = "Thinking mode does not support this tool_choice"
+    forced = replace(TALK, forced_tool="ping")
+    assert Manners().learned(words, forced, status=401) is Manners().learned("no", forced) is None
+    assert Manners().learned(words, TALK) is None
+
+
+def test_what_is_refused_for_ever_ends() -> None:
+    known: Manners | None = Manners()
+    words = "max_tokens, seed, reasoning_content, tool_choice, stream, system role, roles must alternate: 5 at most"
+    lessons = -1
+    while known is not None:
+        known, lessons = known.learned(words, replace(TALK, forced_tool="ping", seed=1)), lessons + 1
+    assert lessons < 12
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('[{"error": {"code": 400, "message": "Unknown name \\"seed\\""}}]', 'Unknown name "seed"'),
+        ('{"error": {"message": "no", "param": "temperature"}}', "temperature: no"),
+        ('{"error": "gemma does not support tools"}', "gemma does not support tools"),
+        ('{"object": "error", "message": "too long"}', "too long"),
+        ('{"detail": [{"loc": ["body", "seed"]}]}', "[{'loc': ['body', 'seed']}]"),
+        ("[]", ""),
+        ("[1]", ""),
+        ("<html>seed</html>", ""),
+    ],
+)
+def test_an_error_is_read_in_every_form_that_is_known(body: str, words: str) -> None:
+    assert error_words(body) == words
+
+
+def test_a_count_may_be_written_with_a_point() -> None:
+    assert (count_of(100.0), count_of(100.5), count_of(float("nan")), count_of(float("inf"))) == (100, None, None, None)

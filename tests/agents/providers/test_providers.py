@@ -1,0 +1,103 @@
+"""Providers, each with its refusals: on every one of them an agent searches and decides."""
+
+import pytest
+
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.litellm_model import LiteLLMModel
+from predibot.agents.models.tool_support import ToolProbe
+from predibot.contracts import ChatModel
+from predibot.domain.decision import Decision
+from predibot.domain.terms import ModelSettings, ReasoningEffort
+from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.net.api_keys import ApiKeys
+from predibot.plugins.strategies import load_strategy, spec_of
+from tests.agents.clients import Clock, retry_of
+from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider
+from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
+from tests.agents.scripted import context, toolbox
+
+HELD = "DEEPSEEK DASHSCOPE MOONSHOT MISTRAL GROQ HOSTED_VLLM ANTHROPIC GEMINI OPENAI"
+KEYS = {f"{name}_API_KEY": "sk-1" for name in HELD.split()}
+
+
+def decided(model: ChatModel, effort: ReasoningEffort | None = None, **arguments: object) -> tuple[Decision, list[str]]:
+    """Return what a tool agent decides with a model, and what it searched for."""
+    strategy = spec_of("tool_agent", {"model": "m", "min_pages": 0, **arguments})
+    settled = OpenedModels(strategy, lambda _: model, ModelSettings(reasoning_effort=effort))
+    searched: list[str] = []
+
+    def search(query: str) -> str:
+        searched.append(query)
+        return f"results for {query}"
+
+    seen = context(
+        model=settled,
+        why_no_tools=lambda name: ToolProbe().why_no_tools(model, ask=settled(name)),
+        tools=toolbox(search),
+        untrusted_mark="0123456789" * 2,
+    )
+    decision = load_strategy(strategy).decide(seen)
+    assert isinstance(decision, Decision)
+    return decision, searched
+
+
+def opened(server: Provider, client: str, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
+    """Return a dialect's model by a client: directly, through litellm at a base URL, or as litellm's own provider."""
+    dialect, retry = server.dialect, retry_of(Clock())
+    if client == "light":
+        return OpenAICompatibleModel(dialect.model, server.base_url, retry=retry)
+    if client == "litellm":
+        return LiteLLMModel(dialect.model, base_url=server.base_url, keys=ApiKeys({}), retry=retry)
+    monkeypatch.setenv(dialect.address, server.base_url)
+    return LiteLLMModel(dialect.litellm, keys=ApiKeys(KEYS), retry=retry)
+
+
+WAYS = [
+    (name, client)
+    for name, dialect in DIALECTS.items()
+    for client in ("light", "litellm", "own")
+    if client != "own" or dialect.litellm
+]
+
+
+@pytest.mark.parametrize(("name", "client"), WAYS, ids=[" by ".join(way) for way in WAYS])
+def test_an_agent_searches_twice_and_decides(name: str, client: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with provider(DIALECTS[name]) as server:
+        model = opened(server, client, monkeypatch)
+        decision, searched = decided(model)
+        refused = len(server.refused)
+        again, _ = decided(model)
+        assert len(server.refused) == refused, "what was refused once is asked again"
+    assert (searched, decision.notes) == (list(SEARCHES), ())
+    assert again == decision
+
+
+@pytest.mark.parametrize(("name", "client"), WAYS, ids=[" by ".join(way) for way in WAYS])
+def test_at_its_last_step_it_hands_in_its_answer(name: str, client: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with provider(DIALECTS[name]) as server:
+        decision, searched = decided(opened(server, client, monkeypatch), max_steps=2)
+    assert (searched, decision.notes[-1:]) == (list(SEARCHES[:1]), ("under_researched",))
+
+
+NATIVE: dict[str, tuple[type[Native], str, str, str]] = {
+    "anthropic": (Anthropic, "anthropic/claude-sonnet-4-5", "ANTHROPIC_API_BASE", ""),
+    "gemini": (Gemini, "gemini/gemini-3-pro-preview", "GEMINI_API_BASE", ""),
+    "responses": (Responses, "openai/responses/gpt-5.5", "OPENAI_API_BASE", "/v1"),
+    "ollama": (Ollama, "ollama_chat/qwen3:8b", "OLLAMA_API_BASE", ""),
+}
+
+
+@pytest.mark.parametrize("steps", [12, 2])
+@pytest.mark.parametrize("effort", [None, "low"])
+@pytest.mark.parametrize("name", NATIVE)
+def test_an_agent_decides_by_a_dialect_that_litellm_speaks(
+    name: str, effort: ReasoningEffort | None, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, model_name, variable, path = NATIVE[name]
+    with provider(Dialect(model_name), kind) as server:
+        monkeypatch.setenv(variable, server.base_url.removesuffix("/v1") + path)
+        model = LiteLLMModel(model_name, keys=ApiKeys(KEYS), retry=retry_of(Clock()))
+        decision, searched = decided(model, effort, max_steps=steps)
+        assert len(server.refused) <= 4
+    assert searched == list(SEARCHES[: min(2, steps - 1)])
+    assert "without tools" not in decision.notes
