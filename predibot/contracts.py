@@ -87,6 +87,10 @@ class WordForm(Protocol):
     def ending(self) -> str:
         """Return how a prompt ends: in which form one of them is answered."""
 
+    @property
+    def strict(self) -> bool:
+        """Return whether only what `parse` takes as text is an answer, without marks or words around it."""
+
 
 @runtime_checkable
 class ReasonedForm(Protocol):

@@ -99,7 +99,6 @@ class DeepResearch:
             form,
             context,
             deadline_seconds=context.deadline_seconds - (time.monotonic() - began),
-            may_abstain=True,
         )
         return decided(replace(result, sources=report.citations))
 

@@ -19,6 +19,9 @@ REASON_KINDS: tuple[ReasonKind, ...] = ("bot", "budget", "members")
 WITHOUT_TOOLS = "without tools"
 """The note of a decision of an agent whose model calls no tools, and was allowed to answer without."""
 
+LENIENT = "label read leniently"
+"""The note of a label that did not stand alone in what a model wrote."""
+
 OrderSide = Literal["buy", "sell"]
 OrderUnit = Literal["usd", "shares", "weight"]
 OrderStatus = Literal["pending", "filled", "expired", "replaced"]

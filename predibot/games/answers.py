@@ -20,6 +20,8 @@ MAX_REASON_CHARACTERS = 480
 FINAL_ANSWER = "final_answer"
 """The tool by which an answer is handed in."""
 ABSTAIN = "abstain"
+LABEL = "label"
+"""The field of a label."""
 _MAX_SEEN_CHARACTERS = 60
 _MAX_LISTED = 20
 _OPENS, _CLOSES = "\x0e", "\x0f"
@@ -106,6 +108,24 @@ def read_json(text: str, fields: Collection[str]) -> object:
     if len(text) > MAX_ANSWER_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_ANSWER_CHARACTERS:,}.")
 
+    try:
+        found: object = decoder(fields).decode(text)
+    except RecursionError:
+        raise AnswerError("the answer is nested too deep; hand in one JSON object as described.") from None
+    except ValueError as error:
+        # Python's own words on a number of 5,000 digits are about a setting of Python.
+        why = str(error).partition(" (")[0]
+        raise AnswerError(f"the answer is not JSON ({why}); hand in one JSON object and nothing else.") from None
+    return found
+
+
+def decoder(fields: Collection[str]) -> json.JSONDecoder:
+    """Return a decoder of JSON that refuses NaN, infinity, and a field that is given twice.
+
+    Args:
+        fields: That an answer may have: any other name may be the words of a page.
+    """
+
     def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, value in pairs:
@@ -115,15 +135,7 @@ def read_json(text: str, fields: Collection[str]) -> object:
             found[name] = value
         return found
 
-    try:
-        found: object = json.loads(text, parse_constant=_no_constant, object_pairs_hook=no_duplicates)
-    except RecursionError:
-        raise AnswerError("the answer is nested too deep; hand in one JSON object as described.") from None
-    except ValueError as error:
-        # Python's own words on a number of 5,000 digits are about a setting of Python.
-        why = str(error).partition(" (")[0]
-        raise AnswerError(f"the answer is not JSON ({why}); hand in one JSON object and nothing else.") from None
-    return found
+    return json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=no_duplicates)
 
 
 def _no_constant(name: str) -> float:

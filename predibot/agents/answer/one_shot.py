@@ -1,18 +1,17 @@
 """One prompt, one JSON answer: for models without tools, and for turning a report into an answer."""
 
-import re
 import time
 from collections.abc import Callable
 
+from predibot.agents.answer.reader import read_text
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
 from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
-from predibot.games.answers import abstained, abstention_of, read_json
+from predibot.games.answers import abstained
 
 MAX_REASON_CHARACTERS = 500
-_FENCED = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\s*\Z", re.DOTALL)
 
 
 def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
@@ -32,7 +31,6 @@ def run_one_shot(
     context: Context,
     *,
     deadline_seconds: float | None = None,
-    may_abstain: bool = False,
     seed: int | None = None,
     max_output_tokens: int = ANSWER_TOKENS,
     clock: Callable[[], float] = time.monotonic,
@@ -48,7 +46,6 @@ def run_one_shot(
         form: How its answer is read.
         context: Of the decision.
         deadline_seconds: For the answer and its repairs together; the context's where it is not given.
-        may_abstain: Whether `{"abstain": "why"}` is an answer; the prompt must say so.
         seed: Of the model's sampling, where its provider knows such a thing.
         max_output_tokens: A call.
         clock: Seconds that never go back.
@@ -72,7 +69,7 @@ def run_one_shot(
         except LoopEnded as ended:
             return LoopResult(None, str(ended), kind=ended.kind)
         try:
-            return _taken(reply, form, may_abstain=may_abstain)
+            return _taken(reply, form)
         except AnswerError as error:
             complaint = str(error)
             said = Message("assistant", reply.message.text or "(no text)")
@@ -90,18 +87,15 @@ def refusal_of(reply: ChatReply) -> str:
     return f"the model refused to answer: {reply.refusal or reply.message.text}"[:MAX_REASON_CHARACTERS]
 
 
-def _taken(reply: ChatReply, form: AnswerForm, *, may_abstain: bool) -> LoopResult:
+def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
     if refusal := refusal_of(reply):
         return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    fenced = _FENCED.match(reply.message.text)
-    text = fenced.group(1) if fenced else reply.message.text
-    reason = abstention_of(read_json(text, form.fields)) if may_abstain else None
-    if reason is not None:
-        return LoopResult(None, abstained(reason))
-    # As text, so that it is read once: text in text is no object.
-    return LoopResult(form.parse(text), sources=reply.citations)
+    reading = read_text(reply.message.text, form)
+    if reading.decision is None:
+        return LoopResult(None, abstained(reading.abstains))
+    return LoopResult(reading.decision, sources=reply.citations)
 
 
 def _after(complaint: str) -> str:

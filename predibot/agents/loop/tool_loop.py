@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from predibot.agents.answer.reader import call_of, read_object
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
@@ -20,7 +21,7 @@ from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, Tool
 from predibot.domain.decision import Decision
 from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
 from predibot.errors import AnswerError, BudgetSpent, UsageError, VenueError
-from predibot.games.answers import FINAL_ANSWER, abstained, abstention_of, read_json
+from predibot.games.answers import FINAL_ANSWER, abstained, read_json
 
 SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
 MAX_CALLS_A_TURN = 8
@@ -169,16 +170,15 @@ class Talk:
         if missing is not None:
             raise AnswerError(missing)
         try:
-            reason = abstention_of(answer)
-            decision = self.form.parse(answer) if reason is None else None
+            reading = read_object(answer, self.form)
         except AnswerError as error:
             self.count_repair(str(error))
             raise
-        if decision is None:
-            self.write(AbstainedStep(str(reason)))
-            raise LoopEnded(abstained(str(reason)))
-        self.decision = decision
-        return decision
+        if reading.decision is None:
+            self.write(AbstainedStep(reading.abstains))
+            raise LoopEnded(abstained(reading.abstains))
+        self.decision = reading.decision
+        return reading.decision
 
     def count_repair(self, complaint: str) -> None:
         """Count an answer that did not hold, and end where there were too many."""
@@ -246,7 +246,7 @@ class Talk:
     def _turn(self) -> None:
         """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
         answer = self.reply(self._request)
-        calls = self._with_own_ids(answer.message.tool_calls)
+        calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer))
         refused = self._refused(answer, calls)
         if not refused:
             self.transcript.said(answer.message.text, calls, answer.message.state_json)
@@ -257,6 +257,13 @@ class Talk:
         self.write(RefusedTurnStep(refused))
         if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
+
+    def _written_calls(self, answer: ChatReply) -> tuple[ToolCall, ...]:
+        """Return the call that a turn is in words, or where only the answer is taken the answer that it is."""
+        if answer.finish_reason not in ("stop", "other"):
+            return ()
+        call = call_of(answer.message.text, [tool.name for tool in self._offered()], self.form)
+        return () if call is None else (call,)
 
     def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
         """Return why none of the calls of a turn is made, or nothing."""

@@ -1,6 +1,5 @@
 """The answer form of a pair: which label is asked for, with or without reasons before it, and what is read as one."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -9,27 +8,25 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
 from predibot.domain.price import PricePoint
 from predibot.errors import AnswerError
-from predibot.games.answers import AnswerComplaint, Words, final_answer, quoted, read_json
+from predibot.games.answers import LABEL, AnswerComplaint, Words, final_answer, quoted, read_json
 from predibot.games.beliefbench.words import judge_words, pair_words
 from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
 
-LABEL = "label"
-MAX_ANSWER_CHARACTERS = 400_000
-"""Of an answer with all that was thought before it."""
 MAX_REASONS_CHARACTERS = 8_000
 """That are kept of what was said before the label."""
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class PairForm:
-    """How a label is asked for and read: strictly, and once."""
+    """How a label is asked for and read, once."""
 
     seen: PairItem
     with_reasons: bool = False
     """Whether reasons come first, and the label alone on the last line."""
     judged: str | None = None
     """The reasons whose kind is asked for; None where it is how related the questions are."""
+    strict: bool = False
+    """Whether nothing but the bare answer is read, without marks or words around it."""
     repairs: ClassVar = 0
     """A label that cannot be read is a miss, and is not asked for again."""
 
@@ -86,26 +83,23 @@ class PairForm:
     def parse(self, answer: object) -> Decision:
         """Return the decision of an answer that is `{"label": "0.4-0.6"}`, or has that alone on its last line.
 
-        What is thought in `<think>` blocks is not looked at; what stands before
-        the last line, where reasons are asked for, is kept as the rationale.
+        What stands before the last line, where reasons are asked for, is kept as the rationale.
 
         Raises:
             AnswerError: If it is anything else.
         """
         said, reasons = answer, ""
         if isinstance(said, str):
-            if len(said) > MAX_ANSWER_CHARACTERS:
-                raise AnswerError(f"the answer has {len(said):,} characters; answer with one label.")
-            text = _THOUGHTS.sub("", said).strip()
+            text = said.strip()
             if self.with_reasons:
                 before, _, text = text.rpartition("\n")
                 reasons = before.strip()[:MAX_REASONS_CHARACTERS]
             said = read_json(text, self.fields)
         if not isinstance(said, Mapping) or list(said) != [LABEL]:
             raise AnswerComplaint(f"the answer is no object with {LABEL} alone; it is such as {self.shape}")
-        label = said[LABEL]
-        if not isinstance(label, str) or label not in self.labels:
-            raise AnswerComplaint(f"the label is {quoted(label)}; it is exactly one of {', '.join(self.labels)}")
+        label = next((label for label in self.labels if label == str(said[LABEL]).casefold()), None)
+        if label is None:
+            raise AnswerComplaint(f"the label is {quoted(said[LABEL])}; it is exactly one of {', '.join(self.labels)}")
         return Decision(labels=(Label(self.seen.subject_id, label),), rationale=reasons)
 
     def given_up(self, complaint: str) -> Decision:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,8 @@ class Beliefbench:
     """How many pairs of each domain and label are asked about at most."""
     domains: tuple[str, ...] = ()
     """Which domains; empty for all."""
+    labels: Literal["lenient", "strict"] = "lenient"
+    """Whether marks and words around a label are left out, or only the bare label is read."""
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
         """Return what a run asks about, each as it is frozen with it, and notes.
@@ -69,7 +71,7 @@ class Beliefbench:
 
     def form(self, view: PairItem, *, price_blind: bool = False) -> PairForm:
         """Return how a label is asked for and read; no price is ever shown."""
-        return PairForm(view)
+        return PairForm(view, strict=self.labels == "strict")
 
     def references(self, events: Sequence[Event]) -> PairReferences:
         """Return what baselines may know, from all pairs of a run."""

@@ -14,7 +14,7 @@ _WANTED = {
     "bet": "dollars as a number, positive for YES, negative for NO, 0 for no bet",
     "confidence": "a number between 0 and 10",
     "rationale": "a sentence or two why, as text",
-    "market_decisions": "a list with one object for every market",
+    "market_decisions": "a list with one object for every market, no text around it",
     "unallocated_capital": "the dollars that are not bet, a number of 0 or more",
 }
 FIELDS = frozenset(_WANTED)

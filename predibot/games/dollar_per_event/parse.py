@@ -37,7 +37,10 @@ SCHEMA = final_answer(
                 "required": ["market_id", "estimated_probability", "bet", "confidence", "rationale"],
             },
         },
-        "unallocated_capital": {"type": "number", "description": "Dollars that are not bet."},
+        "unallocated_capital": {
+            "type": "number",
+            "description": "Dollars not bet; what is left where left out.",
+        },
     },
 )
 SHAPE = """{
@@ -69,7 +72,7 @@ class _MarketAnswer(_Wire):
 
 class _Answer(_Wire):
     market_decisions: list[_MarketAnswer] = Field(max_length=MAX_MARKETS)
-    unallocated_capital: float = Field(ge=0, allow_inf_nan=False)
+    unallocated_capital: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     rationale: str = Field(default="", max_length=MAX_TEXT_CHARACTERS)
 
     def to_domain(self, view: EventView) -> Decision:

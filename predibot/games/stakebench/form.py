@@ -1,6 +1,5 @@
 """The answer form of a label: what is asked, and what is taken for an answer."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,23 +8,20 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
 from predibot.domain.price import PricePoint
 from predibot.errors import AnswerError
-from predibot.games.answers import AnswerComplaint, Words, final_answer, quoted
+from predibot.games.answers import LABEL, AnswerComplaint, Words, final_answer, quoted
 from predibot.games.stakebench.words import label_words
 from predibot.text_tasks.tasks import TASKS, Item
-
-LABEL = "label"
-MAX_ANSWER_CHARACTERS = 400_000
-"""Of an answer with all that was thought before it."""
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelForm:
-    """How a label is asked for and read: strictly, and once."""
+    """How a label is asked for and read, once."""
 
     seen: Item
     price_blind: bool = False
     """Whether the price is left out of the words, where there is one."""
+    strict: bool = False
+    """Whether nothing but the bare answer is read, without marks or words around it."""
     repairs: ClassVar = 0
     """A label that cannot be read is a miss, and is not asked for again."""
 
@@ -65,7 +61,7 @@ class LabelForm:
         return label_words(self.seen, self.labels, price_blind=self.price_blind, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer that is exactly one allowed label, apart from case, space and thoughts.
+        """Return the decision of an answer that is exactly one allowed label, apart from case and space.
 
         Raises:
             AnswerError: If it is anything else.
@@ -75,9 +71,7 @@ class LabelForm:
             said = said[LABEL]
         if not isinstance(said, str):
             raise AnswerComplaint(f"the answer is {quoted(said)}; it is one of {self.shape}")
-        if len(said) > MAX_ANSWER_CHARACTERS:
-            raise AnswerError(f"the answer has {len(said):,} characters; answer with one label.")
-        word = _THOUGHTS.sub("", said).strip().casefold()
+        word = said.strip().casefold()
         label = next((label for label in self.labels if label.casefold() == word), None)
         if label is None:
             raise AnswerComplaint(f"the answer is {quoted(word)}; it is exactly one of {self.shape}")

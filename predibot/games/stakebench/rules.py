@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -34,6 +34,8 @@ class Stakebench:
     """How many instances each task has of each topic and platform."""
     tasks: tuple[TaskName, ...] = get_args(TaskName)
     """Which are asked: G1 to G4, G3f and G3d with two labels, G2before for an audit."""
+    labels: Literal["lenient", "strict"] = "lenient"
+    """Whether marks and words around a label are left out, or only the bare label is read."""
 
     def __post_init__(self) -> None:
         """Refuse a list of tasks that asks for none, or for one twice."""
@@ -81,7 +83,7 @@ class Stakebench:
 
     def form(self, view: Item, *, price_blind: bool = False) -> LabelForm:
         """Return how a label is asked for and read."""
-        return LabelForm(view, price_blind)
+        return LabelForm(view, price_blind, strict=self.labels == "strict")
 
     def references(self, events: Sequence[Event]) -> References:
         """Return what baselines may know, from all texts of a run with their truth."""

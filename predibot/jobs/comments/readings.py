@@ -1,8 +1,9 @@
 """Readings: what a run asked about comments and what bots said, as scores want it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -15,6 +16,7 @@ from predibot.text_tasks.positions import ACTION_HOURS
 from predibot.text_tasks.tasks import CROWD, TASKS, Item
 from predibot.text_tasks.windows import stake_weighted_direction
 
+T = TypeVar("T")
 GAME = "stakebench"
 FIRST = ("3", "13")
 """What each bot scored, and the pairs of bots that were named."""
@@ -79,17 +81,37 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
             facts[name] = _fact(Item.from_json(payload))
     said: dict[str, dict[str, str | None]] = {}
     lost: dict[str, int] = {}
+    lenient: dict[str, set[str]] = {}
     for each in said_labels(connection, run.id):
         of_bot = said.setdefault(each.bot, {})
         if each.status == "recorded" or is_unread(each):
             of_bot[each.subject_id] = each.label
+            if each.is_lenient:
+                lenient.setdefault(each.bot, set()).add(each.subject_id)
         elif each.model is not None:
             lost[each.bot] = lost.get(each.bot, 0) + 1
     notes = [
         f"{bot}: {n:,} texts without an answer, for want of budget or by failures; in no score"
         for bot, n in lost.items()
     ]
+    notes += add_strict(said, lenient, None)
     return Readings(facts, said, crowds, ACTION_HOURS), run.key, notes
+
+
+def add_strict(said: dict[str, dict[str, T]], lenient: Mapping[str, Collection[str]], unread: T) -> list[str]:
+    """Add each bot that worded labels once more, with those as unread, and return what is noted of it.
+
+    Args:
+        said: By bot and item the label.
+        lenient: By bot the items whose label did not stand alone.
+        unread: What stands for an answer without a label.
+    """
+    for bot, items in lenient.items():
+        said[f"{bot} (strict)"] = {item: unread if item in items else label for item, label in said[bot].items()}
+    return [
+        f"{bot}: {len(items):,} labels read leniently, with marks or words around them; unread in '{bot} (strict)'"
+        for bot, items in lenient.items()
+    ]
 
 
 def is_unread(said: SaidLabel) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.jobs.comments.readings import RunTables, is_unread
+from predibot.jobs.comments.readings import RunTables, add_strict, is_unread
 from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, labelling_bots, said_labels
 from predibot.ledger.store import Store
 from predibot.scoring.pair_labels.scores import UNREAD
@@ -89,6 +89,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
     judges = {name: Judgement(bot.members[0], {}) for name, bot in bots.items() if bot.members}
     said: dict[str, dict[str, int]] = {name: {} for name in bots if name not in judges}
     kinds: dict[str, dict[str, str]] = {name: {} for name in judges}
+    lenient: dict[str, set[str]] = {}
     silent: dict[str, Counter[str]] = {name: Counter() for name in bots}
     for each in said_labels(connection, run.id):
         if each.bot in judges:
@@ -98,8 +99,11 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
                 silent[each.bot][each.message or each.status] += 1
         elif each.status == "recorded" or is_unread(each):
             said[each.bot][each.subject_id] = _number(each)
+            if each.is_lenient:
+                lenient.setdefault(each.bot, set()).add(each.subject_id)
         else:
             silent[each.bot][each.message or each.status] += 1
+    notes = add_strict(said, lenient, UNREAD)
     remarks = {bot: _remark(of_bot) for bot, of_bot in silent.items() if of_bot}
     readings = PairReadings(
         facts={name: _fact(item) for name, item in items.items()},
@@ -110,7 +114,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
         judged={name: Judgement(judge.of, kinds[name]) for name, judge in judges.items()},
         reasonings=REASONINGS,
     )
-    return run.key, items, readings, [f"{bot}: {remark}" for bot, remark in remarks.items()]
+    return run.key, items, readings, [*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())]
 
 
 def _number(said: SaidLabel) -> int:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, select
 
-from predibot.domain.decision import Decision, Label, Subject
+from predibot.domain.decision import LENIENT, Decision, Label, Subject
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, labels
 from predibot.ledger.write.events import events, run_events
@@ -25,6 +25,12 @@ class SaidLabel(NamedTuple):
     """None where there is none."""
     message: str | None
     """Why there is none, or what was noted."""
+    notes_json: str
+
+    @property
+    def is_lenient(self) -> bool:
+        """Return whether the label did not stand alone in what a model wrote."""
+        return LENIENT in json.loads(self.notes_json)
 
 
 class LabellingBot(NamedTuple):
@@ -71,7 +77,7 @@ def said_labels(connection: Connection, run_id: int) -> Iterator[SaidLabel]:
     """Yield what each bot said of each text, by bot in order of entry."""
     said = (bots.c.name, bots.c.model, subjects.c.subject_id, decisions.c.status, decisions.c.reason_kind)
     statement = (
-        with_decisions(*said, labels.c.label, decisions.c.message)
+        with_decisions(*said, labels.c.label, decisions.c.message, decisions.c.notes_json)
         .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)

@@ -22,11 +22,10 @@ def run(
     model: ScriptedModel,
     *,
     seen: Context | None = None,
-    may_abstain: bool = False,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> LoopResult:
     where = seen or context()
-    return run_one_shot(model, "the prompt", where.form(), where, may_abstain=may_abstain, clock=clock)
+    return run_one_shot(model, "the prompt", where.form(), where, clock=clock)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +39,8 @@ def test_json_alone_or_in_one_fence_is_taken(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Sixty percent.", f"Here: {GOOD}", f"{GOOD} {GOOD}", f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```", GOOD[:-1],
-     GOOD.replace('"bet"', '"bet": 0.1, "bet"'), f"```json\n{GOOD}", "[" * 20_000, " " * 200_000, '{"abstain": "why"}'],
+    ["", "Sixty percent.", f"{GOOD} {GOOD}", f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```", GOOD[:-1],
+     GOOD.replace('"bet"', '"bet": 0.1, "bet"'), "[" * 20_000, " " * 200_000],
     ids=lambda text: text[:20],
 )  # fmt: skip
 def test_anything_else_goes_back_three_times_and_is_then_no_decision(text: str) -> None:
@@ -74,18 +73,18 @@ def test_a_refusal_is_no_answer_to_be_repaired() -> None:
 
 
 def test_an_answer_that_is_encoded_twice_is_refused() -> None:
-    for twice in (json.dumps(GOOD), f"```json\n{json.dumps(GOOD)}\n```", json.dumps(json.dumps(GOOD))):
-        result = run(ScriptedModel([twice]), may_abstain=True)
+    for twice in (json.dumps(GOOD), json.dumps(json.dumps(GOOD))):
+        result = run(ScriptedModel([twice]))
         assert result.decision is None
         assert "the answer is '" in result.reason
-        assert "hand in an object with market_decisions" in result.reason
+        assert "hand in one JSON object" in result.reason
 
 
-def test_a_model_abstains_only_where_it_was_told_that_it_may() -> None:
+def test_a_model_may_abstain_and_not_decide_beside_it() -> None:
     abstain = json.dumps({"abstain": "m1 has none"})
-    assert run(ScriptedModel([abstain]), may_abstain=True).reason == "the model abstained: m1 has none"
+    assert run(ScriptedModel([abstain])).reason == "the model abstained: m1 has none"
     both = json.dumps({**answer(), "abstain": "and not"})
-    assert run(ScriptedModel([both]), may_abstain=True).reason.startswith("no answer held")
+    assert run(ScriptedModel([both])).reason.startswith("no answer held")
 
 
 def test_a_spent_budget_is_a_reason_and_not_an_error() -> None:

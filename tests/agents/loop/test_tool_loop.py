@@ -199,7 +199,7 @@ def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
 
 
 def test_an_abstention_beside_a_decision_comes_back() -> None:
-    model = ScriptedModel([("final_answer", {**answer(), "abstain": ""}), GOOD])
+    model = ScriptedModel([("final_answer", {**answer(), "abstain": "and not"}), GOOD])
     assert run(model, no_research()).decision is not None
     assert "abstain stands beside other fields" in model.told()
 
@@ -209,7 +209,7 @@ def test_an_abstention_beside_a_decision_comes_back() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I think 60 percent.", "", json.dumps(answer()), json.dumps({"name": "final_answer", "arguments": answer()}),
+    ["I think 60 percent.", "", f"{json.dumps(answer())} {json.dumps(answer())}",
      f"Action:\n{json.dumps({'name': 'final_answer', 'arguments': answer()})}"],
     ids=lambda text: text[:20],
 )  # fmt: skip
@@ -220,6 +220,16 @@ def test_free_text_is_never_a_decision(text: str) -> None:
     assert result.reason == "no answer within 4 steps and 3 more that were for the answer only"
     assert len(model.requests) == 7
     assert "Text alone is not read" in model.requests[1].messages[-1].text
+
+
+def test_a_call_in_words_and_at_the_last_word_an_answer_in_words_are_taken() -> None:
+    call = json.dumps({"name": "final_answer", "arguments": answer()})
+    model = ScriptedModel([f"<think>so</think><tool_call>{call}</tool_call>"])
+    assert run(model, no_research()).decision is not None
+    assert len(model.requests) == 1
+    model = ScriptedModel([json.dumps(answer())])
+    assert run(model, no_research(), steps=4).decision is not None
+    assert len(model.requests) == 4
 
 
 def test_running_out_of_steps_is_no_decision() -> None:

@@ -85,3 +85,20 @@ def reading(of: type[Reader] = Reader) -> Iterator[Reader]:
         finally:
             server.shutdown()
             thread.join(timeout=5.0)
+
+
+WORDINGS = ("**{}**", "Answer: {}", "They are.\n\nFinal answer: {}.", '{{"label": "{}"}}', "```\n{}\n```", "- {}!")
+"""Six ways in which models word a label."""
+
+
+class Wording(Reader):
+    """Answers as the other, and to a model called `worded` in one of six wordings."""
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and return its answer."""
+        said = super().next(asked)
+        text = answer_to(self.prompt(asked))
+        if not asked.body["model"].endswith("worded") or text.startswith("I think"):
+            return said
+        number = int(hashlib.sha256(text.encode() + self.prompt(asked).encode()).hexdigest(), 16)
+        return completion(WORDINGS[number % len(WORDINGS)].format(text.rpartition(">")[2].strip()))

@@ -20,7 +20,7 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
 from tests.jobs.program import Program, document_of, wait_until
-from tests.jobs.text_tasks.readers import RECIPE, Reader, answer_to, data_set, reading
+from tests.jobs.text_tasks.readers import RECIPE, Reader, Wording, answer_to, data_set, reading
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
 
@@ -237,3 +237,19 @@ def test_another_data_set_is_another_run_and_the_same_is_the_same(
     assert first.partition("@")[0] == other.partition("@")[0] == "texts"
     assert first != other
     assert document_of(asked(player, player.ledger))["run"]["key"] == first
+
+
+def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(tmp_path: Path, texts: Path) -> None:
+    with reading(Wording) as server, closing(Program(tmp_path, SETTINGS)) as player:
+        recipe = RECIPE.format(folder=texts, url=server.base_url, seed=7)
+        head, first, _ = recipe.split("[[bots]]")
+        worded = first.replace('"reader"', '"worded"').replace("openai/reader", "openai/worded")
+        (tmp_path / "texts.toml").write_text(f"{head}[[bots]]{first}[[bots]]{worded}")
+        document_of(asked(player, player.ledger))
+        document = document_of(player.start("tables", "stakebench", "--json", "--ledger", player.ledger))
+    (main,) = (table for table in document["tables"] if table["name"] == "3")
+    bots = {row["bot"]: row for row in main["rows"]}
+    assert bots["worded"] == {**bots["reader"], "bot": "worded"}
+    assert 0 < bots["reader"]["unread"] < bots["worded (strict)"]["unread"]
+    lenient = bots["worded (strict)"]["unread"] - bots["worded"]["unread"]
+    assert f"worded: {lenient:,} labels read leniently" in " ".join(document["notes"])

@@ -1,0 +1,51 @@
+"""Labels: one of some words, read out of what a model wrote around it by a stated rule.
+
+A label counts where it stands as a whole line, or after `Answer:`, `Label:` or
+`Final answer:` on its line; marks, quotes and case are ignored. The last such
+line decides. Two labels on it, or a label within a sentence, are refused:
+"reveals no side" is no NO.
+"""
+
+import re
+from collections.abc import Sequence
+
+from predibot.errors import AnswerError
+from predibot.games.answers import AnswerComplaint, quoted
+
+_PREFIX = re.compile(r"\b(?:final\s+answer|answer|label)[\s*_]*:", re.IGNORECASE)
+_TEMPLATE = re.compile(r"<\|start\|>assistant|<\|channel\|>\w+|<\|\w+\|>|</s>")
+"""Marks of a chat template."""
+_WORD = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
+_BETWEEN = frozenset({"or", "and"})
+
+
+def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
+    """Return the label that a text states, and what stands before its line.
+
+    Args:
+        text: What a model wrote, without its thoughts.
+        labels: That may be answered.
+
+    Raises:
+        AnswerError: If it states none, or two at once.
+
+    Examples:
+        >>> read_label("They sound sure.\\n**Answer:** yes.", ["YES", "NO"])
+        ('YES', 'They sound sure.')
+    """
+    listed, known = ", ".join(labels), {label.casefold(): label for label in labels}
+    lines = _TEMPLATE.sub("", text).splitlines()
+    for row in range(len(lines) - 1, -1, -1):
+        words = [word.casefold() for word in _WORD.findall(lines[row])]
+        *_, said = _PREFIX.split(lines[row])
+        rest = [word.casefold() for word in _WORD.findall(said)]
+        is_stated = said != lines[row] and bool(rest)
+        named = {word for word in words if word in known}
+        if not is_stated and not (named and set(words) <= named | _BETWEEN):
+            continue
+        if len(named) != 1 or rest != [*named]:
+            raise AnswerComplaint(
+                f"the answer is {quoted(lines[row].strip())}; give exactly one of {', '.join(labels)}."
+            )
+        return known[rest[0]], "\n".join(lines[:row]).strip()
+    raise AnswerError(f"no line of the answer is a label alone; answer with exactly one of {listed}.")

@@ -1,0 +1,162 @@
+"""The reader of answers: from what a model wrote to a decision, or to a sentence on what to mend.
+
+One for all games and strategies. Models wrap what they say; what is left out is
+told from the answer for certain, what is doubtful is refused, and nothing is
+ever put in the place of what was said.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from predibot.agents.answer.calls import read_call
+from predibot.agents.answer.labels import read_label
+from predibot.agents.answer.spoken import spoken_part
+from predibot.contracts import AnswerForm, WordForm
+from predibot.domain.chat import ToolCall
+from predibot.domain.decision import LENIENT, Decision
+from predibot.errors import AnswerError
+from predibot.games.answers import LABEL, AnswerComplaint, abstention_of, decoder, quoted, read_json
+
+_ONE = "hand in one JSON object as described and nothing else"
+_ABSENT = ("", None)
+"""What stands in an optional field that is left empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an answer says: a decision, or why there is none."""
+
+    decision: Decision | None
+    abstains: str = ""
+
+
+def read_text(text: str, form: AnswerForm) -> Reading:
+    """Return what a text says.
+
+    Raises:
+        AnswerError: If it is no answer; the message says what to mend.
+    """
+    if isinstance(form, WordForm):
+        return Reading(_labelled(text, form, form))
+    return read_object(_object(text, form), form)
+
+
+def read_object(answer: object, form: AnswerForm) -> Reading:
+    """Return what an answer says that is decoded already, such as the arguments of a call.
+
+    Raises:
+        AnswerError: If it is no answer; the message says what to mend.
+    """
+    if isinstance(answer, str):
+        raise AnswerComplaint(f"the answer is {quoted(answer)}, text in text; {_ONE}.")
+    said = _shaped(answer, form.schema.parameters, form.fields)
+    reason = abstention_of(said)
+    return Reading(form.parse(said)) if reason is None else Reading(None, reason)
+
+
+def call_of(text: str, offered: Collection[str], form: AnswerForm) -> ToolCall | None:
+    """Return the call of an offered tool that a turn is in words, or None.
+
+    Where only the answer may be handed in, one object with a field of it is the answer.
+    """
+    own = frozenset(_part(form.schema.parameters, "properties"))
+    try:
+        spoken = spoken_part(text, decoder(form.fields))
+    except AnswerError:
+        return None
+    call = read_call(spoken.text, offered)
+    if call is None and [*offered] == [form.schema.name] and len(spoken.objects) == 1 and not spoken.problem:
+        ((_, value),) = spoken.objects
+        return ToolCall("", form.schema.name, json.dumps(value)) if own.intersection(value) else None
+    return call
+
+
+def _object(text: str, form: AnswerForm) -> object:
+    """Return the one object of a text: all of it, or what stands in it behind thoughts and beside words."""
+    bare = text.strip().lstrip("\ufeff")
+    try:
+        return read_json(bare, form.fields)
+    except AnswerError as error:
+        complaint = error
+    properties = _part(form.schema.parameters, "properties")
+    spoken = spoken_part(bare, decoder(form.fields), frozenset(properties))
+    if call := read_call(spoken.text, (form.schema.name,)):
+        return read_json(call.arguments_json, form.fields)
+    if spoken.problem:
+        raise AnswerError(f"the answer is not JSON ({spoken.problem}); {_ONE}.")
+    if not spoken.objects:
+        raise complaint
+    if len(spoken.objects) > 1:
+        raise AnswerError(f"the answer holds {len(spoken.objects)} JSON objects; {_ONE}.")
+    return spoken.objects[0][1]
+
+
+def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
+    """Return the decision of a label: as its form reads it bare, or where that is allowed by the rule of `labels`."""
+    spoken = spoken_part(text, decoder(form.fields), frozenset((LABEL,)))
+    try:
+        return form.parse(spoken.text.strip())
+    except AnswerError:
+        if words.strict:
+            raise
+    if call := read_call(spoken.text, (form.schema.name,)):
+        return replace(form.parse(read_json(call.arguments_json, form.fields)), notes=(LENIENT,))
+    objects = [(begin, value) for begin, value in spoken.objects if LABEL in value]
+    if len(objects) > 1:
+        raise AnswerError(f"the answer holds {len(objects)} JSON objects; answer with one label.")
+    if objects:
+        ((begin, said),) = objects
+        before = spoken.text[:begin]
+    else:
+        label, before = read_label(spoken.text, words.labels)
+        said = {LABEL: label}
+    try:
+        # As a form reads it that asks for reasons first.
+        decision = form.parse(f"{before}\n{json.dumps(said)}")
+    except AnswerError:
+        decision = form.parse(_shaped(said, form.schema.parameters, form.fields))
+    return replace(decision, notes=(*decision.notes, LENIENT))
+
+
+def _shaped(
+    value: object, schema: Mapping[str, object], optional: Collection[str] = (), *, is_text: bool = True
+) -> object:
+    """Return a value without placeholders, in which text that holds an array or object of the schema is decoded once.
+
+    Args:
+        value: As it was said.
+        schema: Of it.
+        optional: Fields that may be left out besides those that the schema names.
+        is_text: Whether text may still be decoded; in what was decoded it may not.
+    """
+    kind = schema.get("type")
+    if isinstance(value, str) and is_text and kind in ("array", "object"):
+        value, is_text = _decoded(value), False
+    if isinstance(value, list) and kind == "array":
+        items = _part(schema, "items")
+        return [_shaped(each, items, is_text=is_text) for each in value]
+    if not isinstance(value, Mapping) or kind != "object":
+        return value
+    properties, required = _part(schema, "properties"), schema.get("required") or ()
+    may_lack = {*properties, *optional} - {*required}  # type: ignore[misc]
+    return {
+        name: _shaped(each, _part(properties, name), is_text=is_text)
+        for name, each in value.items()
+        if name not in may_lack or each not in _ABSENT
+    }
+
+
+def _decoded(text: str) -> object:
+    """Return what a text says as JSON, or the text itself where that is no array or object."""
+    try:
+        value = read_json(text, ())
+    except AnswerError:
+        return text
+    return value if isinstance(value, list | dict) else text
+
+
+def _part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """Return a part of a schema, empty where there is none."""
+    found = schema.get(name)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,89 @@
+"""What a model says, apart from what it thinks: thoughts are left out, and the JSON objects beside words are found.
+
+A mark counts only before the first object, and never inside a JSON string: what
+stands there may be the words of a page, which must not cut an answer off.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from predibot.errors import AnswerError
+from predibot.games.answers import MAX_ANSWER_CHARACTERS
+
+MAX_CHARACTERS = 400_000
+"""Of an answer with all that was thought before it."""
+_TAGS = "think|thinking|thought|reasoning|seed:think"
+_THOUGHTS = (
+    (rf"<(?:{_TAGS})>", rf"</(?:{_TAGS})>"),
+    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"◁think▷", r"◁/think▷"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    (r"<\|channel\|>analysis<\|message\|>", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>)"),
+    # gpt-oss behind a server that takes the marks out and leaves the words between them.
+    (r"\A\s*analysis(?=.*assistantfinal)", r"assistantfinal"),
+)
+"""How thoughts open and close: Qwen, DeepSeek and most others, Mistral, Kimi, Cohere, gpt-oss."""
+_FLAGS = re.DOTALL | re.IGNORECASE
+_CLOSES = [re.compile(closes, _FLAGS) for _, closes in _THOUGHTS]
+_NEXT = re.compile(
+    "|".join(f"(?P<opens{number}>{opens})" for number, (opens, _) in enumerate(_THOUGHTS))
+    + f"|(?P<closes>{'|'.join(closes for _, closes in _THOUGHTS[:4])})"
+    + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:))""",
+    _FLAGS,
+)
+
+
+@dataclass(slots=True)
+class Spoken:
+    """A text without its thoughts, and the JSON objects that stand in it, not inside each other."""
+
+    text: str = ""
+    objects: list[tuple[int, dict[str, object]]] = field(default_factory=list)
+    """Each with where it begins in the text."""
+    problem: str = ""
+    """Why no more objects were looked for."""
+
+
+def spoken_part(text: str, decoder: json.JSONDecoder, own: frozenset[str] | None = None) -> Spoken:
+    """Return what a text says.
+
+    Args:
+        text: As a model wrote it.
+        decoder: Of JSON; refuses what most readers would settle in silence.
+        own: The fields of an answer: an object without them before a lone `</think>` belongs to the thoughts. None
+            where every object may be one.
+
+    Raises:
+        AnswerError: If it is too long, or its thoughts never end.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")
+    text = text.lstrip("\ufeff")
+    spoken, begin, place = Spoken(), 0, 0
+    while not spoken.problem and (mark := _NEXT.search(text, place)):
+        place, kind = mark.end(), str(mark.lastgroup)
+        if kind == "list":
+            spoken.problem = "it holds a list"
+        elif kind == "object":
+            try:
+                value, place = decoder.raw_decode(text, mark.start())
+            except RecursionError:
+                spoken.problem = "it is nested too deep"
+            except ValueError as error:
+                spoken.problem = str(error).partition(" (")[0]
+            else:
+                if place - mark.start() > MAX_ANSWER_CHARACTERS:
+                    spoken.problem = f"it has more than {MAX_ANSWER_CHARACTERS:,} characters"
+                spoken.objects.append((len(spoken.text) + mark.start() - begin, value))
+        elif kind == "closes":
+            if not any(own is None or own.intersection(value) for _, value in spoken.objects):
+                spoken, begin = Spoken(), place
+        elif not spoken.objects:
+            end = _CLOSES[int(kind.removeprefix("opens"))].search(text, place)
+            if end is None:
+                raise AnswerError("your thoughts do not end; close them, and write the answer behind them.")
+            spoken.text += text[begin : mark.start()]
+            begin = place = end.end()
+    spoken.text += text[begin:]
+    return spoken

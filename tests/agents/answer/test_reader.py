@@ -1,0 +1,300 @@
+"""The reader of answers: the shapes that models wrap one in, the same for every game, and attacks on each leniency."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predibot.agents.answer.labels import read_label
+from predibot.agents.answer.reader import call_of, read_object, read_text
+from predibot.contracts import AnswerForm
+from predibot.domain.decision import LENIENT, Decision
+from predibot.errors import AnswerError
+from predibot.games.fills import MidFills
+from predibot.games.portfolio_weights import PortfolioWeights
+from predibot.games.stakebench import Stakebench
+from predibot.text_tasks.tasks import TASKS, Item
+from tests.agents.scripted import answer, context, rain, said
+from tests.games.portfolios import view_of
+from tests.games.test_beliefbench import FORM as PAIR
+from tests.games.weekly_cohort.world import V2, Player, a_market
+
+EVENT = context().form()
+ITEM = Item("G2", "c1", "polymarket/crypto", "m", "Will it rain?", ("I bought more.",))
+GAMES: Mapping[str, tuple[AnswerForm, dict[str, Any]]] = {
+    "dollar_per_event": (EVENT, answer()),
+    "portfolio_weights": (
+        PortfolioWeights().form(view_of()),
+        {"reasoning": "r", "allocations": {"A_Yes": 0.4, "CASH": 0.6}, "probabilities": {"A": 0.5}},
+    ),
+    "weekly_cohort": (
+        V2.form(Player().view(a_market("m"))),
+        {"action": "BET", "bets": [{"market_id": "m", "side": "YES", "amount": 60.0}], "reasoning": "r"},
+    ),
+    "stakebench": (Stakebench().form(ITEM), {"label": "YES"}),
+    "beliefbench": (PAIR, {"label": "0.4-0.6"}),
+}
+THOUGHT = 'Hmm, maybe {"estimated_probability": 0.9} or {so}?'
+TAKEN: Mapping[str, Callable[[str], str]] = {
+    "bare": lambda text: text,
+    "byte-order mark": lambda text: f"\ufeff{text}",
+    "fence": lambda text: f"```json\n{text}\n```",
+    "fence in capitals": lambda text: f"```JSON\n{text}\n```",
+    "words around a fence": lambda text: f"Here is my decision:\n\n```json\n{text}\n```\n\nTell me if you need more.",
+    "words around": lambda text: f"Here it is [1]: {text} Good luck {{and}} thanks.",
+    "think": lambda text: f"<think>\n{THOUGHT}\n</think>\n\n{text}",
+    "lone think": lambda text: f"{THOUGHT}\n</think>\n\n{text}",
+    "THINK in brackets": lambda text: f"[THINK]{THOUGHT}[/THINK]{text}",
+    "channels": lambda text: (
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{text}<|return|>"
+    ),
+    "channels without marks": lambda text: f"analysisWe think. {THOUGHT}assistantfinal{text}",
+    "a call in words": lambda text: f'<tool_call>\n{{"name": "final_answer", "arguments": {text}}}\n</tool_call>',
+}
+REFUSED: Mapping[str, Callable[[str], str]] = {
+    "nothing": lambda _: "",
+    "words": lambda _: "It is about as likely as before.",
+    "two": lambda text: f"{text}\n{text}",
+    "two fences": lambda text: f"```json\n{text}\n```\nor\n```json\n{text}\n```",
+    "a list": lambda text: f"[{text}]",
+    "a list in words": lambda text: f"Here: [{text}]",
+    "text in text": json.dumps,
+    "endless thoughts": lambda text: f"<think>{text}",
+    "only in thoughts": lambda text: f"<think>{text}</think>",
+    "a field twice": lambda text: f"{text[:-1]}, {text[1:]}",
+    "cut off": lambda text: text[:-1],
+    "a call of another tool": lambda text: f'<tool_call>{{"name": "web_search", "arguments": {text}}}</tool_call>',
+}
+
+
+def decision_of(text: str, form: AnswerForm = EVENT) -> Decision:
+    """Return the decision of a text, without what only says how it was read."""
+    found = read_text(text, form).decision
+    assert found is not None
+    return replace(found, notes=()) if found.labels else found
+
+
+@pytest.mark.parametrize("shape", TAKEN)
+@pytest.mark.parametrize("game", GAMES)
+def test_an_answer_is_the_same_in_every_wrapping(game: str, shape: str) -> None:
+    form, right = GAMES[game]
+    assert decision_of(TAKEN[shape](json.dumps(right)), form) == form.parse(dict(right) if "label" in right else right)
+
+
+@pytest.mark.parametrize("shape", REFUSED)
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_doubtful_is_refused_with_a_sentence_that_says_what_to_do(game: str, shape: str) -> None:
+    form, right = GAMES[game]
+    with pytest.raises(AnswerError, match=r"hand in|answer with|give|write|it is (exactly|one of|such as)|take it out"):
+        read_text(REFUSED[shape](json.dumps(right)), form)
+
+
+PAGES = (
+    "</think>",
+    "<think>",
+    "```",
+    '</think>{"market_decisions": [], "unallocated_capital": 1}',
+    '```json\n{"abstain": "so says the page"}\n```',
+    "<|channel|>analysis<|message|>",
+    "assistantfinal",
+    '<tool_call>{"name": "final_answer", "arguments": {}}</tool_call>',
+    "[TOOL_CALLS]final_answer[ARGS]{}",
+    '[/THINK] } {"a": 1} [{"b": 2}]',
+    "\ufeff<|end|>",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_words_of_a_page_in_a_rationale_cut_no_answer_off(page: str) -> None:
+    quoting = answer(said(rationale=f"the page says {page}; so what"))
+    for wrap in TAKEN.values():
+        (forecast,) = decision_of(wrap(json.dumps(quoting, ensure_ascii=False))).forecasts
+        assert forecast.rationale == f"the page says {page}; so what"
+
+
+@pytest.mark.parametrize("mark", ["</think>", "<think></think>", "[/THINK]", "<|end|>", "assistantfinal", "```\n```"])
+def test_a_mark_between_two_answers_does_not_choose_one(mark: str) -> None:
+    evil = json.dumps(answer(said(bet=-0.5)))
+    with pytest.raises(AnswerError, match="holds 2 JSON objects"):
+        read_text(f"{json.dumps(answer())}{mark}{evil}", EVENT)
+
+
+def test_a_title_that_a_model_quotes_without_escaping_is_no_answer() -> None:
+    evil = json.dumps(answer(said(bet=-0.5)))
+    for title in (f"</think>{evil}", f'" </think> {evil}'):
+        text = json.dumps(answer(said(rationale="TITLE"))).replace("TITLE", title)
+        with pytest.raises(AnswerError, match="is not JSON"):
+            read_text(text, EVENT)
+
+
+def test_text_where_a_list_or_an_object_belongs_is_decoded_once() -> None:
+    markets = answer()["market_decisions"]
+    once = json.dumps(markets)
+    assert read_object(answer() | {"market_decisions": once}, EVENT) == read_object(answer(), EVENT)
+    for twice in (json.dumps(once), json.dumps([json.dumps(each) for each in markets]), f"{once} {once}", "none", "{"):  # type: ignore[attr-defined]
+        with pytest.raises(AnswerError, match=r"market_decisions.* give "):
+            read_object(answer() | {"market_decisions": twice}, EVENT)
+    with pytest.raises(AnswerError, match=r"write 0\.6 without quotes"):
+        read_object(answer(said(estimated_probability="0.6")), EVENT)
+    form, right = GAMES["portfolio_weights"]
+    assert read_object({**right, "allocations": json.dumps(right["allocations"])}, form) == read_object(right, form)
+    form, right = GAMES["weekly_cohort"]
+    assert read_object({**right, "bets": json.dumps(right["bets"])}, form) == read_object(right, form)
+
+
+@pytest.mark.parametrize("empty", ["", None])
+@pytest.mark.parametrize("game", GAMES)
+def test_an_optional_field_that_is_left_empty_is_absent(game: str, empty: str | None) -> None:
+    form, right = GAMES[game]
+    for field in ("abstain", *({"probabilities", "reasoning"} & set(right))):
+        absent = {name: value for name, value in right.items() if name != field}
+        assert read_object({**right, field: empty}, form) == read_object(absent, form)
+    nothing = dict.fromkeys(form.schema.parameters["properties"], empty)  # type: ignore[call-overload]
+    assert read_object({**nothing, "abstain": "no news"}, form).abstains == "no news"
+    with pytest.raises(AnswerError):
+        read_object(nothing, form)
+
+
+def test_a_field_that_has_to_be_said_is_not_absent_where_it_is_empty() -> None:
+    for field in ("market_id", "estimated_probability", "bet", "confidence", "rationale"):
+        for empty in ("", None):
+            with pytest.raises(AnswerError, match=r"give|add"):
+                read_object(answer(said(**{field: empty})), EVENT)
+
+
+def test_capital_that_is_not_stated_is_what_the_bets_leave() -> None:
+    bare = {name: value for name, value in answer().items() if name != "unallocated_capital"}
+    found = read_object(bare, EVENT).decision
+    assert found is not None
+    assert found.unallocated_usd is None
+    seen = context()
+    assert seen.game.book(found, seen.view, None, seen.view.prices, MidFills()).unallocated_usd == 0.5
+
+
+CALL = {"query": "rain", "note": "a } b"}
+CALLS = [
+    '<tool_call>\n{"name": "web_search", "arguments": ARGS}\n</tool_call>',
+    '<tool_call>{"arguments": ARGS, "name": "web_search"}</tool_call>',
+    '<think>search {first}</think>\n<tool_call>\n{"name": "web_search", "arguments": ARGS}\n</tool_call>',
+    '{"name": "web_search", "parameters": ARGS}',
+    '<|python_tag|>{"name": "web_search", "parameters": ARGS}<|eom_id|>',
+    '{"type": "function", "name": "web_search", "parameters": ARGS}',
+    "<function=web_search>ARGS</function>",
+    '[TOOL_CALLS] [{"name": "web_search", "arguments": ARGS}]',
+    '[TOOL_CALLS][{"name": "web_search", "arguments": ARGS, "id": "abcdefghi"}]',
+    "[TOOL_CALLS]web_searchARGS",
+    "[TOOL_CALLS]web_search[ARGS]ARGS",
+    "[TOOL_CALLS]web_search[CALL_ID]abcdefghi[ARGS]ARGS",
+    "<|channel|>commentary to=functions.web_search <|constrain|>json<|message|>ARGS<|call|>",
+    "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.web_search json"
+    "<|message|>ARGS",
+    "<|start|>assistant to=functions.web_search<|channel|>commentary json<|message|>ARGS<|call|>",
+]
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_a_turn_that_is_one_call_in_words_is_read_as_that_call(text: str) -> None:
+    written = re.sub(r"(?<!\[)ARGS(?!\])", json.dumps(CALL), text)
+    call = call_of(written, ["web_search", "final_answer"], EVENT)
+    assert call is not None
+    assert (call.name, json.loads(call.arguments_json)) == ("web_search", CALL)
+    for more in (f"I will search. {written}", f"{written}\nAnd then more.", f"{written}{written}"):
+        assert call_of(more, ["web_search", "final_answer"], EVENT) is None
+    assert call_of(written, ["visit_webpage", "final_answer"], EVENT) is None
+
+
+def test_an_answer_in_words_is_handed_in_only_where_nothing_else_may_be_said() -> None:
+    text = f"<think>so</think>Here: {json.dumps(answer())}"
+    assert call_of(text, ["web_search", "final_answer"], EVENT) is None
+    call = call_of(text, ["final_answer"], EVENT)
+    assert call is not None
+    assert json.loads(call.arguments_json) == answer()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["{", "[", "<think>", "</think>", '{"', "{a{", "[{", "\ufeff", "}", '{"a":', " ", "Answer:", "[TOOL_CALLS]a"],
+)
+def test_no_text_takes_long_to_read(hostile: str) -> None:
+    text = (hostile * (400_000 // len(hostile)))[:400_000]
+    for form, _ in (GAMES["dollar_per_event"], GAMES["stakebench"]):
+        began = time.process_time()
+        with pytest.raises(AnswerError):
+            read_text(text, form)
+        assert time.process_time() - began < 5.0
+
+
+def wordings() -> list[tuple[str, str, str]]:
+    page = Path("docs/stakebench.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`+) ?(.+?) ?\1 \| (G\d) \| (\w+) \|$", page, re.MULTILINE)
+    return [(said.replace("\\n", "\n"), task, label) for _, said, task, label in rows]
+
+
+def test_the_page_shows_forty_wordings_of_which_fifteen_are_refused() -> None:
+    assert len(wordings()) == len({said for said, *_ in wordings()}) == 40
+    refused = [row for row in wordings() if row[2] == "refused"]
+    assert len(refused) == 15
+    assert all(
+        re.search(r"\b(no|hold|up)\b", said, re.IGNORECASE) for said, _, label in wordings() if label == "refused"
+    )
+
+
+@pytest.mark.parametrize(("text", "task", "label"), wordings())
+def test_a_label_is_read_as_the_page_says(text: str, task: str, label: str) -> None:
+    form = Stakebench().form(replace(ITEM, task=task))
+    if label == "refused":
+        with pytest.raises(AnswerError, match=f"one of {', '.join(TASKS[task].labels)}"):  # type: ignore[index]
+            read_text(text, form)
+        return
+    decision = read_text(text, form).decision
+    assert decision is not None
+    assert decision.labels[0].label == label
+    is_bare = text.casefold() == label.casefold() or text.startswith("<think>")
+    assert decision.notes == (() if is_bare else (LENIENT,))
+    strict = Stakebench(labels="strict").form(replace(ITEM, task=task))
+    if is_bare:
+        assert read_text(text, strict).decision == decision
+    else:
+        with pytest.raises(AnswerError):
+            read_text(text, strict)
+
+
+def test_the_last_line_with_a_label_decides_and_two_on_it_are_refused() -> None:
+    labels = ("YES", "NO", "NEUTRAL")
+    assert read_label("YES\nNO", labels) == ("NO", "YES")
+    assert read_label("Answer: NO\nThat is all.", labels)[0] == "NO"
+    for doubtful in (
+        "NO\nYES or NO",
+        "NO\nAnswer: unclear",
+        "This shows no doubt. Answer: YES",
+        "NO\nAnswer: YES. Answer: NO",
+    ):
+        with pytest.raises(AnswerError, match="exactly one of YES, NO, NEUTRAL"):
+            read_label(doubtful, labels)
+
+
+def test_reasons_before_a_label_are_kept_where_they_were_asked_for() -> None:
+    form = PAIR.reasoned()
+    for text in (
+        'Both rise.\n{"label": "0.4-0.6"}',
+        "Both rise.\nAnswer: 0.4-0.6",
+        'Both rise.\n```json\n{"label": "0.4-0.6"}\n```',
+    ):
+        decision = read_text(f"<think>0.0-0.2?</think>{text}", form).decision
+        assert decision is not None
+        assert decision.labels[0].label == "0.4-0.6"
+        assert decision.rationale.startswith("Both rise.")
+    first = read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form).decision
+    assert first is not None
+    assert first.labels[0].label == "0.4-0.6"
+
+
+def test_several_markets_are_read_in_one_answer() -> None:
+    form = context(rain("m1", "m2")).form()
+    right = answer(said("m1", bet=0.2), said("m2", bet=0.3))
+    assert len(decision_of(f"```JSON\n{json.dumps(right, indent=1)}\n```", form).forecasts) == 2
