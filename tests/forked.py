@@ -1,33 +1,47 @@
 """The program in a process of its own, forked from one that has loaded it, so that only the first start costs a second.
 
 What such a process is given is what a started one is given: its folder, its environment, its stdin, stdout and
-stderr; and it ends by itself.  What tests of the start itself ask for is started as ever.
+stderr; it can be killed, and it ends by itself. What tests of the start itself ask for is started as ever.
 """
 
 import json
 import os
+import pickle
+import runpy
+import select
+import signal
 import socket
+import subprocess
 import sys
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 300.0
 _LOADED = (
     "pyarrow.parquet",
     "predibot.jobs.commands.decide",
+    "predibot.jobs.commands.replay",
+    "predibot.jobs.commands.track",
     "predibot.jobs.evaluate",
     "predibot.jobs.imports.ledger",
     "predibot.jobs.score_files.score",
     "predibot.reports.terminal.evaluation_screen",
+    "predibot.reports.views.decide",
+    "predibot.sandbox.server.server",
+    "predibot.venues.sandbox.past",
 )
 """What most commands load; no plug-in, which are looked for in folders that the environment names."""
 # Elsewhere than on Linux libraries do not survive a fork, and a process loads everything anew.
 _FORKS = sys.platform == "linux"
+_SERVER = "import sys; from tests.forked import serve; serve(int(sys.argv[1]))"
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,7 @@ class Ended:
 
 ENDED = list[Ended]()
 """All that ended, whose seconds the system does not count as those of our children."""
+_one_asks = threading.Lock()
 
 
 @cache
@@ -51,61 +66,137 @@ def _asked() -> socket.socket:
     with theirs:
         theirs.set_inheritable(True)
         around = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-        os.posix_spawn(sys.executable, [sys.executable, "-m", "tests.forked", str(theirs.fileno())], around)
+        os.posix_spawn(sys.executable, [sys.executable, "-c", _SERVER, str(theirs.fileno())], around)
     return ours
+
+
+class Forked(subprocess.Popen[str]):
+    """A program that is handled as one that was started with `python -m predibot`."""
+
+    ended: Ended | None = None
+
+    def __init__(
+        self,
+        *arguments: str,
+        folder: Path,
+        environment: Mapping[str, str],
+        first: Callable[[], object] | None = None,
+        **streams: int | IO[Any],
+    ) -> None:
+        """Fork it.
+
+        Args:
+            arguments: Of the program.
+            folder: Where it runs.
+            environment: All of it.
+            first: What it does before anything else; perhaps it never comes to anything else.
+            streams: As subprocess takes them.
+        """
+        self._first = pickle.dumps(first).hex()
+        super().__init__(arguments, cwd=folder, env=environment, text=True, **streams)
+
+    def _execute_child(self, args: Any, _executable: Any, *more: Any) -> None:
+        """Have it forked, in place of started, with the ends of pipes that were made for it."""
+        (folder, environment), pipes = more[3:5], more[8:14]
+        given = [number if pipe == -1 else pipe for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
+        asked = {"arguments": args, "folder": str(folder), "environment": dict(environment), "first": self._first}
+        told, tells = os.pipe()
+        with _one_asks:
+            socket.send_fds(_asked(), [b"\n"], [*given, tells])
+            _asked().sendall(json.dumps(asked).encode() + b"\n")
+            os.close(tells)
+            # What it ends with comes later, on the same pipe.
+            self._told = os.fdopen(told)
+            self.pid = int(self._told.readline())
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+    def poll(self) -> int | None:
+        """Return its exit code, or None while it runs."""
+        if self.returncode is None and select.select([self._told], [], [], 0.0)[0]:
+            with self._told:
+                self.ended = Ended(*json.loads(self._told.readline()))
+            ENDED.append(self.ended)
+            self.returncode = self.ended.code
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code once it has ended."""
+        if self.returncode is None and not select.select([self._told], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        code = self.poll()
+        assert code is not None
+        return code
 
 
 def predibot_forked(*arguments: str, streams: Sequence[int], environment: Mapping[str, str]) -> Ended:
     """Run the program in the current folder, with these as stdin, stdout and stderr."""
-    asked = {"arguments": arguments, "folder": str(Path.cwd()), "environment": dict(environment)}
-    socket.send_fds(_asked(), [b"\n"], streams)
-    _asked().sendall(json.dumps(asked).encode() + b"\n")
-    with _asked().makefile() as answers:
-        ENDED.append(Ended(*json.loads(answers.readline())))
-    return ENDED[-1]
+    given = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
+    process = Forked(*arguments, folder=Path.cwd(), environment=environment, **given)
+    process.wait(PATIENCE_SECONDS)
+    assert process.ended is not None
+    return process.ended
 
 
-def _serve(line: socket.socket) -> None:
-    """Run what is asked for until nobody asks any more."""
+def serve(number: int) -> None:
+    """Fork a program whenever one is asked for, until nobody can ask any more; in that program, run it."""
     for name in _LOADED if _FORKS else ():
         import_module(name)
-    with line, line.makefile("rb") as lines:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(fileno=number) as line, line.makefile("rb") as lines:
         while True:
-            begin, streams, *_ = socket.recv_fds(line, 1, 3)
+            begin, streams, *_ = socket.recv_fds(line, 1, 4)
             if not begin:
                 return
             asked = json.loads(lines.readline())
-            with warnings.catch_warnings():
-                # From Python 3.12 on it is said that there are threads; pyarrow's own one takes no lock of ours.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                pid = os.fork()
-            if not pid:
-                _become(streams, asked["folder"], asked["environment"], asked["arguments"])
+            if not _fork():
+                break
             for stream in streams:
                 os.close(stream)
-            _, status, used = os.wait4(pid, 0)
-            unit = 1 if sys.platform == "darwin" else 1024
-            answer = (os.waitstatus_to_exitcode(status), used.ru_maxrss * unit, used.ru_utime + used.ru_stime)
-            line.sendall(json.dumps(answer).encode() + b"\n")
+    # It is the child of one that waits for nothing else.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    told = streams.pop()
+    pid = _fork()
+    if pid:
+        _tell(pid, streams, told)
+    os.close(told)
+    _become(streams, **asked)
 
 
-def _become(streams: list[int], folder: str, environment: dict[str, str], arguments: list[str]) -> None:
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # From Python 3.12 on it is said that there are threads; pyarrow's own one takes no lock of ours.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _tell(pid: int, streams: Sequence[int], told: int) -> None:
+    """Tell who asked the number of a process, and once it ended, what became of it."""
+    # Ctrl-C is for the program alone.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for stream in streams:
+        os.close(stream)
+    unit = 1 if sys.platform == "darwin" else 1024
+    with suppress(BrokenPipeError):
+        os.write(told, f"{pid}\n".encode())
+        _, status, used = os.wait4(pid, 0)
+        answer = (os.waitstatus_to_exitcode(status), used.ru_maxrss * unit, used.ru_utime + used.ru_stime)
+        os.write(told, json.dumps(answer).encode() + b"\n")
+    os._exit(0)
+
+
+def _become(streams: list[int], arguments: list[str], folder: str, environment: dict[str, str], first: str) -> None:
     """Be the program from here on."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
-        os.close(stream)
+        if stream > 2:
+            os.close(stream)
     os.chdir(folder)
-    if not _FORKS:
-        os.execve(sys.executable, [sys.executable, "-m", "predibot", *arguments], environment)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["predibot", *arguments]
+    sys.argv, sys.path[0] = ["predibot", *arguments], folder
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, "w" if number else "r") for number in range(3))
     sys.stderr.reconfigure(errors="backslashreplace", line_buffering=True)
-    raise SystemExit(main())
-
-
-if __name__ == "__main__":
-    from predibot.cli import main
-
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    todo = pickle.loads(bytes.fromhex(first))
+    if todo is not None:
+        todo()
+    runpy.run_module("predibot", run_name="__main__", alter_sys=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import predibot
+from tests.forked import Forked
 from tests.jobs.tiny import write_archive
 from tests.venues.payloads import NOW
 
@@ -39,7 +40,7 @@ class Slow:
 
 @dataclass
 class Program:
-    """Starts `python -m predibot` in a folder with a tiny archive, strategies of its own and settings of its own."""
+    """Runs predibot in a folder with a tiny archive, strategies of its own and settings of its own."""
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -59,27 +60,30 @@ class Program:
         as_of = NOW.isoformat()
         return self.start("decide", "--venue", "archive:archive", "--as-of", as_of, "--ledger", ledger, "--json", *more)
 
-    def start(self, *arguments: str, under: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
-        """Start a command, in a process that is under limits where some are given."""
-        return self.run("predibot", *arguments, under=under)
+    def start(self, *arguments: str, first: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
+        """Start a command, in a process that does something else first where that is asked for."""
+        pipe = subprocess.PIPE
+        return self._run_on(
+            Forked(*arguments, folder=self.folder, environment=self._around, first=first, stdout=pipe, stderr=pipe)
+        )
 
     def run(self, module: str, *arguments: str, under: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
-        """Start a module of Python, in the same folder and with the same settings."""
+        """Start a module of Python in the same folder, under limits where some are given, with the same settings."""
+        command, pipe = [sys.executable, "-m", module, *arguments], subprocess.PIPE
+        around = {"cwd": self.folder, "env": self._around, "preexec_fn": under}
+        return self._run_on(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **around))
+
+    @property
+    def _around(self) -> Mapping[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDIBOT_")}
         own = {
             "PYTHONPATH": str(Path(predibot.__file__).parents[1]),
             "PREDIBOT_STRATEGIES": str(self.folder / "probes"),
             "PREDIBOT_LEASE_SECONDS": "600",
         }
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
-            cwd=self.folder,
-            env={**kept, **own, **self.settings},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=under,
-        )
+        return {**kept, **own, **self.settings}
+
+    def _run_on(self, process: "subprocess.Popen[str]") -> "subprocess.Popen[str]":
         self._started.append(process)
         return process
 

@@ -54,7 +54,7 @@ def ended(process: "subprocess.Popen[str]", code: int = 0) -> str:
 def refused(program: Program, *arguments: str, under: object = None) -> str:
     """Return the sentence by which a command says why it did nothing."""
     assert under is None or callable(under)
-    said = ended(program.start(*arguments, under=under), code=1)
+    said = ended(program.run("predibot", *arguments, under=under), code=1)
     assert "Traceback" not in said
     return said[said.index("error: ") :]
 
@@ -84,7 +84,15 @@ def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Pr
         )
         assert "Look at the path and its permissions" in copied
         ended(
-            program.start("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db", under=without_privileges)
+            program.run(
+                "predibot",
+                "ledger",
+                "restore",
+                "kept/backup.db",
+                "--ledger",
+                "sqlite:///r.db",
+                under=without_privileges,
+            )
         )
     finally:
         kept.chmod(0o755)
@@ -102,7 +110,7 @@ def test_a_backup_is_read_from_a_read_only_folder_and_of_a_ledger_it_is_told_wha
             said = refused(program, command, *LEDGER, under=without_privileges)
             assert "or read a backup (`predibot ledger backup`)" in said
             assert "attempt to write" not in said
-        ended(program.start("report", "--ledger", "sqlite:///kept/backup.db", under=without_privileges))
+        ended(program.run("predibot", "report", "--ledger", "sqlite:///kept/backup.db", under=without_privileges))
     finally:
         kept.chmod(0o755)
 

@@ -104,7 +104,7 @@ def test_no_second_signal_changes_how_it_ends_while_it_is_ending(
     program.strategy("slow", AT_EXIT)
     for name in ("go_on", "loaded"):
         os.mkfifo(program.folder / name)
-    process = program.start("bots", "--json")
+    process = program.run("predibot", "bots", "--json")
     wait_until((program.folder / "loading").exists)
     process.send_signal(first)
     wait_until((program.folder / "ending").exists)
