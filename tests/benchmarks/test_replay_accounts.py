@@ -3,9 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -15,7 +13,8 @@ from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from tests.benchmarks.memory import used_by
-from tests.jobs.replay.killed_accounts import KilledReplay, KilledStocks
+from tests.benchmarks.random_kills import killed_at_random
+from tests.jobs.games import Game, Played, cohorts, portfolios, stocks
 from tests.jobs.replay.simulated_stocks import beside_the_index
 from tests.jobs.tiny import canonical, canonical_at
 from tests.ledger.databases import Postgres, postgres
@@ -73,14 +72,14 @@ def test_recorded_weeks_are_replayed(tmp_path: Path, shared_data: Path, capsys: 
 def test_soak_120_days_of_accounts_are_killed_and_played_twice_on_both_databases(
     tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _disturb(f"{DAYS} days of accounts", partial(KilledReplay, days=DAYS), tmp_path, postgres, capsys)
+    _disturb(f"{DAYS} days of accounts", portfolios(DAYS), tmp_path, postgres, capsys)
 
 
 @pytest.mark.soak
 def test_soak_a_year_of_stocks_is_killed_and_played_twice_on_both_databases(
     tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _disturb(f"{STOCK_DAYS} trading days of stocks", partial(KilledStocks, days=STOCK_DAYS), tmp_path, postgres, capsys)
+    _disturb(f"{STOCK_DAYS} trading days of stocks", stocks(STOCK_DAYS), tmp_path, postgres, capsys)
 
 
 @pytest.mark.soak
@@ -101,18 +100,19 @@ def test_soak_a_year_in_which_who_reads_the_news_beats_the_index_and_noise_does_
 def test_soak_20_weeks_of_cohorts_are_killed_and_played_twice_on_both_databases(
     where: str, tmp_path: Path, postgres: Postgres, shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replay = partial(KilledReplay, weeks=WEEKS, first=datetime(2025, 12, 7, 0, 5, tzinfo=UTC))
+    game = cohorts(WEEKS, first=datetime(2025, 12, 7, 0, 5, tzinfo=UTC))
     if where == "polymarket-daily":
-        replay = partial(replay, venue=f"archive:{shared_data / where}", first=datetime(2025, 9, 7, 0, 5, tzinfo=UTC))
-    _disturb(f"{WEEKS} weeks of cohorts over {where}", replay, tmp_path, postgres, capsys)
+        first = datetime(2025, 9, 7, 0, 5, tzinfo=UTC)
+        game = cohorts(WEEKS, venue=f"archive:{shared_data / where}", first=first)
+    _disturb(f"{WEEKS} weeks of cohorts over {where}", game, tmp_path, postgres, capsys)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_soak_eight_processes_race_for_cohorts(kind: str, tmp_path: Path, postgres: Postgres) -> None:
-    alone = KilledReplay(tmp_path / "alone", weeks=RACED_WEEKS)
-    alone.whole(alone.start())
-    raced = KilledReplay(tmp_path / "raced", weeks=RACED_WEEKS, ledger=postgres.empty() if kind == "postgresql" else "")
+    alone = Played(cohorts(RACED_WEEKS), tmp_path / "alone")
+    alone.whole()
+    raced = Played(alone.game, tmp_path / "raced", postgres.empty() if kind == "postgresql" else "")
     for process in [raced.start() for _ in range(8)]:
         out, err = process.communicate()
         assert process.returncode == 0, out + err
@@ -122,36 +122,30 @@ def test_soak_eight_processes_race_for_cohorts(kind: str, tmp_path: Path, postgr
         assert verify(store).broken == ()
 
 
-def _disturb(
-    what: str,
-    replay: Callable[..., KilledReplay],
-    folder: Path,
-    postgres: Postgres,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def _disturb(what: str, game: Game, folder: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -> None:
     """Hold that a replay that is killed, and two at once, leave the ledger of an undisturbed one."""
-    alone = replay(folder / "alone")
+    alone = Played(game, folder / "alone")
     began = monotonic()
-    alone.whole(alone.start())
+    alone.whole()
     undisturbed = monotonic() - began
     expected = canonical_at(alone.ledger)
     for kind in ("sqlite", "postgresql"):
         killed, twice = (
-            replay(folder / f"{kind} {how}", ledger=postgres.empty() if kind == "postgresql" else "")
+            Played(game, folder / f"{kind} {how}", postgres.empty() if kind == "postgresql" else "")
             for how in ("killed", "twice")
         )
         began = monotonic()
-        killed.run(1, KILLS)
+        kills = killed_at_random(killed, 1, KILLS)
         seconds = monotonic() - began
         for process in [twice.start(), twice.start()]:
             process.communicate()
-        twice.whole(twice.start())
+        twice.whole()
         for each in (killed, twice):
             with Store.open_to_read(each.ledger) as store:
                 assert canonical(store) == expected
                 assert verify(store).broken == ()
         with capsys.disabled():
             print(
-                f"\n{what} on {kind}: {killed.kills} kills in {seconds:.0f} s, twice at once in "
+                f"\n{what} on {kind}: {kills} kills in {seconds:.0f} s, twice at once in "
                 f"{monotonic() - began - seconds:.0f} s, alone {undisturbed:.0f} s; every export the same"
             )

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,12 +59,19 @@ class Provider(ChatServer):
 
     request_queue_size = 1024
 
+    def __init__(self) -> None:
+        """Be asked by nobody yet."""
+        super().__init__([completion()])
+        self.answers = threading.Event()
+        self.answers.set()
+
     def next(self, asked: Asked) -> Said:
         """Note a call before it is answered, as who is paid for it does."""
         if not asked.body:
             # Who was killed while it asked has asked nothing.
             return error(400)
         said = super().next(asked)
+        self.answers.wait()
         threading.Event().wait(THINKING_SECONDS)
         return said
 
@@ -77,7 +84,7 @@ class Provider(ChatServer):
 @contextmanager
 def provider() -> Iterator[Provider]:
     """Serve until the block ends."""
-    with Provider([completion()]) as server:
+    with Provider() as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server
         server.shutdown()
@@ -91,6 +98,8 @@ class Soak:
     server: Provider
     executor: str
     ledger: str = ""
+    bots: int = BOTS
+    events: int = EVENTS
     kills: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -102,17 +111,33 @@ class Soak:
         bots = "".join(
             f'[[bots]]\nname = "b{number}"\nstrategy = "asks"\nlabel = "b{number}"\n'
             f'base_url = "{self.server.base_url}"\nprice_usd_per_million_tokens = 1000\n'
-            for number in range(BOTS)
+            for number in range(self.bots)
         )
         limits = "[limits.run]\nusd = 90000\n"
-        (self.folder / "soak.toml").write_text(f"{limits}[selection]\nevents = {EVENTS}\n{bots}", encoding="utf-8")
+        (self.folder / "soak.toml").write_text(f"{limits}[selection]\nevents = {self.events}\n{bots}", encoding="utf-8")
+
+    def kill(self, where: Callable[[], object]) -> None:
+        """Decide, or go on, until it is killed where it comes to a boundary."""
+        process = self.decide(first=where)
+        said = process.communicate(timeout=PATIENCE_SECONDS)
+        assert process.returncode == -signal.SIGKILL, (where, said)
+
+    def kill_while_it_asks(self) -> None:
+        """Decide, or go on, until it waits for an answer, and kill it."""
+        asked = len(self.server.asked)
+        self.server.answers.clear()
+        process = self.decide()
+        wait_until(lambda: len(self.server.asked) > asked)
+        process.kill()
+        process.communicate()
+        self.server.answers.set()
 
     def run(self, seed: int, kills: int) -> None:
         """Decide, killed so many times if it lasts that long, and go on until nothing is left to decide."""
         rng = random.Random(seed)
-        process = self.decide()
+        process, most = self.decide(), min(MOST_CALLS_BETWEEN, self.bots * self.events // 3)
         while len(self.kills) < kills:
-            asked = len(self.server.asked) + rng.randint(1, MOST_CALLS_BETWEEN)
+            asked = len(self.server.asked) + rng.randint(1, most)
             wait_until(lambda asked=asked, process=process: len(self.server.asked) >= asked or ended(process.pid))
             if ended(process.pid):
                 break
@@ -136,11 +161,10 @@ class Soak:
             process = self.decide("--retry", "failed")
         self.program.close()
 
-    def decide(self, *more: str) -> "subprocess.Popen[str]":
+    def decide(self, *more: str, first: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
         """Start to decide, or to go on."""
-        venue = ("--venue", "sandbox:events=40")
-        executor = ("--executor", self.executor)
-        return self.program.start("decide", "soak.toml", *venue, *executor, "--ledger", self.ledger, "--json", *more)
+        asked = ("--venue", "sandbox:events=40", "--executor", self.executor, "--ledger", self.ledger, "--json", *more)
+        return self.program.start("decide", "soak.toml", *asked, first=first)
 
     def check(self, expected: str, before: Counter[str]) -> tuple[int, int]:
         """Compare with an undisturbed run, and the books with the provider's log.
@@ -153,7 +177,7 @@ class Soak:
             assert canonical(store) == expected
             with store.read() as connection:
                 rows = connection.execute(text(_DECISIONS)).all()
-            assert len(rows) == BOTS * EVENTS
+            assert len(rows) == self.bots * self.events
             booked = unknown = 0
             for about, cost_usd, trace_sha256, ends in rows:
                 answered = asked_in(store, trace_sha256)
@@ -203,9 +227,9 @@ def worker_pids(pid: int) -> list[int]:
     return found
 
 
-def undisturbed(folder: Path, server: Provider) -> str:
+def undisturbed(folder: Path, server: Provider, **size: int) -> str:
     """Return the canonical export of a run that nobody kills."""
-    soak = Soak(folder, server, "threads:4")
+    soak = Soak(folder, server, "threads:4", **size)
     soak.run(0, 0)
     with Store.open_to_read(soak.ledger) as store:
         return canonical(store)

@@ -1,20 +1,102 @@
-"""Killing: whatever happens to a process, the ledger ends up as if nothing had happened."""
+"""Killing, and two at once: whatever happens to a process, the ledger ends up as if nothing had happened."""
 
+import json
 import signal
-import time
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
+import pytest
 from sqlalchemy import text
 
+from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
+from tests.jobs.failpoints import After, Before
+from tests.jobs.games import Game, Played, cohorts, events, portfolios, stocks
 from tests.jobs.program import SLOW, Program, document_of, wait_until
-from tests.jobs.tiny import canonical_at
+from tests.jobs.tiny import canonical, canonical_at
 from tests.ledger.databases import Postgres
 
-MOMENTS = 8
 BOTS = ("--bots", "slow,random_bet,market_price,always_half")
 DECISIONS = 12
+
+BEGUN = (Before("alembic_version"), Before("runs"), After("runs"), After("bots"))
+ASKED = (After("reservations"), Before("reservations", "DELETE FROM"), After("news"))
+CLAIMED = (Before("attempts"), After("attempts"))
+DECIDED = (Before("decisions"), After("decisions"))
+ENDED = (Before("run_packs"), After("run_packs"), Before("receipts"), After("receipts"))
+VALUED = (Before("turns"), After("turns"), After("marks"))
+TRACKED = (Before("price_paths"), After("price_paths"))
+GAMES = {
+    "events": (events(3), (*BEGUN, *CLAIMED, *DECIDED, *ENDED, *TRACKED)),
+    "portfolios": (portfolios(3), (*ASKED, *CLAIMED, *DECIDED, Before("receipts"), *VALUED)),
+    "cohorts": (cohorts(3), (Before("cohorts"), After("cohorts"), *CLAIMED, *DECIDED, After("valuations"), *VALUED)),
+    "stocks": (stocks(6, start=date(2025, 1, 30)), (After("attempts"), *DECIDED, *VALUED)),
+}
+"""What is replayed, and where it is killed, in the order in which that comes; each kill is of a start of its own."""
+ON_A_SERVER = {After("attempts"), *DECIDED, Before("receipts"), Before("turns")}
+"""What is not the same there: who had a row locked, or had a commit answered."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A replay that nobody disturbed."""
+
+    game: Game
+    kills: tuple[Before, ...]
+    canonical: str
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """Return a replay of each game that nobody disturbed."""
+    game, kills = GAMES[request.param]
+    played = Played(game, tmp_path_factory.mktemp("alone") / request.param)
+    played.whole()
+    return Alone(game, kills, canonical_at(played.ledger))
+
+
+def test_a_kill_at_any_boundary_of_a_replay_leaves_the_ledger_of_an_undisturbed_one(
+    alone: Alone, tmp_path: Path, address: str
+) -> None:
+    played = Played(alone.game, tmp_path / "killed", address)
+    for where in alone.kills:
+        if address.startswith("sqlite") or where in ON_A_SERVER:
+            played.kill(where)
+    played.whole()
+    assert "lost" in outcomes(address)
+    require_equal(address, alone)
+
+
+def test_two_replays_at_once_decide_everything_exactly_once(alone: Alone, tmp_path: Path, address: str) -> None:
+    played = Played(alone.game, tmp_path / "twice", address)
+    documents = played.whole(played.start(), played.start())
+    instants = [instant for each in documents for instant in each["instants"]]
+    assert sum(instant["made_here"] for instant in instants) == alone.game.decisions
+    assert outcomes(address) == ["recorded"] * alone.game.decisions
+    require_equal(address, alone)
+
+
+def require_equal(address: str, alone: Alone) -> None:
+    """Require that a ledger is that of an undisturbed replay, and its receipts hold."""
+    with Store.open_to_read(address) as store:
+        assert canonical(store) == alone.canonical
+        assert verify(store).broken == ()
+
+
+def test_what_is_replayed_has_all_that_a_kill_could_take(alone: Alone) -> None:
+    rows = [json.loads(line) for line in alone.canonical.splitlines()]
+    tables = Counter(table for table, _ in rows)
+    assert tables["decisions"] == alone.game.decisions
+    if alone.game is not GAMES["events"][0]:
+        assert tables["fills"] > 3
+    if alone.game is GAMES["cohorts"][0]:
+        assert tables["cohorts"] == 3
+        # Shares of YES and NO, and of one of more outcomes.
+        assert {row["outcome"] is None for table, row in rows if table == "orders"} == {True, False}
+    if alone.game is GAMES["stocks"][0]:
+        assert "dividend" in {row["kind"] for table, row in rows if table == "journal"}
 
 
 def a_program(folder: Path) -> Program:
@@ -23,41 +105,6 @@ def a_program(folder: Path) -> Program:
     made = Program(folder, {"PREDIBOT_WORKERS": "2"})
     made.strategy("slow", SLOW)
     return made
-
-
-def killed_after(program: Program, seconds: float) -> tuple[str, float]:
-    """Kill a call some seconds after it began its ledger, call again; return the ledger and how long that took."""
-    process = program.decide(*BOTS)
-    wait_until(lambda: begun(program))
-    time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    began = time.monotonic()
-    document = document_of(program.decide(*BOTS))
-    assert len(document["decisions"]) == DECISIONS
-    return canonical_at(program.ledger), time.monotonic() - began
-
-
-def begun(program: Program) -> bool:
-    """Return whether there is a ledger; before, there is nothing that could be lost."""
-    return (program.folder / "ledger.db").exists()
-
-
-def test_killing_at_any_moment_and_running_again_gives_the_ledger_of_an_undisturbed_run(tmp_path: Path) -> None:
-    undisturbed = a_program(tmp_path / "undisturbed")
-    process = undisturbed.decide(*BOTS)
-    wait_until(lambda: begun(undisturbed))
-    began = time.monotonic()
-    document_of(process)
-    whole = time.monotonic() - began
-    expected = canonical_at(undisturbed.ledger)
-    moments = [whole * number / MOMENTS for number in range(MOMENTS)]
-    programs = [a_program(tmp_path / f"killed-{number}") for number in range(MOMENTS)]
-    with ThreadPoolExecutor(2) as pool:
-        ended = list(pool.map(killed_after, programs, moments))
-    assert [number for number, (ledger, _) in enumerate(ended) if ledger != expected] == []
-    # Leases are of ten minutes here: nobody waited for one of the dead.
-    assert max(seconds for _, seconds in ended) < 60
 
 
 def test_killing_between_claim_and_result_loses_nothing_and_is_on_record(program: Program) -> None:
@@ -74,7 +121,7 @@ def test_killing_between_claim_and_result_loses_nothing_and_is_on_record(program
 
 def claimed(program: Program) -> int:
     """Return how many claims are held in a program's ledger, as far as there is one."""
-    if not begun(program):
+    if not (program.folder / "ledger.db").exists():
         return 0
     with Store.open(program.ledger) as store, store.read() as connection:
         statement = text("SELECT count(*) FROM tasks WHERE status = 'claimed'")
