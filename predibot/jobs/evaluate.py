@@ -25,11 +25,14 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
     RunSummary,
     StoredRun,
+    decisions,
     decisions_on_no_event,
+    decisions_without_tools,
     imported_decisions,
     late_decisions,
     list_runs,
     live_venues,
+    runs,
     stored_runs,
 )
 from predibot.plugins.venues import checked, currency_of, instruments_of
@@ -93,6 +96,8 @@ def evaluate(
         chosen = [*runs_in(connection, only), *of_category(connection, venue_name, as_of, only)]
         imported = imported_decisions(connection, venue_name, as_of, *chosen)
         late = late_decisions(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
+        is_of_venue = (runs.c.venue_name == venue_name, decisions.c.decided_at <= as_of)
+        bare = decisions_without_tools(connection, *is_of_venue, *chosen, recipe=recipe, bot_names=bots)
         unscored = decisions_on_no_event(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
     cut = sorted({each.game for each in kept}) if only.cuts_accounts else []
     kept = () if cut else kept
@@ -103,6 +108,7 @@ def evaluate(
     except ValueError as error:
         # Such as numbers so far apart that no sum of them is one.
         raise _not_ours(store, error) from error
+    found = replace(found, without_tools=bare)
     if imported:
         made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
         said = f"{made} imported: when they were made, and at which prices, is what their files say"

@@ -25,6 +25,7 @@ from predibot.ledger.read.standing import (
 )
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
+from predibot.ledger.write.runs import decisions_without_tools, runs
 from predibot.ledger.write.slots import StoredSchedule, StoredService, stored_schedules, stored_service
 
 STALE = timedelta(days=1)
@@ -79,6 +80,8 @@ class LedgerStatus:
     markets: OpenMarkets
     spent: Spending
     """On this UTC day."""
+    without_tools: Mapping[str, int]
+    """How many decisions of the last days agents made whose model calls no tools, by bot."""
     problems: tuple[str, ...]
     """What somebody has to look at, a sentence each; the exit code is 1 where there is one."""
 
@@ -97,6 +100,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
         held = held_by_owner(connection)
         retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)
         spent = spent_on(connection, now)
+        bare = decisions_without_tools(connection, runs.c.created_at > now - COUNTED)
     gone = {owner: each for owner, each in held.items() if is_gone(owner) or each.lease_until < now}
     problems = []
     if service is not None and not alive:
@@ -110,7 +114,9 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
             f"of {markets.markets:,} open markets {markets.stale:,} have no price of the last "
             f"{format_length(STALE)} and {markets.unreadable:,} none at all. Run `predibot track` and read what it says"
         )
-    return LedgerStatus(now, store.address, service, alive, schedules, retries, gone, markets, spent, tuple(problems))
+    return LedgerStatus(
+        now, store.address, service, alive, schedules, retries, gone, markets, spent, bare, tuple(problems)
+    )
 
 
 def _schedule(connection: Connection, stored: StoredSchedule, now: datetime) -> ScheduleStatus:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, text, update
 
+from predibot.domain.decision import WITHOUT_TOOLS
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.ledger.schema.tables import (
@@ -305,6 +306,28 @@ def late_decisions(
     """Return how many decisions on events were made after the deadline of their run, of a recipe and bots or of all."""
     on_event = subjects.c.event_row.is_not(None)
     return sum(_counted_by_game(connection, venue, as_of, recipe, bot_names, on_event, is_late(), *which).values())
+
+
+def decisions_without_tools(
+    connection: Connection,
+    *which: ColumnElement[bool],
+    recipe: str | None = None,
+    bot_names: Sequence[str] = (),
+) -> Mapping[str, int]:
+    """Return how many decisions agents made whose model calls no tools, by bot, of a recipe and bots or of all."""
+    statement = (
+        with_decisions(bots.c.name, func.count())
+        .where(
+            runs.c.voided_at.is_(None),
+            decisions.c.notes_json.contains(json.dumps(WITHOUT_TOOLS), autoescape=True),
+            *([] if recipe is None else [runs.c.recipe == recipe]),
+            *([bots.c.name.in_(bot_names)] if bot_names else []),
+            *which,
+        )
+        .group_by(bots.c.name)
+        .order_by(bots.c.name)
+    )
+    return {name: count for name, count in connection.execute(statement)}
 
 
 def _counted_by_game(

@@ -76,6 +76,8 @@ def _lines(status: LedgerStatus) -> Iterator[str]:
         yield f"Failed decisions to be tried again: {status.retries.open:,}" + (
             f", from {format_instant(at)}." if at else "."
         )
+    for bot, count in status.without_tools.items():
+        yield f"Without tools: {bot}, {count:,} decisions of the last {COUNTED.days} days; its model calls none."
     for owner, held in sorted(status.left_behind.items()):
         yield (
             f"Left behind by {owner}, which is gone: {held.claims:,} claims and {figures.cost_usd(held.set_aside_usd)} "

@@ -58,6 +58,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "leaderboard": _rows(ranked, lambda each: (document_of(row, PLACE) for row in leaderboard(each))),
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
+        **({"without_tools": dict(evaluation.without_tools)} if evaluation.without_tools else {}),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
         "comparisons": _rows(ranked, lambda each: map(pair_document, each.pairs)),

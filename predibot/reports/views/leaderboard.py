@@ -6,6 +6,7 @@ It is data: a terminal, a document and a web page show the same.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from predibot.domain.decision import WITHOUT_TOOLS
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.scoring.evaluation.e_values import BEATS_FROM
@@ -311,7 +312,9 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what is missing from an evaluation, the gravest first, in a few words each, over all bots."""
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
     late = f"{evaluation.late:,} decided too late" if evaluation.late else ""
-    return tuple(text for text in (late, *(say(cards) for say in _MISSING)) if text)
+    bare = evaluation.without_tools
+    without = f"{sum(bare.values()):,} decided {WITHOUT_TOOLS} ({_list(list(bare))})" if bare else ""
+    return tuple(text for text in (late, without, *(say(cards) for say in _MISSING)) if text)
 
 
 def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:

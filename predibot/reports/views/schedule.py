@@ -78,6 +78,7 @@ def status_document(status: LedgerStatus) -> Document:
             "tracked_until": _at(status.markets.tracked_until),
             "stale_after_hours": STALE.total_seconds() / 3600,
         },
+        "without_tools": dict(status.without_tools),
         "spent_today": {name: number(value) for name, value in asdict(status.spent).items()},
     }
 
