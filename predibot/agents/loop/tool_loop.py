@@ -15,12 +15,13 @@ from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.transcript import Transcript, cut
+from predibot.agents.models.failures import is_too_long
 from predibot.agents.prompts.untrusted_text import told
 from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
 from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
-from predibot.errors import AnswerError, BudgetSpent, UsageError, VenueError
+from predibot.errors import AnswerError, BudgetSpent, ModelRefused, UsageError, VenueError
 from predibot.games.answers import FINAL_ANSWER, abstained, read_json
 
 SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
@@ -217,6 +218,14 @@ class Talk:
                 raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}", "budget") from error
             self.submit_only = self.submit_only or str(error)
             self.tight = not self.kept.give_back()
+            return self.reply(request)
+        except ModelRefused as error:
+            # Make what is sent short; then leave only the answer; then end, with what the provider says of the length.
+            if not is_too_long(str(error)) or (self.tight and self.submit_only):
+                raise
+            if self.tight:
+                self.submit_only = "the conversation is as long as the model can read"
+            self.tight = True
             return self.reply(request)
         self.replies += 1
         if answer.finish_reason == "refusal":

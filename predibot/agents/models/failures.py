@@ -8,7 +8,10 @@ _LOST = frozenset({408, 499, 504, 520, 522, 524, 598, 599})
 """Somebody on the way waited no longer: the model may have been at work."""
 _FINAL_ABOVE_500 = frozenset({501, 505})
 _NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")
-_TOO_LONG = ("context_length_exceeded", "maximum context length", "prompt is too long", "contextwindowexceeded")
+_TOO_LONG = (
+    *("context_length_exceeded", "maximum context length", "prompt is too long", "contextwindowexceeded"),
+    *("exceed_context_size", "available context size", "input token count", "too many tokens"),
+)
 
 
 class GivenUp(ModelUnavailable):
@@ -31,6 +34,11 @@ class RequestRefused(ModelRefused):
 
 class AnswerUnusable(ModelRefused):
     """An answer came that nobody can use, and asking again would not help: it may have been paid for."""
+
+
+def is_too_long(said: str) -> bool:
+    """Return whether a refusal says that a conversation is longer than the model can read."""
+    return any(words in said.lower() for words in _TOO_LONG)
 
 
 def asked_otherwise(said: str) -> TryAgain:
@@ -75,7 +83,7 @@ def _to_mend(status: int, lowered: str, key_name: str) -> str:
     """Return what to do about a final refusal."""
     if status in (401, 403):
         return f"the key is refused, set {key_name} to one that may use this model"
-    if status == 413 or any(words in lowered for words in _TOO_LONG):
+    if status == 413 or is_too_long(lowered):
         return "the conversation is too long for this model, shorten it or take another"
     if 300 <= status < 400:
         return "redirects are not followed, set the base URL to where the model really is"

@@ -623,3 +623,14 @@ def test_what_is_sent_grows_about_linearly_with_the_steps() -> None:
         return sum(characters(message) for request in model.requests[:visits] for message in request.messages)
 
     assert sent(40) < 2.4 * sent(20)
+
+
+def test_a_conversation_that_is_too_long_is_sent_short_then_for_the_answer_only_then_fails_with_the_number() -> None:
+    words = "maximum context length is 8192 tokens, you requested 9000"
+    model = ScriptedModel([*RESEARCHED, ModelRefused(words), GOOD])
+    assert run(model).decision is not None
+    assert len(str(model.requests[-1].messages)) < len(str(model.requests[-2].messages))
+    model = ScriptedModel([TWO_SEARCHES[0], ModelRefused(words)])
+    with pytest.raises(ModelRefused, match="8192"):
+        run(model)
+    assert [len(request.tools) for request in model.requests] == [4, 4, 4, 1]
