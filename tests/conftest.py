@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from tests.costs import Costs
 from tests.golden import golden
 from tests.ledger.databases import NO_POSTGRES
-from tests.quick import NOT_QUICK, Quick
+from tests.quick import NOT_QUICK, ROOMS, Quick
 from tests.worlds import worlds
 
 __all__ = ["golden", "worlds"]
@@ -40,6 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
         ):
             config.addinivalue_line("filterwarnings", f"ignore::{warning}")
         config.pluginmanager.register(Quick(), "quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave rooms that are not quick."""
+    is_room = collection_path.parent == Path(__file__).parent and collection_path.name in ROOMS
+    return True if is_room and config.getoption("quick", False) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,7 +1,8 @@
 """Quick runs: with `--quick`, a test that needs more than its own process is left to `make test`.
 
-There is no list of such tests: each is left the moment it starts a process, opens a socket or a database,
-and so are the further cases of the same function, before anything is made for them.
+Rooms whose subject is a ledger, a command or a server are not collected. Elsewhere there is no list: a test is left the
+moment it starts a process, opens a socket or a database, and so are the further cases of the same function, before
+anything is made for them.
 """
 
 import signal
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 
 NOT_QUICK = "not quick"
+ROOMS = frozenset({"acceptance", "cli", "jobs", "ledger", "packaging", "web"})
+"""Folders of tests that are left as a whole."""
 _BEYOND = {
     "subprocess.Popen": "starts a process",
     "os.exec": "starts a process",
