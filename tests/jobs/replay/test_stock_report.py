@@ -1,6 +1,7 @@
 """Figures of a report on stocks, beside what a few lines make of the exported tables and of the files of prices."""
 
 import csv
+import json
 import random
 from collections import defaultdict
 from collections.abc import Mapping
@@ -11,9 +12,8 @@ import numpy as np
 import pytest
 
 from predibot.sandbox.stocks.folder import write_stock_folder
-from tests.acceptance.conftest import Predibot, predibot
-
-__all__ = ["predibot"]
+from tests.acceptance.conftest import said_here
+from tests.worlds import Worlds
 
 RECIPE = """
 every = "1d"
@@ -44,17 +44,29 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.fixture
-def played(predibot: Predibot, tmp_path: Path) -> Mapping[str, object]:
-    """Play two months with a split and dividends, export the tables, and return the board of the report."""
-    (tmp_path / "walk.toml").write_text(RECIPE)
+def two_months_of_stocks() -> None:
+    """Play two months with a split and dividends, export the tables, and keep what the report says."""
+    here = Path.cwd()
+    (here / "walk.toml").write_text(RECIPE)
     tickers = ("AAPL", "KO", "XOM", "SPY")
-    write_stock_folder(tmp_path / "stocks", seed=7, days=DAYS, tickers=tickers, start=date(2025, 4, 1))
-    kinds = {each["action"] for each in rows(tmp_path / "stocks/actions.csv")}
+    write_stock_folder(here / "stocks", seed=7, days=DAYS, tickers=tickers, start=date(2025, 4, 1))
+    kinds = {each["action"] for each in rows(here / "stocks/actions.csv")}
     assert kinds == {"split", "dividend"}
-    assert predibot("replay", "walk.toml", *LEDGER).code == 0
-    assert predibot("export", "out", "--table", "journal", "--table", "valuations", *LEDGER).code == 0
-    (board,) = predibot("report", "--full", "--json", *LEDGER).document["accounts"]
+    assert said_here("replay", "walk.toml", *LEDGER).code == 0
+    assert said_here("export", "out", "--table", "journal", "--table", "valuations", *LEDGER).code == 0
+    (here / "report.json").write_text(said_here("report", "--full", "--json", *LEDGER).out)
+
+
+@pytest.fixture
+def folder(worlds: Worlds) -> Path:
+    """Return the folder it was played in."""
+    return worlds(two_months_of_stocks)
+
+
+@pytest.fixture
+def played(folder: Path) -> Mapping[str, object]:
+    """Return the board of the report."""
+    (board,) = json.loads((folder / "report.json").read_text())["accounts"]
     assert isinstance(board, dict)
     return board
 
@@ -73,8 +85,8 @@ def beside(board: Mapping[str, object], bot: str) -> Mapping[str, float]:
     return found  # type: ignore[no-any-return]
 
 
-def test_difference_beta_and_correlation_are_those_of_the_returns(played: Mapping[str, object], tmp_path: Path) -> None:
-    values = curves(tmp_path)
+def test_difference_beta_and_correlation_are_those_of_the_returns(played: Mapping[str, object], folder: Path) -> None:
+    values = curves(folder)
     index = values["index_fund"]
     moved = np.diff(index) / index[:-1]
     for bot in BOTS:
@@ -87,9 +99,9 @@ def test_difference_beta_and_correlation_are_those_of_the_returns(played: Mappin
 
 
 def test_the_interval_of_the_difference_is_that_of_a_bootstrap_by_loops(
-    played: Mapping[str, object], tmp_path: Path
+    played: Mapping[str, object], folder: Path
 ) -> None:
-    values, rng = curves(tmp_path), random.Random(3)
+    values, rng = curves(folder), random.Random(3)
     own, index = (np.diff(np.log(values[bot])) for bot in ("random_weights", "index_fund"))
     n = own.size
     wider = T_BY_BLOCKS / 1.959964 * (n / (n - 1)) ** 0.5
@@ -109,14 +121,14 @@ def test_the_interval_of_the_difference_is_that_of_a_bootstrap_by_loops(
 
 
 def test_exposure_by_sector_is_the_mean_share_of_what_is_held_after_the_fills_of_each_day(
-    played: Mapping[str, object], tmp_path: Path
+    played: Mapping[str, object], folder: Path
 ) -> None:
     closes = {
-        ticker: {each["date"]: float(each["close"]) for each in rows(tmp_path / f"stocks/{ticker}.csv")}
+        ticker: {each["date"]: float(each["close"]) for each in rows(folder / f"stocks/{ticker}.csv")}
         for ticker in ("AAPL", "KO", "XOM", "SPY")
     }
-    sector = {each["ticker"]: each["sector"] for each in rows(tmp_path / "stocks/sectors.csv")}
-    journal, board = rows(tmp_path / "out/journal.csv"), played["leaderboard"]
+    sector = {each["ticker"]: each["sector"] for each in rows(folder / "stocks/sectors.csv")}
+    journal, board = rows(folder / "out/journal.csv"), played["leaderboard"]
     assert isinstance(board, list)
     for bot in (*BOTS, "index_fund"):
         shares: dict[str, float] = defaultdict(float)
