@@ -70,16 +70,16 @@ def test_the_demo_of_weekly_cohorts_shows_their_board_and_what_to_type_next(
     predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, sent = on_a_terminal("demo", "--game", "weekly_cohort", "--days", "15", columns=COLUMNS)
+    code, sent = on_a_terminal("demo", "--game", "weekly_cohort", "--days", "8", columns=COLUMNS)
     screen = without_colours(sent)
     assert code == 0
     assert max(map(len, screen)) <= COLUMNS
-    assert "weekly_cohort v2 of sandbox_weekly, replay: 3 cohorts, 0 complete" in screen
+    assert "weekly_cohort v2 of sandbox_weekly, replay: 2 cohorts, 0 complete" in screen
     assert any("all_cash*" in line and "+$0" in line for line in screen)
     ledger = "sqlite:///runs/out/demo_weekly.db"
     assert any("predibot account script_sharp --cohort 2026-01-04" in line for line in screen)
     listed = predibot("cohort", "--ledger", ledger, "--json").document["cohorts"]
-    assert [each["cohort"] for each in listed] == ["2026-01-04", "2026-01-11", "2026-01-18"]
+    assert [each["cohort"] for each in listed] == ["2026-01-04", "2026-01-11"]
     assert predibot("ledger", "verify", "--ledger", ledger).code == 0
 
 
