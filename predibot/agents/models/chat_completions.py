@@ -81,7 +81,8 @@ class OpenAICompatibleModel:
         if not received.is_success:
             failure, text = self._endpoint.failure(received), received.text()
             learned = manners.learned(error_words(text), request, status=received.status)
-            if learned is None or isinstance(failure, AnswerUnusable):
+            # What may have been paid for is no refusal.
+            if learned is None or isinstance(failure, AnswerUnusable | AnswerLost):
                 raise failure
             self._manners = learned
             raise asked_otherwise(f"{received.asked} refused a parameter: {one_line(text)}")
@@ -101,6 +102,6 @@ class OpenAICompatibleModel:
         except Unreadable as error:
             raise AnswerLost(f"{received.asked} answered what is no chat completion: {error}") from None
         if not answer.message.tool_calls and answer.finish_reason == "stop":
-            self._manners = manners.unheeded(request)
+            self._manners = manners.unheeded(request) or self._manners
         reply = answer.reply(cost_of(answer.usage, provider_usd=answer.provider_usd, price=self._price))
         return replace(reply, refused_settings=left_out)

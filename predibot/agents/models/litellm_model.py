@@ -133,12 +133,14 @@ class LiteLLMModel:
             raise AnswerLost(f"{self.name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
             failure = self._failure(error, key)
-            if isinstance(failure, RequestRefused) and self._has_learned(error, request, manners, dropped):
+            # What may have been paid for is no refusal.
+            is_paid = isinstance(failure, AnswerUnusable | AnswerLost)
+            if not is_paid and self._has_learned(error, request, manners, dropped):
                 failure = asked_otherwise(str(failure))
         else:
             reply = self._reply(response, key)
             if not reply.message.tool_calls and reply.finish_reason == "stop":
-                self._manners = manners.unheeded(request)
+                self._manners = manners.unheeded(request) or self._manners
             return replace(reply, refused_settings=left_out)
         # Outside of the handler, so that litellm's error, which may hold the key, is no context of ours.
         raise failure

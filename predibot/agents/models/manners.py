@@ -108,10 +108,13 @@ class Manners:
             return None
         return next((found for each in _LESSONS if (found := each(self, said, request)) is not None), None)
 
-    def unheeded(self, request: ChatRequest) -> "Manners":
-        """Return what is known after an answer without the call that was forced: llama.cpp reads no choice but text."""
+    def unheeded(self, request: ChatRequest) -> "Manners | None":
+        """Return what is known after an answer without the call that was forced, None where that is no news.
+
+        llama.cpp passes over a choice that is no text.
+        """
         is_news = request.forced_tool is not None and self.choice == _CHOICES[0]
-        return replace(self, choice=ANY_CALL) if is_news else self
+        return replace(self, choice=ANY_CALL) if is_news else None
 
     def _merged(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield messages, those of one role in a row as one."""
