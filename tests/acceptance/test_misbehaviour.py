@@ -18,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 WORLD = "sandbox:events=20"
 PAGED_WORLD = "sandbox:events=30"
 """Two pages of twenty: what is wrong with cursors shows from the second on."""
+PLAYED = ("--venue", PAGED_WORLD, "--events", "5")
 LOOKED_BACK = ("--as-of", "2026-02-10T12:00:00Z")
 ADVICE = ("ry again later", "update predibot", "run `predibot")
 
@@ -65,7 +66,7 @@ def test_decide_plays_what_it_would_have_played_or_says_what_is_wrong(
     predibot: Predibot, paged: list[str], kind: str, once: bool
 ) -> None:
     ledger = "sqlite:///faulty.db"
-    said = predibot("decide", "--venue", _fault(PAGED_WORLD, kind, once=once), "--json", "--ledger", ledger)
+    said = predibot("decide", *PLAYED, "--venue", _fault(PAGED_WORLD, kind, once=once), "--json", "--ledger", ledger)
     if said.code:
         assert _is_clear_error(said)
         assert not (once and kind in HEALED_BY_ASKING_AGAIN)
@@ -100,9 +101,8 @@ class _Healthy:
 def _evaluated(predibot: Predibot, venue: str) -> tuple[Said, str]:
     """Return what `evaluate` says of `ledger.db` here, and the canonical export after it."""
     url = ("--ledger", "sqlite:///ledger.db")
-    return predibot("evaluate", *LOOKED_BACK, "--venue", venue, "--json", *url), predibot(
-        "export", "--canonical", *url
-    ).out
+    said = predibot("evaluate", *LOOKED_BACK, "--venue", venue, "--resamples", "100", "--json", *url)
+    return said, predibot("export", "--canonical", *url).out
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> _Healthy:
     """Return a ledger decided in a healthy world, and how it is evaluated there."""
     folder = tmp_path_factory.mktemp("healthy")
     with chdir(folder):
-        said_here("decide", "--venue", WORLD, "--ledger", "sqlite:///ledger.db")
+        said_here("decide", "--venue", WORLD, "--events", "3", "--ledger", "sqlite:///ledger.db")
         shutil.copy("ledger.db", "decided.db")
         said, export = _evaluated(said_here, WORLD)
     return _Healthy(folder / "decided.db", said.document, export)
@@ -120,7 +120,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> _Healthy:
 def paged(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return what is played in a healthy world whose list has two pages."""
     with chdir(tmp_path_factory.mktemp("paged")):
-        said_here("decide", "--venue", PAGED_WORLD, "--ledger", "sqlite:///ledger.db")
+        said_here("decide", *PLAYED, "--ledger", "sqlite:///ledger.db")
         return _played(said_here, "sqlite:///ledger.db")
 
 
@@ -173,27 +173,36 @@ def test_evaluate_with_the_venue_out_of_reach_prints_what_is_stored(
 
 
 def test_track_stores_what_it_could_read_and_ends_with_an_error(predibot: Predibot) -> None:
-    predibot("decide", "--venue", WORLD)
+    predibot("decide", "--venue", WORLD, "--events", "3")
     said = predibot("track", "--venue", _fault(WORLD, "server_error", "/prices-history"), *LOOKED_BACK, "--json")
     assert _is_clear_error(said)
     assert '"table": "resolutions"' in predibot("export").out
 
 
+DAY = ("--days", "1", "--json")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the files of a snapshot of a healthy world."""
+    with chdir(tmp_path_factory.mktemp("recorded")):
+        said_here("record", "healthy", "--venue", WORLD, *DAY)
+        return _tree(Path("healthy"))
+
+
 @pytest.mark.parametrize("path", ["/events", "/markets", "/prices-history"])
 @pytest.mark.parametrize("kind", ["cut_connection", "wrong_shape"])
 def test_record_writes_a_whole_snapshot_or_none_and_the_next_one_completes_it(
-    predibot: Predibot, tmp_path: Path, kind: str, path: str
+    predibot: Predibot, recorded: dict[str, str], tmp_path: Path, kind: str, path: str
 ) -> None:
-    arguments = ("--venue", WORLD, "--days", "1", "--json")
-    said = predibot("record", "faulty", "--venue", _fault(WORLD, kind, path), *arguments[2:])
+    said = predibot("record", "faulty", "--venue", _fault(WORLD, kind, path), *DAY)
     assert _is_clear_error(said)
     assert not list((tmp_path / "faulty").rglob(".unfinished*"))
     if path == "/events":
         assert not (tmp_path / "faulty").exists()
-    assert predibot("record", "faulty", *arguments).code == 0
-    predibot("record", "healthy", *arguments)
-    assert _tree(tmp_path / "faulty") == _tree(tmp_path / "healthy")
+    assert predibot("record", "faulty", "--venue", WORLD, *DAY).code == 0
+    assert _tree(tmp_path / "faulty") == recorded
 
 
-def _tree(folder: Path) -> dict[str, Any]:
+def _tree(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
