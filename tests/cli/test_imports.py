@@ -12,7 +12,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot, said_here
 from tests.cli.alone import predibot_alone
-from tests.cli.conftest import daily_tracked
+from tests.cli.conftest import daily, daily_tracked
 from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
 from tests.worlds import Worlds
 
@@ -36,7 +36,7 @@ def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> N
     again = predibot("import", "predibench", "2025-09-18", "--json").document
     assert (again["decisions"], again["forecasts"], len(again["bots"]), again["events"]) == (140, 542, 3, 2)
     assert (len(again["notes"]), again["stored_decisions"], again["known_decisions"]) == (10, 0, 70)
-    found = predibot("evaluate", "--no-track", "--json").document
+    found = predibot("evaluate", "--no-track", "--resamples", "100", "--json").document
     assert {bot["bot"]: bot["decisions"] for bot in found["bots"]} == {
         "Acme--Model-A-235B": 10,
         "Acme--Model-B-480B": 32,
@@ -107,9 +107,8 @@ def test_an_export_that_is_imported_is_exported_again_byte_for_byte(tracked: Pre
     assert {table["new"] for table in again["tables"].values()} == {0}
     assert tracked("export", "--canonical", *NEW).out == before
     assert bool(again["notes"]) == (kind == "csv")
-    scores = [
-        tracked("evaluate", "--no-track", "--venue", "sandbox:events=20", "--json", *at).document for at in ((), NEW)
-    ]
+    asked = ("evaluate", "--no-track", "--venue", "sandbox:events=20", "--resamples", "100", "--json")
+    scores = [tracked(*asked, *at).document for at in ((), NEW)]
     assert scores[0] == scores[1]
 
 
@@ -124,6 +123,19 @@ def test_an_export_with_more_long_texts_than_are_read_at_once_is_imported(tracke
     assert shown["tables"]["decisions"] == {"rows": decisions.num_rows, "new": decisions.num_rows}
     tracked("export", "again", "--format", "parquet", *NEW)
     assert pq.read_table("again/decisions.parquet")["rationale"].to_pylist() == texts.to_pylist()
+
+
+def exported() -> None:
+    """Export a run in each format, into a folder named after it."""
+    daily()
+    for kind in ("jsonl", "parquet", "csv"):
+        assert said_here("export", kind, "--format", kind).code == 0
+
+
+@pytest.fixture
+def in_exports(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> None:
+    """Be in a folder with an export of each format."""
+    worlds.copy(exported, tmp_path)
 
 
 def many_columns(table: pa.Table) -> pa.Table:
@@ -145,22 +157,22 @@ def many_columns(table: pa.Table) -> pa.Table:
     ],
 )
 def test_columns_that_no_export_has_are_refused_before_they_are_read(
-    decided: Predibot, changed: Callable[[pa.Table], pa.Table], said: str
+    in_exports: None, changed: Callable[[pa.Table], pa.Table], said: str
 ) -> None:
-    decided("export", "out", "--format", "parquet")
-    runs = changed(pq.read_table("out/runs.parquet"))
-    pq.write_table(runs, "out/runs.parquet", write_statistics=False, store_schema=False, compression="none")
-    ended = predibot_alone(Path.cwd(), "import", "ledger", "out", *NEW)
+    runs = changed(pq.read_table("parquet/runs.parquet"))
+    pq.write_table(runs, "parquet/runs.parquet", write_statistics=False, store_schema=False, compression="none")
+    ended = predibot_alone(Path.cwd(), "import", "ledger", "parquet", *NEW)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.splitlines()[-1] == f"error: {said}."
     assert ended.resident_bytes < MOST_RESIDENT_BYTES
 
 
 def test_lines_of_an_export_are_imported_from_a_file(tracked: Predibot) -> None:
-    Path("all.jsonl").write_text(tracked("export").out, encoding="utf-8")
+    lines = tracked("export").out
+    Path("all.jsonl").write_text(lines, encoding="utf-8")
     shown = tracked("import", "ledger", "all.jsonl", *NEW)
     assert shown.out.splitlines()[0] == "runs: 33 new of 33 rows"
-    assert tracked("export", *NEW).out == tracked("export").out
+    assert tracked("export", *NEW).out == lines
     assert tracked("ledger", "verify", "--json", *NEW).document["broken"] == []
 
 
@@ -252,10 +264,9 @@ def test_a_line_of_an_export_does_not_fill_the_memory(predibot: Predibot, conten
         (b'"' + (b"x" * 1_000_000 + b"\n") * 40, "runs.csv, line 34: a row is longer than 32 MiB"),
     ],
 )
-def test_a_row_of_csv_does_not_fill_the_memory(decided: Predibot, content: bytes, said: str) -> None:
-    decided("export", "out", "--format", "csv")
-    Path("out/runs.csv").write_bytes(content)
-    alone("ledger", "out", *NEW, said=said)
+def test_a_row_of_csv_does_not_fill_the_memory(in_exports: None, content: bytes, said: str) -> None:
+    Path("csv/runs.csv").write_bytes(content)
+    alone("ledger", "csv", *NEW, said=said)
 
 
 def frozen(**changes: Any) -> Callable[[dict[str, Any]], None]:
@@ -288,15 +299,14 @@ def cells(**changes: Any) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_an_export_with_a_row_that_cannot_be_is_one_sentence(
-    decided: Predibot, table: str, change: Callable[[dict[str, Any]], None], said: str
+    in_exports: None, table: str, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
-    decided("export", "out", "--format", "jsonl")
-    file = Path(f"out/{table}.jsonl")
+    file = Path(f"jsonl/{table}.jsonl")
     first, *others = file.read_text(encoding="utf-8").splitlines(keepends=True)
     row = json.loads(first)
     change(row)
     file.write_text("".join([json.dumps(row) + "\n", *others]), encoding="utf-8")
-    alone("ledger", "out", *NEW, said=said)
+    alone("ledger", "jsonl", *NEW, said=said)
 
 
 @pytest.mark.parametrize(
