@@ -4,7 +4,10 @@ What could fill the memory is scored by a process of its own, whose resident mem
 """
 
 import json
-from collections.abc import Callable, Mapping
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ import pytest
 
 from tests.acceptance.conftest import said_here
 from tests.cli.alone import Ended, predibot_alone
+from tests.forked import ROOT
+from tests.worlds import Worlds
 
 MOST_RESIDENT_BYTES = 600_000_000
 HEADER = "forecaster,question,probability,outcome\n"
@@ -61,49 +66,52 @@ def table(n: int, **changed: Any) -> pa.Table:
     return pa.table(arrays)
 
 
-def bomb_of_rows() -> pa.Table:
-    return table(9_000_000)
+N_ROWS = 9_000_000
 
 
-def bomb_of_nothing() -> pa.Table:
-    return table(9_000_000, **{name: pa.nulls(9_000_000, kind) for name, kind in TEXTS.items()})
+def write_bombs() -> None:
+    """Write files that unpack to a hundred times their size, here, and named after how they are packed."""
+    page = table(1, question=pa.array(["x" * 280_000_000]))
+    for packed in ("zstd", "gzip", "snappy"):
+        write_bomb(f"page.{packed}", page, compression=packed, use_dictionary=False)
+    rows = table(N_ROWS)
+    write_bomb("rows.zstd", rows, compression="zstd")
+    write_bomb("rows.gzip", rows, compression="gzip", row_group_size=100_000)
+    write_bomb("group.zstd", rows, compression="zstd", row_group_size=N_ROWS)
+    nothing = table(N_ROWS, **{name: pa.nulls(N_ROWS, kind) for name, kind in TEXTS.items()})
+    write_bomb("nothing.snappy", nothing, compression="snappy")
+    word = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0), 20_000).cast(pa.int32()), ["x" * 1_000_000])
+    write_bomb("word.zstd", table(20_000, question=word), compression="zstd")
+    numbers = pa.ListArray.from_arrays([0, 40_000_000], pa.nulls(40_000_000, pa.float64()))
+    write_bomb("list.zstd", table(1, question=numbers), compression="zstd")
 
 
-def bomb_of_one_long_word() -> pa.Table:
-    words = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0), 20_000).cast(pa.int32()), ["x" * 1_000_000])
-    return table(20_000, question=words)
+def write_bomb(name: str, made: pa.Table, **options: Any) -> None:
+    pq.write_table(made, f"{name}.parquet", write_statistics=False, **options)
 
 
-def bomb_of_one_page() -> pa.Table:
-    return table(1, question=pa.array(["x" * 280_000_000]))
-
-
-def bomb_of_a_list() -> pa.Table:
-    return table(1, question=pa.ListArray.from_arrays([0, 40_000_000], pa.nulls(40_000_000, pa.float64())))
+def bombs() -> None:
+    """Write them in a process of its own: that needs gigabytes, which this one would keep."""
+    write = "from tests.cli.test_score_hostile import write_bombs; write_bombs()"
+    subprocess.run([sys.executable, "-c", write], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
 
 
 @pytest.mark.parametrize(
-    ("made", "options", "said"),
+    ("bomb", "said"),
     [
-        (bomb_of_rows, {"compression": "zstd"}, "unpacks to more than 256 MiB"),
-        (bomb_of_rows, {"compression": "gzip", "row_group_size": 100_000}, "unpacks to more than 256 MiB"),
-        (bomb_of_nothing, {"compression": "snappy"}, "unpacks to more than 256 MiB"),
-        (bomb_of_one_long_word, {"compression": "zstd"}, "unpacks to more than 256 MiB"),
-        (bomb_of_one_page, {"compression": "zstd", "use_dictionary": False}, "row 1 of row group 1 takes more memory"),
-        (
-            bomb_of_one_page,
-            {"compression": "snappy", "use_dictionary": False},
-            "row 1 of row group 1 takes more memory",
-        ),
-        (bomb_of_a_list, {"compression": "zstd"}, "column question holds list<"),
+        ("rows.zstd", "unpacks to more than 256 MiB"),
+        ("rows.gzip", "unpacks to more than 256 MiB"),
+        ("nothing.snappy", "unpacks to more than 256 MiB"),
+        ("word.zstd", "unpacks to more than 256 MiB"),
+        ("page.zstd", "row 1 of row group 1 takes more memory"),
+        ("page.snappy", "row 1 of row group 1 takes more memory"),
+        ("list.zstd", "column question holds list<"),
     ],
 )
 def test_a_small_parquet_file_does_not_fill_the_memory(
-    tmp_path: Path, score: Callable[..., Ended], made: Callable[[], pa.Table], options: Mapping[str, Any], said: str
+    worlds: Worlds, score: Callable[..., Ended], bomb: str, said: str
 ) -> None:
-    file = tmp_path / "bomb.parquet"
-    pq.write_table(made(), file, write_statistics=False, **options)
-    one_sentence(score(file), said)
+    one_sentence(score(worlds(bombs) / f"{bomb}.parquet"), said)
 
 
 @pytest.mark.parametrize("mark", ["", "\N{BYTE ORDER MARK}"], ids=["plain", "marked"])
@@ -197,24 +205,21 @@ def understated(content: bytes, number: int) -> bytes:
 
 @pytest.mark.parametrize("compression", ["zstd", "gzip", "snappy"])
 def test_a_parquet_file_that_lies_about_its_size_is_stopped_as_it_unpacks(
-    tmp_path: Path, score: Callable[..., Ended], compression: str
+    tmp_path: Path, worlds: Worlds, score: Callable[..., Ended], compression: str
 ) -> None:
-    file = tmp_path / "lie.parquet"
-    pq.write_table(bomb_of_one_page(), file, compression=compression, use_dictionary=False, write_statistics=False)
-    group = pq.ParquetFile(file).metadata.row_group(0)
-    content = understated(file.read_bytes(), group.column(1).total_uncompressed_size)
+    file, honest = tmp_path / "lie.parquet", worlds(bombs) / f"page.{compression}.parquet"
+    group = pq.ParquetFile(honest).metadata.row_group(0)
+    content = understated(honest.read_bytes(), group.column(1).total_uncompressed_size)
     file.write_bytes(understated(content, group.total_byte_size))
     assert pq.ParquetFile(file).metadata.row_group(0).column(1).total_uncompressed_size == 1
     one_sentence(score(file), "lie.parquet: row 1 of row group 1 takes more memory to read than there is for one")
 
 
 def test_a_parquet_file_that_lies_about_its_rows_is_stopped_as_it_unpacks(
-    tmp_path: Path, score: Callable[..., Ended]
+    tmp_path: Path, worlds: Worlds, score: Callable[..., Ended]
 ) -> None:
     file = tmp_path / "lie.parquet"
-    pq.write_table(bomb_of_rows(), file, compression="zstd", row_group_size=9_000_000)
-    content = understated(file.read_bytes(), 9_000_000)
-    file.write_bytes(content)
+    file.write_bytes(understated((worlds(bombs) / "group.zstd.parquet").read_bytes(), N_ROWS))
     ended = score(file)
     assert "Traceback" not in ended.err
     assert ended.resident_bytes < MOST_RESIDENT_BYTES
@@ -299,10 +304,11 @@ def test_four_megabytes_of_bad_rows_are_counted_and_the_first_thousand_listed(
     tmp_path: Path, score: Callable[..., Ended], made: Callable[[], bytes]
 ) -> None:
     file = tmp_path / ("f.jsonl" if made is bad_jsonl else "f.csv")
-    file.write_bytes(made())
+    content = made()
+    file.write_bytes(content)
     ended = score(file, "--json")
     document = json.loads(ended.out)
-    rows = made().count(b"\n") - (made is not bad_jsonl)
+    rows = content.count(b"\n") - (made is not bad_jsonl)
     assert document["n_bad_rows"] == rows - (made is repeated_csv)
     first = 3 if made is repeated_csv else 1 + (made is not bad_jsonl)
     assert [row["line"] for row in document["bad_rows"]] == list(range(first, first + 1_000))
