@@ -19,7 +19,7 @@ max_tokens = 256
 """
 RECIPE = (
     """
-game = {{name = "beliefbench", per_class = 3}}
+game = {{name = "beliefbench", per_class = 3, labels = "strict"}}
 venue = "pairs:{folder}"
 seed = 7
 
