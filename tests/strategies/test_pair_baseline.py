@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -93,7 +94,8 @@ def test_guesses_are_of_every_label_alike_and_follow_the_seed() -> None:
     assert said("random", rng=random.Random(9)) == said("random", rng=random.Random(9))
 
 
-def test_an_encoder_is_a_folder_and_is_never_downloaded(tmp_path: Path) -> None:
+def test_an_encoder_is_a_folder_and_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(PluginError, match="reads a model from a folder"):
         said("cross_encoder", encoder="cross-encoder/nli-deberta-v3-base")
     with pytest.raises(PluginError, match="needs sentence-transformers, which is not installed"):
@@ -139,7 +141,9 @@ def test_an_encoder_that_is_there_reads_both_texts_both_ways(
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "raw.json").write_text(str(raw))
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(__import__("sys").modules, "sentence_transformers", raising=False)
+    # Set first, so that what the import puts there is taken away again after the test.
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.delitem(sys.modules, "sentence_transformers")
     assert said("cross_encoder", encoder=str(tmp_path / "model")) == LABELS[int(relevance_class(score))]
 
 

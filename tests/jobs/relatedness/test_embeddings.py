@@ -1,5 +1,6 @@
 """Embeddings: a model that is on this machine, and never one that would have to be downloaded."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put a library of that name into the way of the import."""
     (tmp_path / "sentence_transformers.py").write_text(LIBRARY)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(__import__("sys").modules, "sentence_transformers", raising=False)
+    # Set first, so that what the import puts there is taken away again after the test.
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.delitem(sys.modules, "sentence_transformers")
 
 
 @pytest.mark.usefixtures("library")
@@ -41,6 +44,6 @@ def test_a_model_that_is_not_on_this_machine_is_named_and_not_downloaded() -> No
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UsageError, match=r"pip install 'predibot\[embeddings\]'"):
         opened_embedding("here")
