@@ -1,47 +1,47 @@
 """Disks that fail: full, read-only or held by another program, each is told in a sentence and leaves nothing half."""
 
-import ctypes
-import resource
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.acceptance.conftest import said_here
+from tests.jobs.failpoints import with_little_room, without_privileges
 from tests.jobs.program import Program
 from tests.jobs.test_ledger_copies import RECIPE, rows_at
 from tests.jobs.tiny import canonical_at
+from tests.worlds import Worlds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="such limits are Linux's")
 AGAIN = ("decide", "r.toml", "--events", "2", "--as-of", "2026-01-09")
-FEW_BYTES = 40_000
-"""Of a file; the ledger itself is larger, what writes to it begins with a new file."""
-_DROP_CAPABILITY, _PASSING_PERMISSIONS = 24, 1
-
-
-def without_privileges() -> None:
-    """Have permissions count for root too."""
-    ctypes.CDLL(None).prctl(_DROP_CAPABILITY, _PASSING_PERMISSIONS, 0, 0, 0)
-
-
-def with_little_room() -> None:
-    """Let no file grow, as on a disk that is full."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FEW_BYTES, FEW_BYTES))
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
+def program(tmp_path: Path, worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     """Return the program in a folder with a ledger in a folder of its own, and a backup of it."""
+    monkeypatch.chdir(tmp_path)
+    worlds.copy(backed_up, tmp_path / "kept")
     with closing(Program(tmp_path)) as made:
         (tmp_path / "r.toml").write_text(RECIPE)
-        (tmp_path / "kept").mkdir()
-        for asked in (("decide", "r.toml", "--events", "1"), ("ledger", "backup", "kept/backup.db")):
-            ended(made.start(*asked, "--ledger", "sqlite:///kept/ledger.db"))
         yield made
+
+
+def backed_up() -> None:
+    """Decide about an event into `ledger.db`, and make `backup.db` of it."""
+    Path("r.toml").write_text(RECIPE)
+    done("decide", "r.toml", "--events", "1", "--ledger", "sqlite:///ledger.db")
+    done("ledger", "backup", "backup.db", "--ledger", "sqlite:///ledger.db")
+
+
+def done(*arguments: str) -> None:
+    """Run a command that nothing hinders."""
+    said = said_here(*arguments)
+    assert said.code == 0, said.err
 
 
 def ended(process: "subprocess.Popen[str]", code: int = 0) -> str:
@@ -51,10 +51,9 @@ def ended(process: "subprocess.Popen[str]", code: int = 0) -> str:
     return " ".join(err.split())
 
 
-def refused(program: Program, *arguments: str, under: object = None) -> str:
+def refused(program: Program, *arguments: str, under: Callable[[], object]) -> str:
     """Return the sentence by which a command says why it did nothing."""
-    assert under is None or callable(under)
-    said = ended(program.run("predibot", *arguments, under=under), code=1)
+    said = ended(program.start(*arguments, first=under), code=1)
     assert "Traceback" not in said
     return said[said.index("error: ") :]
 
@@ -84,15 +83,7 @@ def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Pr
         )
         assert "Look at the path and its permissions" in copied
         ended(
-            program.run(
-                "predibot",
-                "ledger",
-                "restore",
-                "kept/backup.db",
-                "--ledger",
-                "sqlite:///r.db",
-                under=without_privileges,
-            )
+            program.start("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db", first=without_privileges)
         )
     finally:
         kept.chmod(0o755)
@@ -110,7 +101,7 @@ def test_a_backup_is_read_from_a_read_only_folder_and_of_a_ledger_it_is_told_wha
             said = refused(program, command, *LEDGER, under=without_privileges)
             assert "or read a backup (`predibot ledger backup`)" in said
             assert "attempt to write" not in said
-        ended(program.run("predibot", "report", "--ledger", "sqlite:///kept/backup.db", under=without_privileges))
+        ended(program.start("report", "--ledger", "sqlite:///kept/backup.db", first=without_privileges))
     finally:
         kept.chmod(0o755)
 
@@ -126,11 +117,11 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(pro
     assert "Look at the disk and its room" in refused(program, *restore, under=with_little_room)
     assert (rows_at(kept), (tmp_path / "b.db").exists()) == (decided, False)
     for command in (backup, restore):
-        ended(program.start(*command))
+        done(*command)
     assert canonical_at(f"sqlite:///{tmp_path}/r.db") == before
     for ledger in ("kept/ledger.db", "r.db"):
         for command in (AGAIN, ("track",)):
-            ended(program.start(*command, "--ledger", f"sqlite:///{ledger}"))
+            done(*command, "--ledger", f"sqlite:///{ledger}")
     assert canonical_at(kept) == canonical_at(f"sqlite:///{tmp_path}/r.db")
 
 
@@ -140,7 +131,7 @@ def test_a_ledger_that_another_program_holds_is_told_and_is_read_meanwhile(progr
     with closing(sqlite3.connect(tmp_path / "kept/ledger.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         waiting = [program.start(*command) for command in WRITERS]
-        ended(program.start("ledger", "backup", "b.db", *LEDGER))
+        done("ledger", "backup", "b.db", *LEDGER)
         said = list(map(partial(ended, code=1), waiting))
     assert ["Another program holds it; try again when that has ended" in each for each in said] == [True] * 4
     assert canonical_at(ledger) == canonical_at(f"sqlite:///{tmp_path}/b.db") == before

@@ -13,7 +13,7 @@ from tests.acceptance.conftest import Predibot
 from tests.jobs.test_ledger_copies import EVALUATE, Place, decided, looked_at, place, predibot
 from tests.jobs.tiny import canonical_at
 
-__all__ = ["place", "predibot"]
+__all__ = ["decided", "place", "predibot"]
 
 KINDS = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 DAY = 86_400_000_000
@@ -40,10 +40,9 @@ def traces_of(ledger: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def aged(predibot: Predibot, place: Place, kind: str) -> str:
+def aged(predibot: Predibot, decided: Place, kind: str) -> str:
     """Return the address of a ledger with two traces, one of which is of 200 days ago."""
-    ledger = place(kind)
-    decided(ledger)
+    ledger = decided(kind)
     oldest = next(iter(traces_of(ledger).values()))
     changed(
         ledger,

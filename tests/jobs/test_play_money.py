@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -14,7 +15,7 @@ from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.scoring.evaluation.evaluation import Question
-from tests.jobs.program import Program, document_of
+from tests.acceptance.conftest import said_here
 from tests.jobs.tiny import canonical_at, clock
 from tests.ledger.databases import Postgres
 
@@ -29,8 +30,8 @@ strategy = "one_shot"
 model = "sandbox/sharp"
 """
 GAMES = {
-    "dollar_per_event": ("1d", "favourite", "random_bet", 9),
-    "portfolio_weights": ("1d", "equal_weights", "random_weights", 9),
+    "dollar_per_event": ("3d", "favourite", "random_bet", 9),
+    "portfolio_weights": ("3d", "equal_weights", "random_weights", 9),
     "weekly_cohort": ("7d", "all_cash", "random_trade", 21),
 }
 
@@ -41,26 +42,39 @@ def recipe(game: str, venue: str = VENUE) -> str:
     return f'every = "{every}"\nvenue = "{venue}"\n[game]\nname = "{game}"\n' + BOTS.format(one=one, other=other)
 
 
-def replayed(folder: Path, game: str, ledger: str) -> dict[str, object]:
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PREDIBOT_WORKERS", "2")
+
+
+def done(*arguments: str) -> dict[str, Any]:
+    """Run a command, and return what it said."""
+    said = said_here(*arguments, "--json")
+    assert said.code == 0, said.err
+    return dict(said.document)
+
+
+def replayed(folder: Path, game: str, ledger: str, days: int) -> dict[str, Any]:
     """Replay a game to its end, and return what the program said."""
-    every, _, _, days = GAMES[game]
     (folder / f"{game}.toml").write_text(recipe(game), encoding="utf-8")
-    program = Program(folder, {"PREDIBOT_WORKERS": "2"})
     last = SANDBOX_OPENS_AT + timedelta(days=days)
-    instants = ("--from", SANDBOX_OPENS_AT.isoformat(), "--to", last.isoformat(), "--every", every)
-    done = document_of(program.start("replay", f"{game}.toml", *instants, "--ledger", ledger, "--json"), seconds=600.0)
-    program.close()
-    return done
+    instants = ("--from", SANDBOX_OPENS_AT.isoformat(), "--to", last.isoformat(), "--every", GAMES[game][0])
+    return done("replay", f"{game}.toml", *instants, "--ledger", ledger)
+
+
+def test_both_databases_agree_on_mana(tmp_path: Path, postgres: Postgres) -> None:
+    ledgers = [f"sqlite:///{tmp_path / 'mana.db'}", postgres.empty()]
+    for ledger in ledgers:
+        assert replayed(tmp_path, "dollar_per_event", ledger, days=1)["currency"] == "MANA"
+    assert canonical_at(ledgers[0]) == canonical_at(ledgers[1])
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_game_is_played_in_mana_and_both_databases_agree(tmp_path: Path, postgres: Postgres, game: str) -> None:
-    ledgers = [f"sqlite:///{tmp_path / 'mana.db'}", postgres.empty()]
-    documents = [replayed(tmp_path, game, ledger) for ledger in ledgers]
-    assert documents[0]["currency"] == documents[1]["currency"] == "MANA"
-    exports = [canonical_at(ledger) for ledger in ledgers]
-    assert exports[0] == exports[1]
-    with Store.open_to_read(ledgers[0]) as store, store.read() as connection:
+def test_every_game_is_played_in_mana(tmp_path: Path, game: str) -> None:
+    ledger = f"sqlite:///{tmp_path / 'mana.db'}"
+    assert replayed(tmp_path, game, ledger, days=GAMES[game][3])["currency"] == "MANA"
+    with Store.open_to_read(ledger) as store, store.read() as connection:
         said = {tuple(row) for row in connection.execute(text("SELECT venue, currency FROM instruments"))}
         kinds = Counter(connection.execute(text("SELECT payout_yes FROM resolutions")).scalars())
         assert verify(store).broken == ()
@@ -70,11 +84,9 @@ def test_every_game_is_played_in_mana_and_both_databases_agree(tmp_path: Path, p
 
 def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -> None:
     ledger = f"sqlite:///{tmp_path / 'both.db'}"
-    program = Program(tmp_path, {"PREDIBOT_WORKERS": "2"})
     for name, venue in (("mana", VENUE), ("dollars", "sandbox:events=6")):
         (tmp_path / f"{name}.toml").write_text(recipe("portfolio_weights", venue), encoding="utf-8")
-        document_of(program.start("decide", f"{name}.toml", "--ledger", ledger, "--json"), seconds=120.0)
-    program.close()
+        done("decide", f"{name}.toml", "--ledger", ledger)
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match="must not be mixed"):
             asked_venues(store, None)
@@ -89,13 +101,15 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
         assert len(each.accounts) == 1
 
 
-def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(tmp_path: Path) -> None:
-    program = Program(tmp_path, {"PREDIBOT_WORKERS": "2", "COLUMNS": "100"})
+def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "mana.toml").write_text(recipe("portfolio_weights"), encoding="utf-8")
     ledger = f"sqlite:///{tmp_path / 'mana.db'}"
-    document_of(program.start("decide", "mana.toml", "--ledger", ledger, "--json"), seconds=120.0)
+    done("decide", "mana.toml", "--ledger", ledger)
     screens = {
-        name: program.start(*arguments).communicate()[0]
+        name: said_here(*arguments).out
         for name, arguments in {
             "report": ("report", "--ledger", ledger),
             "account": ("account", "equal_weights", "--ledger", ledger),
@@ -103,7 +117,6 @@ def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(tmp_path
             "listed": ("select", "--venue", VENUE, "--events", "1", "--json"),
         }.items()
     }
-    program.close()
     assert "M$500.00 at the start" in screens["report"]
     assert "$0.000" in screens["report"] and "M$0.000" not in screens["report"]
     assert "on M$500.00 paid in" in screens["account"]
