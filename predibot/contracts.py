@@ -484,6 +484,10 @@ class Context:
 
 ANSWER_TOKENS = 4_096
 """How long an answer may be where nobody says otherwise."""
+THINKING_TOKENS = 16_000
+"""The same of a model that thinks before it answers."""
+MOST_ANSWER_TOKENS = 32_000
+"""How long an answer may be that was cut off twice, where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

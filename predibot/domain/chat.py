@@ -109,6 +109,18 @@ class ChatReply:
     citations: tuple[str, ...] = ()
     """Addresses a model that searches by itself says it read."""
     refused_settings: tuple[str, ...] = ()
-    """Those of the request, such as its temperature, that the provider does not take: it answered without them."""
+    """Those of the request that the provider does not take, such as its temperature: it answered without them.
+
+    Of one that it takes with another value, both: `reasoning_effort = high`.
+    """
+    more_room: bool = field(default=False, metadata=_LEFT_OUT)
+    """Whether it was cut off, and may be longer where the same is asked again."""
     most_tokens: int | None = field(default=None, metadata=_LEFT_OUT)
     """How long it could be, where a recipe says it; None for as long as was asked for."""
+
+    @property
+    def thought(self) -> bool:
+        """Return whether the model thought before it answered, as its provider counts or shows it."""
+        raw = [self.usage.raw.get(name) for name in ("completion_tokens_details", "output_tokens_details")]
+        counts = [each.get("reasoning_tokens") for each in raw if isinstance(each, Mapping)]
+        return any(counts) or any(name in self.message.state_json for name in ('"reasoning', '"thinking_blocks"'))

@@ -50,6 +50,12 @@ def test_a_limit_of_tokens_and_a_price_bound_a_decision(predibot: Predibot, tmp_
     assert worst["usd"] == pytest.approx(3 * 0.02)
 
 
+def test_a_limit_without_room_to_think_is_said(predibot: Predibot, tmp_path: Path) -> None:
+    worst = _worst(predibot, tmp_path, limits="[limits.decision]\nusd = 0.1", price=PRICE)
+    assert worst["bots"][1]["advice"].endswith("usd = 0.37 in [limits.decision] would do")
+    assert "agent: one call of nobody/nothing" in predibot("decide", "agent.toml", "--dry-run").out
+
+
 def test_without_limits_it_is_the_calls_that_may_be_made(predibot: Predibot, tmp_path: Path) -> None:
     one_shot = _worst(predibot, tmp_path, price=PRICE, strategy="one_shot")
     agent = _worst(predibot, tmp_path, price=PRICE)
@@ -83,6 +89,7 @@ def test_the_recipes_to_start_from_are_scheduled_and_can_be_played(predibot: Pre
     assert load_recipe(str(recipe), ROOT).schedule is not None
     said = predibot("decide", str(recipe), "--venue", "sandbox:events=20", "--dry-run", "--json")
     assert (said.code, len(said.document["selected"]) > 0) == (0, True)
+    assert {bot["advice"] for bot in said.document["worst_case"]["bots"]} == {""}, "room to think"
 
 
 def test_the_daily_recipe_is_the_packaged_one() -> None:

@@ -68,6 +68,8 @@ def run_one_shot(
             return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}", kind="budget")
         except LoopEnded as ended:
             return LoopResult(None, str(ended), kind=ended.kind)
+        if reply.more_room:
+            continue
         try:
             return _taken(reply, form)
         except AnswerError as error:

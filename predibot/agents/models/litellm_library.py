@@ -125,6 +125,16 @@ def table_price(name: str) -> Price | None:
     return Price(input_usd * 1e6, output_usd * 1e6, call_usd=fee_usd, source="litellm")
 
 
+def table_most_tokens(name: str) -> int | None:
+    """Return the longest answer of a model by litellm's table, or None where it does not know.
+
+    Args:
+        name: As litellm calls the model.
+    """
+    most = _entry(loaded_litellm().model_cost, name).get("max_output_tokens")
+    return most if isinstance(most, int) and most > 0 else None
+
+
 def table_usd(name: str, usage: Usage, *, cached_tokens: int = 0) -> float | None:
     """Return what a call cost by litellm's table, or None where a part of that is not known.
 

@@ -24,6 +24,9 @@ _FORCING = re.compile(r"tool[_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function
 _STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
 _SYSTEM = re.compile(r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}system\b", re.IGNORECASE)
 _ROLES = re.compile(r"\balternat|(?:un)?expected (?:last )?role|role\W{1,3}user\W{1,3}after", re.IGNORECASE)
+_THOUGHT_TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 2_048, "high": 4_096, "xhigh": 8_192}
+"""How long litellm lets Claude think at each effort; it takes no fewer than the first."""
+_LOWER = tuple(reversed(_THOUGHT_TOKENS))
 _LIMIT = re.compile(r"too (?:large|high|big|many)|at most|range|maximum|exceed|less than|greater|>", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
@@ -61,6 +64,8 @@ class Manners:
     """Whether it answers in a stream only."""
     without_system: bool = False
     """Whether what the system says has to stand in the user's turn."""
+    thinks_within: bool = False
+    """Whether it may think less long only than it may write."""
     user_after_tool: bool = True
     """Whether a user may speak after a tool; else that stands at the end of what the tool returned."""
 
@@ -86,6 +91,10 @@ class Manners:
             messages = [replace(each, role="user") if each.role == "system" else each for each in messages]
         if self.most_tokens is not None:
             changed["max_output_tokens"] = min(request.max_output_tokens, self.most_tokens)
+        effort, most = request.reasoning_effort, changed.get("max_output_tokens", request.max_output_tokens)
+        if self.thinks_within and _THOUGHT_TOKENS.get(effort or "", 0) >= most:
+            changed["reasoning_effort"] = next((low for low in _LOWER if _THOUGHT_TOKENS[low] < most), None)
+            left_out.append(f"reasoning_effort = {effort}")
         return replace(request, messages=tuple(self._merged(messages)), **changed), tuple(left_out)
 
     def tool_choice(self, request: ChatRequest) -> object:
@@ -197,6 +206,11 @@ def _setting(known: Manners, said: str, request: ChatRequest) -> Manners | None:
     return replace(known, max_tokens_name=NEW_MAX_TOKENS) if known.max_tokens_name == MAX_TOKENS else None
 
 
+def _thinking(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    is_news = not known.thinks_within and request.reasoning_effort is not None and "budget_tokens" in said
+    return replace(known, thinks_within=True) if is_news else None
+
+
 def _state(known: Manners, said: str, request: ChatRequest) -> Manners | None:
     """Learn that a field is wanted that was not sent, or one refused that was."""
     states = [json.loads(each.state_json) for each in request.messages if each.state_json]
@@ -232,6 +246,7 @@ def _next_choice(known: Manners) -> Manners | None:
 
 
 _LESSONS: tuple[Callable[[Manners, str, ChatRequest], Manners | None], ...] = (
+    _thinking,
     _setting,
     _state,
     _streaming,

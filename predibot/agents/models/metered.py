@@ -160,6 +160,7 @@ class MeteredModel:
         """Return what is written down of a request, with those of its messages that were not yet."""
         new = Counter(request.messages if is_sent else ()) - self._recorded
         self._recorded += new
+        refused = {each.partition(" ")[0] for each in refused_settings}
         return Asked(
             model_name=self.name,
             request_sha256=request_digest(request),
@@ -168,7 +169,7 @@ class MeteredModel:
             tools=tuple(tool.name for tool in request.tools),
             forced_tool=request.forced_tool,
             max_output_tokens=request.max_output_tokens,
-            settings={name: getattr(request, name) for name in settings_of(request) if name not in refused_settings},
+            settings={name: getattr(request, name) for name in settings_of(request) if name not in refused},
         )
 
 

@@ -13,6 +13,7 @@ from predibot.agents.budget.account import Account, MemoryAccount
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price, require_price
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
+from predibot.agents.models.litellm_library import table_most_tokens
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.models.open_model import Destination, asked_for_reports, model_destination, open_model, worst_price
 from predibot.agents.models.retry import Retry
@@ -35,7 +36,7 @@ from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
 from predibot.domain.trace import Step
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.history import HistoryBoard
-from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Trace
@@ -83,6 +84,7 @@ class AgentSetup:
     probe: ToolProbe = field(default_factory=ToolProbe)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
+    _rooms: dict[tuple[str, ModelTerms], Room] = field(default_factory=dict)
     _accounts: dict[str, Account] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Of all budgets: who waits for room is told when somebody settles."""
@@ -136,6 +138,14 @@ class AgentSetup:
                 price = worst_price(model, price=_stated(model, bot.terms), base_url=base_url, shared=shared)
                 self._prices[model, bot.terms, shared] = price
             return self._prices[model, bot.terms, shared]
+
+    def room(self, bot: BotSpec, model: str) -> Room:
+        """Return how long the answers of a bot's model may be, which all its decisions share."""
+        with self._lock:
+            if (model, bot.terms) not in self._rooms:
+                is_known = self._base_url(model, bot.terms) is None
+                self._rooms[model, bot.terms] = Room(table_most_tokens(model) if is_known else None)
+            return self._rooms[model, bot.terms]
 
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
@@ -199,7 +209,7 @@ class AgentSetup:
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
 
-        model = OpenedModels(bot.strategy, metered, bot.terms.settings)
+        model = OpenedModels(bot.strategy, metered, bot.terms.settings, lambda name: self.room(bot, name))
 
         def why_no_tools(name: str) -> str:
             ask = model(name)

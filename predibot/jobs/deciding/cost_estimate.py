@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
-from predibot.contracts import CohortGame, ModelNeed
+from predibot.contracts import ANSWER_TOKENS, MOST_ANSWER_TOKENS, THINKING_TOKENS, CohortGame, ModelNeed
 from predibot.domain.budget import Limits
 from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.domain.event import Event
@@ -39,6 +39,8 @@ class BotCost:
     """None where it is unknown, which is not nothing."""
     basis: str
     """Where the number comes from."""
+    advice: str = ""
+    """Which limits may leave a model no room to think, and what would do; empty where they leave it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +126,39 @@ def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "Agent
     search_usd = agents.search_usd(needs.tools)
     if search_usd is None:
         return BotCost(bot.name, len(shown), None, "the price of its searches is unknown")
-    decided = [_decision_cost(bot, recipe, each, known, search_usd) for each in shown]
+    decided = [_decision_cost(bot, recipe, each, known, search_usd, agents) for each in shown]
     whole = (math.fsum(usd for usd, _ in decided), max(decided)[1] if decided else "no events")
     usd, basis = _least(whole, *_of_levels(recipe, ("bot",)))
-    return BotCost(bot.name, len(shown), None if math.isinf(usd) else usd, basis)
+    advice = _advice(bot, recipe, max(shown, default=0), known, agents)
+    return BotCost(bot.name, len(shown), None if math.isinf(usd) else usd, basis, advice)
+
+
+def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price], agents: "AgentSetup") -> str:
+    """Return which limits are less than one call of a model that thinks may take, and which would do; else nothing."""
+    most = ANSWER_TOKENS if bot.terms.settings.reasoning_effort == "none" else THINKING_TOKENS
+    steps = recipe.limits.get("decision", Limits()).steps
+    calls = [_talk(need, prices[need.name], shown, steps) for need in _with_max_tokens(bot, agents, most)]
+    if not calls:
+        return ""
+    call = max(calls, key=lambda call: (call.call_usd, call.input_tokens + call.output_tokens))
+    takes = {"usd": call.call_usd, "tokens": call.input_tokens + call.output_tokens}
+    enough = [
+        # Rounded up to two digits.
+        f"{name} = {float(f'{1.06 * most:.2g}'):g} in [limits.{level}]"
+        for level, limits in recipe.limits.items()
+        for name, most in takes.items()
+        if (given := getattr(limits, name)) is not None and given < most < math.inf
+    ]
+    what = f"one call of {call.model} that thinks and writes up to {call.output_tokens:,} tokens"
+    return f"{what} may not fit its limits; {' and '.join(enough)} would do" if enough else ""
 
 
 def _decision_cost(
-    bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price], search_usd: float
+    bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price], search_usd: float, agents: "AgentSetup"
 ) -> tuple[float, str]:
     """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
     limits = recipe.limits.get("decision", Limits())
-    needs = _with_max_tokens(bot)
+    needs = _with_max_tokens(bot, agents, MOST_ANSWER_TOKENS)
     talks = _within(limits.steps, [_talk(need, prices[need.name], shown, limits.steps) for need in needs])
     searches_usd = _times(_searches(bot, talks, limits), search_usd)
     ways = [(math.fsum(talk.usd for talk in talks) + searches_usd, _basis(talks, searches_usd))]
@@ -146,11 +169,13 @@ def _decision_cost(
     return _least(*ways)
 
 
-def _with_max_tokens(bot: BotSpec) -> list[ModelNeed]:
-    """Return what a bot needs of its models where the recipe says how long an answer may be."""
+def _with_max_tokens(bot: BotSpec, agents: "AgentSetup", longest: int) -> list[ModelNeed]:
+    """Return what a bot needs of its models with how long an answer may be; `longest` where the recipe is silent."""
     most, needs = bot.terms.settings.max_tokens, bot.needs.models
     if most is None:
-        return list(needs)
+        rooms = [agents.room(bot, need.name).most_tokens or math.inf for need in needs]
+        declared = [max(need.output_tokens, longest) for need in needs]
+        return [replace(need, output_tokens=int(min(each))) for need, *each in zip(needs, declared, rooms, strict=True)]
     # What one reads besides the event is what another wrote, which may be longer than declared by so much.
     longer = max(1.0, most / max((need.output_tokens for need in needs), default=most))
     return [replace(need, output_tokens=most, input_tokens=math.ceil(longer * need.input_tokens)) for need in needs]

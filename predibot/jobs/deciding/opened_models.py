@@ -4,11 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from predibot.contracts import ChatModel, no_model
+from predibot.contracts import MOST_ANSWER_TOKENS, THINKING_TOKENS, ChatModel, no_model
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest
 from predibot.domain.terms import ModelSettings
-from predibot.errors import PluginError
+from predibot.errors import BudgetSpent, ModelRefused, PluginError
 from predibot.plugins.strategies import StrategySpec
+
+MAX_CUTS = 3
+"""Answers in a row that are cut off end a decision."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How long a model's answers may be, as far as it has shown; shared by all that ask it."""
+
+    most_tokens: int | None = None
+    """The longest that its provider lets anybody ask for; None where that is unknown."""
+    thinks: bool = False
 
 
 class OpenedModels:
@@ -23,6 +35,7 @@ class OpenedModels:
         strategy: StrategySpec,
         open_model: Callable[[str], ChatModel] = no_model,
         settings: ModelSettings | None = None,
+        room_of: Callable[[str], Room] = lambda _: Room(),
     ) -> None:
         """Open none yet.
 
@@ -30,10 +43,12 @@ class OpenedModels:
             strategy: Whose decision it is.
             open_model: Returns a model priced, limited and traced.
             settings: What the recipe says of how it answers, which stands above what the strategy says.
+            room_of: Returns how long a model's answers may be.
         """
         self._strategy = strategy
         self._open_model = open_model
         self._settings = settings or ModelSettings()
+        self._room_of = room_of
         self._names: dict[str, None] = {}
 
     @property
@@ -55,22 +70,25 @@ class OpenedModels:
                 f"{', '.join(declared) or 'none'}. Declare it, as docs/strategies.md shows: "
                 f"needs = Needs(models={(*declared, name)!r}), with Needs from predibot.contracts"
             )
-        model = self._open_model(name)
+        model: ChatModel = _SettledModel(self._open_model(name), self._settings, self._room_of(name))
         self._names[name] = None
-        if self._settings.stated:
-            model = _SettledModel(model, self._settings)
         most = declared[name].max_searches
         return _SearchingModel(model, most) if most else model
 
 
 @dataclass(slots=True)
 class _SettledModel:
-    """A model that is asked with the settings of the recipe; for one thread."""
+    """A model that is asked with the settings of the recipe, and given the room it needs to think; for one thread."""
 
     model: ChatModel
     settings: ModelSettings
+    room: Room
     _longest_tokens: int = 0
     """That the strategy asked for so far."""
+    _grown_tokens: int = 0
+    """What was cut off may be as long as this when it is asked for again."""
+    _cuts: int = 0
+    """Answers in a row that were cut off."""
 
     @property
     def name(self) -> str:
@@ -78,17 +96,47 @@ class _SettledModel:
         return self.model.name
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer."""
+        """Return the model's answer.
+
+        Raises:
+            ModelRefused: If it was the third in a row that was cut off.
+        """
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
-        tokens, most = request.max_output_tokens, self.settings.max_tokens
-        self._longest_tokens = max(self._longest_tokens, tokens)
-        if most is not None:
-            # A strategy that asks for less than before is short of budget, and means it.
-            tokens = most if tokens == self._longest_tokens else min(tokens, most)
-        asked = replace(request, max_output_tokens=tokens, **stated)
-        reply = self.model.chat(asked, deadline_seconds=deadline_seconds)
+        asked = replace(request, **stated)
+        self._longest_tokens = max(self._longest_tokens, request.max_output_tokens)
+        tokens = self._tokens(asked)
+        try:
+            reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=deadline_seconds)
+        except BudgetSpent:
+            if tokens <= request.max_output_tokens or self.settings.max_tokens is not None:
+                raise
+            tokens = request.max_output_tokens
+            reply = self.model.chat(asked, deadline_seconds=deadline_seconds)
+        self.room.thinks = self.room.thinks or reply.thought
         # What asked does not know it, and tells the model when an answer is cut off.
-        return reply if most is None else replace(reply, most_tokens=tokens)
+        most = None if self.settings.max_tokens is None else tokens
+        if reply.finish_reason != "length":
+            self._cuts = 0
+            return replace(reply, most_tokens=most)
+        self._cuts += 1
+        if self._cuts == MAX_CUTS:
+            raise ModelRefused(
+                f"{self.name}: cut off at {tokens:,} tokens, as {MAX_CUTS} answers in a row were; give the bot "
+                "max_tokens that it can think and answer in, or a lower reasoning_effort"
+            )
+        self._grown_tokens = MOST_ANSWER_TOKENS if self._cuts > 1 else max(2 * tokens, THINKING_TOKENS)
+        return replace(reply, most_tokens=most, more_room=self._tokens(asked) > tokens)
+
+    def _tokens(self, request: ChatRequest) -> int:
+        """Return how long the answer to a request may be."""
+        tokens, most = request.max_output_tokens, self.settings.max_tokens
+        # A strategy that asks for less than before is short of budget, and means it.
+        is_short = tokens < self._longest_tokens
+        if most is not None or is_short:
+            return min(tokens, most or tokens) if is_short else most or tokens
+        thinks = self.room.thinks or request.reasoning_effort not in (None, "none")
+        wanted = max(tokens, self._grown_tokens, THINKING_TOKENS if thinks else 0)
+        return min(wanted, self.room.most_tokens or wanted)
 
 
 @dataclass(frozen=True, slots=True)

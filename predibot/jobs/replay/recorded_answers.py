@@ -11,6 +11,7 @@ from typing import TypeAlias
 from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
 from predibot.contracts import (
+    THINKING_TOKENS,
     VISIT_WEBPAGE,
     WEB_SEARCH,
     ChatModel,
@@ -28,6 +29,7 @@ from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import ReasonKind
 from predibot.domain.terms import ModelSettings
 from predibot.domain.trace import (
+    Asked,
     ModelFailedStep,
     ModelNotAskedStep,
     ModelStep,
@@ -42,7 +44,7 @@ from predibot.domain.trace import (
     inside_fence,
 )
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
-from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import StrategySpec
 
@@ -81,6 +83,8 @@ class Record:
         for step in self.recorded.steps:
             match step:
                 case ModelStep() | ModelFailedStep() | ModelNotAskedStep():
+                    if self._calls and _stands_for(step, self._calls[-1]):
+                        self._calls.pop()
                     if step.asked.tools != _PROBE:
                         self._calls.append(step)
                 case ToolOpenedStep():
@@ -96,7 +100,7 @@ class Record:
         """Return a context with what a strategy decides with again; no time passes, so there is no deadline."""
         return replace(
             context,
-            model=OpenedModels(strategy, self._model, settings),
+            model=OpenedModels(strategy, self._model, settings, self._room),
             why_no_tools=self._why_no_tools,
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
@@ -124,19 +128,12 @@ class Record:
         if not self._calls:
             raise LoopEnded(self.message, self.reason_kind)
         step, tools = self._calls[0], tuple(tool.name for tool in request.tools)
-        then = step.asked
-        if (name, len(request.messages), tools, request.forced_tool, request.max_output_tokens) != (
-            then.model_name,
-            then.messages_sent,
-            then.tools,
-            then.forced_tool,
-            then.max_output_tokens,
-        ):
+        if (name, len(request.messages), tools, request.forced_tool) != _form(step.asked):
             raise BudgetSpent(_ONLY_ANSWER)
         self.trace.write(self._calls.popleft())
         if isinstance(step, ModelStep):
             return step.reply
-        if isinstance(step, ModelNotAskedStep) or step.error == BudgetSpent.__name__:
+        if isinstance(step, ModelNotAskedStep) or _did_not_fit(step):
             raise BudgetSpent(step.message)
         kind: Callable[[str], ModelError] = ModelRefused if step.error in _REFUSALS else ModelUnavailable
         raise kind(step.message)
@@ -147,6 +144,13 @@ class Record:
 
     def _model(self, name: str) -> ChatModel:
         return _RecordedModel(name, self)
+
+    def _room(self, name: str) -> Room:
+        """Return how long a model's answers could be: as long as was ever asked for."""
+        calls = (step.asked for step in self.recorded.steps if isinstance(step, ModelCall))
+        its = (asked for asked in calls if asked.model_name == name and asked.tools != _PROBE)
+        lengths = [asked.max_output_tokens for asked in its]
+        return Room(max(lengths, default=None), thinks=lengths[:1] >= [THINKING_TOKENS])
 
     def _why_no_tools(self, _name: str) -> str:
         has_none = bool(self._calls) and not any(step.asked.tools for step in self._calls)
@@ -190,6 +194,22 @@ class _RecordedModel:
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the recorded answer."""
         return self.record.reply(self.name, request)
+
+
+def _stands_for(step: ModelCall, before: ModelCall) -> bool:
+    """Return whether a call asks the same as the one before it, for which the budget had no room, for less."""
+    is_shorter = step.asked.max_output_tokens < before.asked.max_output_tokens
+    return _did_not_fit(before) and is_shorter and _form(step.asked) == _form(before.asked)
+
+
+def _did_not_fit(step: ModelCall) -> bool:
+    error = "" if isinstance(step, ModelStep) else getattr(step, "error", BudgetSpent.__name__)
+    return error == BudgetSpent.__name__
+
+
+def _form(asked: Asked) -> tuple[object, ...]:
+    """Return what tells the requests of a conversation apart."""
+    return asked.model_name, asked.messages_sent, asked.tools, asked.forced_tool
 
 
 def _key(name: str, given: Mapping[str, object]) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """What `decide --dry-run` shows besides the events: what a run can cost, and who is asked where, with which key."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
@@ -28,11 +29,14 @@ def print_cost(console: Console, cost: RunCost) -> None:
     rows.append(("all", figures.count(decisions), _usd(cost.usd) if cost.usd is not None else known, cost.basis))
     columns = (Column("bot", "key"), Column("decisions"), Column("at most"), Column("by", "text"))
     print_grid(console, Grid("Worst case", columns, tuple(rows)))
+    for bot in cost.bots:
+        if bot.advice:
+            console.print(f"{plain(bot.bot)}: {plain(bot.advice)}", markup=False, highlight=False)
 
 
 def cost_document(cost: RunCost) -> dict[str, Any]:
     """Return the same for programs; unknown is null."""
-    bots = [{"bot": bot.bot, "decisions": bot.decisions, "usd": bot.usd, "basis": bot.basis} for bot in cost.bots]
+    bots = [asdict(bot) for bot in cost.bots]
     return {"usd": cost.usd, "known_usd": cost.known_usd, "basis": cost.basis, "bots": bots}
 
 

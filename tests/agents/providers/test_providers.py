@@ -1,5 +1,7 @@
 """Providers, each with its refusals: on every one of them an agent searches and decides."""
 
+from dataclasses import replace
+
 import pytest
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
@@ -11,7 +13,7 @@ from predibot.domain.terms import ModelSettings, ReasoningEffort
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.net.api_keys import ApiKeys
 from predibot.plugins.strategies import load_strategy, spec_of
-from tests.agents.clients import Clock, retry_of
+from tests.agents.clients import HELLO, Clock, retry_of
 from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider
 from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
 from tests.agents.scripted import context, toolbox
@@ -101,3 +103,16 @@ def test_an_agent_decides_by_a_dialect_that_litellm_speaks(
         assert len(server.refused) <= 4
     assert searched == list(SEARCHES[: min(2, steps - 1)])
     assert "without tools" not in decision.notes
+
+
+@pytest.mark.parametrize(("most", "thought"), [(16_000, 4_096), (3_000, 2_048), (1_000, None)])
+def test_claude_is_let_think_less_long_than_it_may_write(
+    most: int, thought: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with provider(Dialect("claude"), Anthropic) as server:
+        monkeypatch.setenv("ANTHROPIC_API_BASE", server.base_url.removesuffix("/v1"))
+        model = LiteLLMModel("anthropic/claude-sonnet-4-5", keys=ApiKeys(KEYS), retry=retry_of(Clock()))
+        asked = replace(HELLO, reasoning_effort="high", max_output_tokens=most)
+        reply = model.chat(asked, deadline_seconds=60.0)
+    assert server.answered[-1].get("thinking", {}).get("budget_tokens") == thought
+    assert reply.refused_settings == (() if thought == 4_096 else ("reasoning_effort = high",))

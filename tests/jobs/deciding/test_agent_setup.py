@@ -98,7 +98,7 @@ def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
 def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> None:
     page = (Path(__file__).parents[3] / "docs/agents.md").read_text("utf-8")
     event = opened.venue.events(opened.now).events[0]
-    for model, report, whole in (("o4-mini", "$9.40", "$9.90"), ("o3", "$46.20", "$46.70")):
+    for model, report, whole in (("o4-mini", "$9.40", "$10.20"), ("o3", "$46.20", "$47.00")):
         text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
         recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
         cost = run_cost(recipe, [event], AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW))
@@ -106,6 +106,23 @@ def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> N
         assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
         assert report in page
         assert whole in page
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ("", ""),
+        ("[limits.decision]\nusd = 5", ""),
+        ("[limits.decision]\nusd = 0.02", "usd = 0.15 in [limits.decision] would do"),
+        ("[limits.day]\ntokens = 9000", "tokens = 150000 in [limits.day] would do"),
+    ],
+)
+def test_a_limit_without_room_to_think_is_named_with_one_that_would_do(
+    opened: OpenVenue, limits: str, said: str
+) -> None:
+    needs = Needs(models=(ModelNeed("acme/thinker", calls=4, input_tokens=50_000),))
+    (bot,) = cost_of(needing(opened, needs, "price_usd_per_million_tokens = 1", limits=limits)).bots
+    assert (bot.advice[-len(said) :], "up to 16,000 tokens" in bot.advice) == (said, bool(said))
 
 
 SONAR = """[[bots]]

@@ -1,11 +1,20 @@
 """The models a decision opens, asked with the settings of the recipe."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
+from predibot.agents.answer.one_shot import run_one_shot
+from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.contracts import AnswerForm, ChatModel, Context
+from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
-from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.errors import BudgetSpent, ModelRefused
+from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.plugins.strategies import spec_of
 from tests.agents.clients import HELLO, Scripted, reply_of
+from tests.agents.scripted import context, research
 
 STRATEGY = spec_of("one_shot", {"model": "x/y"})
 
@@ -34,3 +43,63 @@ def test_a_strategy_that_asks_for_less_than_before_is_given_no_more_than_that() 
     wide, narrow = (asked_with(ModelSettings(max_tokens=most), 4_096, 800, 4_096, 600) for most in (9_000, 700))
     assert [request.max_output_tokens for request, _ in wide.asked] == [9_000, 800, 9_000, 600]
     assert [request.max_output_tokens for request, _ in narrow.asked] == [700, 700, 700, 600]
+
+
+def cut_off(output_tokens: int) -> ChatReply:
+    """Return an answer that was cut off while the model thought."""
+    reply = reply_of("", output_tokens=output_tokens)
+    raw = {"completion_tokens_details": {"reasoning_tokens": output_tokens}}
+    return replace(reply, finish_reason="length", usage=replace(reply.usage, raw=raw))
+
+
+def asked_tokens(
+    replies: list[ChatReply | Exception], settings: ModelSettings | None = None, room: Room | None = None
+) -> list[int]:
+    """Return how long answers could be of a model that is asked until it has said these."""
+    scripted = Scripted(list(replies))
+    model = OpenedModels(STRATEGY, lambda _: scripted, settings, lambda _: room or Room())("x/y")
+    while scripted.replies:
+        try:
+            model.chat(HELLO, deadline_seconds=1.0)
+        except ModelRefused:
+            break
+    return [request.max_output_tokens for request, _ in scripted.asked]
+
+
+def test_an_answer_that_was_cut_off_is_given_more_room() -> None:
+    assert asked_tokens([cut_off(4_096), reply_of(), reply_of()]) == [4_096, 16_000, 16_000]
+    assert asked_tokens([cut_off(4_096), cut_off(16_000), reply_of()]) == [4_096, 16_000, 32_000]
+
+
+def test_a_model_that_thinks_has_room_from_the_first_call() -> None:
+    room = Room()
+    assert asked_tokens([cut_off(4_096), reply_of()], room=room) == [4_096, 16_000]
+    assert asked_tokens([reply_of()], room=room) == [16_000]
+    assert asked_tokens([reply_of()], ModelSettings(reasoning_effort="low")) == [16_000]
+    assert asked_tokens([reply_of()], ModelSettings(reasoning_effort="none")) == [4_096]
+
+
+def test_what_a_bot_or_its_model_allows_is_never_passed() -> None:
+    cuts: list[ChatReply | Exception] = [cut_off(1)] * 3
+    assert asked_tokens(cuts, ModelSettings(max_tokens=5_000)) == [5_000] * 3
+    assert asked_tokens(cuts, room=Room(8_192, thinks=True)) == [8_192] * 3
+
+
+def test_more_room_than_the_budget_has_is_not_taken() -> None:
+    replies: list[ChatReply | Exception] = [cut_off(4_096), BudgetSpent("no"), reply_of()]
+    assert asked_tokens(replies) == [4_096, 16_000, 4_096]
+
+
+def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:
+    """Run the loop with tools."""
+    return run_tools(model, prompt, research(), form, seen, LoopLimits())
+
+
+@pytest.mark.parametrize("run", [run_one_shot, run_in_tools])
+def test_a_model_that_is_always_cut_off_costs_three_calls_and_fails(run: Callable[..., object]) -> None:
+    scripted = Scripted([cut_off(1)] * 9)
+    model = OpenedModels(STRATEGY, lambda _: scripted)("x/y")
+    with pytest.raises(ModelRefused, match="cut off at 32,000 tokens"):
+        run(model, "prompt", context().form(), context())
+    assert len(scripted.asked) == 3
+    assert {len(request.messages) for request, _ in scripted.asked} <= {1, 2}, "the same is asked again"

@@ -1,17 +1,20 @@
 """What a rerun is told again in the place of models and tools: typed steps, of traces of any age."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import LoopEnded
 from predibot.contracts import ToolError, ToolText
-from predibot.domain.chat import ChatRequest, Message
-from predibot.domain.trace import Asked, ModelNotAskedStep, StoredTrace
+from predibot.domain.chat import ChatRequest, Message, Usage
+from predibot.domain.trace import Asked, ModelNotAskedStep, ModelStep, StoredTrace
 from predibot.errors import BudgetSpent
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
-from predibot.plugins.strategies import StrategySpec
-from tests.agents.scripted import context
+from predibot.plugins.strategies import StrategySpec, spec_of
+from tests.agents.scripted import answer, context, reply
 
 MARK = "123456789012345678901234"
 LIMIT = "the decision's limit of 1 searches is reached: 1 spent; raise that limit, or go on with what there is"
@@ -97,6 +100,29 @@ def test_a_model_that_was_not_asked_is_not_asked_again_and_after_that_the_stored
     with pytest.raises(LoopEnded, match=r"\Aas it ended\Z") as ended:
         record.reply("m", request)
     assert (ended.value.kind, record.rest()) == ("budget", 0)
+
+
+CUT = replace(
+    reply("{", finish="length"), usage=Usage(10, 4096, {"completion_tokens_details": {"reasoning_tokens": 9}})
+)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "messages"), [((4096, 16_000), (1, 1)), ((16_000, 16_000), (1, 3)), ((4096, -16_000, 4096), (1, 1, 1))]
+)
+def test_what_was_asked_again_with_more_room_is_asked_so_again(
+    lengths: tuple[int, ...], messages: tuple[int, ...]
+) -> None:
+    # A length below zero had no room in the budget.
+    steps: list[ModelStep | ModelNotAskedStep] = []
+    for length, sent in zip(lengths, messages, strict=True):
+        asked = Asked("m", "ab", sent, (), (), None, abs(length))
+        said = CUT if len(steps) + 1 < len(lengths) else reply(json.dumps(answer()))
+        steps.append(ModelStep(asked=asked, reply=said) if length > 0 else ModelNotAskedStep(asked, "no money"))
+    record = Record(StoredTrace(tuple(steps)))
+    seen = record.set_up(context(), spec_of("one_shot", {"model": "m"}))
+    assert run_one_shot(seen.model("m"), "?", context().form(), seen).decision is not None
+    assert record.rest() == 0
 
 
 def test_a_tool_of_the_user_answers_from_the_trace() -> None:
