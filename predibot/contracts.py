@@ -578,7 +578,12 @@ class Strategy(Protocol):
     """
 
     def decide(self, context: Context) -> Decision | Abstention:
-        """Return what to do about the context's view."""
+        """Return what to do about the context's view.
+
+        Raises:
+            NoAnswer: If no answer of its model could be taken: recorded as a failure that is not tried again unasked.
+            PredibotError: As any other exception, recorded as a failure.
+        """
 
 
 @dataclass(frozen=True, slots=True)

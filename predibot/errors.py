@@ -12,7 +12,8 @@ PredibotError
 ├── MarketClosed        let this decision go: its market closed meanwhile
 ├── ModelError
 │   ├── ModelUnavailable   try again later: rate limits, outages, time-outs
-│   └── ModelRefused       fix key, model name or request; trying again does not help
+│   ├── ModelRefused       fix key, model name or request; trying again does not help
+│   └── NoAnswer           look what the model said: none of it was an answer, and each try is paid for
 ├── BudgetSpent         stop spending: hand in what there is, or abstain
 ├── VenueError
 │   ├── VenueUnavailable   try again later
@@ -84,6 +85,10 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The provider refuses the request for good, such as a wrong key or an unknown model."""
+
+
+class NoAnswer(ModelError):
+    """No answer of a model could be taken: unreadable, cut off, refused, or steps or time were used up before it."""
 
 
 class BudgetSpent(PredibotError):

@@ -16,7 +16,7 @@ from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, Context, ModelNeed, Needs
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention, Decision
-from predibot.errors import BudgetSpent, PluginError
+from predibot.errors import BudgetSpent, NoAnswer, PluginError
 
 MAX_REPORT_TOKENS = 16_000
 MAX_BACKGROUND_TOKENS = 100_000
@@ -76,7 +76,11 @@ class DeepResearch:
         return MAX_BACKGROUND_TOKENS if works_in_background(self.model) else MAX_REPORT_TOKENS
 
     def decide(self, context: Context) -> Decision | Abstention:
-        """Return what the report says, or an abstention with the reason."""
+        """Return what the report says, or an abstention with the reason.
+
+        Raises:
+            NoAnswer: If there is no report, or no answer in it.
+        """
         began = time.monotonic()
         fence, form = Fence.of(context), context.form(price_blind=self.price_blind)
         request = ChatRequest(
@@ -92,7 +96,7 @@ class DeepResearch:
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written", "budget")
         if reason := _unusable(report, report.most_tokens or self.report_tokens):
-            return Abstention(reason)
+            raise NoAnswer(reason)
         result = run_one_shot(
             context.model(self.extract_model),
             extract_prompt(context, fence, form, report.message.text),

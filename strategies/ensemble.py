@@ -19,11 +19,13 @@ from predibot.domain.decision import Abstention, Decision, Forecast, MarketDecis
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument
 from predibot.domain.sizing import SizingRule, bets_usd
-from predibot.errors import ModelUnavailable, PluginError
+from predibot.errors import ModelUnavailable, NoAnswer, PluginError
 from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
 
 PORTFOLIO = "portfolio_weights"
 """The game in which weights are pooled, by their mean, whatever `pool` and `sizing` say of forecasts and bets."""
+Failure = ModelUnavailable | NoAnswer
+"""Of a sample."""
 MIN_PROBABILITY = 0.001
 """What goes into `log_odds` and comes out of it stays between this and one minus this.
 
@@ -72,7 +74,7 @@ class Ensemble:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""
-        answers = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
+        answers = self._sampled(context) if self.model else [context.members.get(name) for name in self.members]
         said = [answer if isinstance(answer, Decision) else None for answer in answers]
         is_portfolio = context.game.name == PORTFOLIO
         whole = [each for each in said if each is not None and (is_portfolio or _covers(each, context.event))]
@@ -82,8 +84,7 @@ class Ensemble:
             reason = f"{len(whole)} of {len(said)} {what} have a decision, and {wanted} must"
             if lacking := [name for name, answer in zip(self.members, said, strict=False) if answer is None]:
                 reason += f"; none of: {', '.join(lacking)}. Members have to play in the same run"
-            no_budget = any(isinstance(answer, Abstention) and answer.kind == "budget" for answer in answers)
-            return Abstention(reason, "members" if self.members else "budget" if no_budget else "bot")
+            return Abstention(reason, "members") if self.members else _without(answers, reason)
         combined = _mean_allocation if is_portfolio else self._combined
         return combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")
 
@@ -110,7 +111,7 @@ class Ensemble:
         extremised = f", extremised by {self.extremising:g}" if self.extremising != 1.0 else ""
         return f"{self.pool} of {given}{extremised}; bet by {self.sizing}"
 
-    def _sampled(self, context: Context) -> list[Decision | Abstention | None]:
+    def _sampled(self, context: Context) -> list[Decision | Abstention | Failure | None]:
         """Return what the model answers each time it is asked, with another seed each."""
         form = context.form(price_blind=self.price_blind)
         prompt = one_shot_prompt(context, Fence.of(context), form)
@@ -119,15 +120,29 @@ class Ensemble:
 
     def _sample(
         self, context: Context, prompt: str, form: AnswerForm, deadline_seconds: float
-    ) -> Decision | Abstention | None:
+    ) -> Decision | Abstention | Failure:
         seed = context.rng.getrandbits(31)
         model = context.model(self.model)
         try:
-            result = run_one_shot(model, prompt, form, context, deadline_seconds=deadline_seconds, seed=seed)
-        except ModelUnavailable:
-            # One of several that did not answer in time is what `min_share` is for.
-            return None
-        return decided(result)
+            return decided(run_one_shot(model, prompt, form, context, deadline_seconds=deadline_seconds, seed=seed))
+        except (ModelUnavailable, NoAnswer) as error:
+            # One of several that did not answer is what `min_share` is for.
+            return error
+
+
+def _without(answers: Sequence[object], reason: str) -> Abstention:
+    """Return that too few samples have a decision for want of budget, or because the model abstained.
+
+    Raises:
+        ModelUnavailable: If it did not answer.
+        NoAnswer: If no answer of it could be taken.
+    """
+    for kind in (ModelUnavailable, NoAnswer):
+        for answer in answers:
+            if isinstance(answer, kind):
+                raise kind(f"{reason}; of one: {answer}")
+    no_budget = any(isinstance(answer, Abstention) and answer.kind == "budget" for answer in answers)
+    return Abstention(reason, "budget" if no_budget else "bot")
 
 
 def _covers(decision: Decision, event: Event) -> bool:

@@ -12,9 +12,23 @@ SourceKind = Literal["search", "page"]
 Status = Literal["recorded", "refused", "failed", "abstained"]
 STATUSES: tuple[Status, ...] = ("recorded", "refused", "failed", "abstained")
 
-ReasonKind = Literal["bot", "budget", "members"]
-REASON_KINDS: tuple[ReasonKind, ...] = ("bot", "budget", "members")
+AbstentionKind = Literal["bot", "budget", "members"]
+ABSTENTION_KINDS: tuple[AbstentionKind, ...] = ("bot", "budget", "members")
 """Why a bot abstains: of its own accord, because a limit was reached, or because bots it pools did not decide."""
+ReasonKind = Literal["bot", "budget", "members", "answer"]
+REASON_KINDS: tuple[ReasonKind, ...] = (*ABSTENTION_KINDS, "answer")
+"""Why there is no decision of a bot: it abstains, or no answer of its model could be taken, which failed."""
+
+
+def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
+    """Return a status in the words by which decisions are counted: those without a readable answer apart.
+
+    Examples:
+        >>> outcome_of("failed", "answer"), outcome_of("failed", None), outcome_of("abstained", "budget")
+        ('failed (unreadable answers)', 'failed', 'abstained')
+    """
+    return f"{status} (unreadable answers)" if reason_kind == "answer" else status
+
 
 WITHOUT_TOOLS = "without tools"
 """The note of a decision of an agent whose model calls no tools, and was allowed to answer without."""
@@ -107,6 +121,8 @@ class Decision:
     """As the bot stated it; None lets the game compute the rest."""
     rationale: str = ""
     notes: tuple[str, ...] = ()
+    by_system: bool = False
+    """Whether a game put it in the place of an answer that could not be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +130,7 @@ class Abstention:
     """A bot's word that it does not decide, and why."""
 
     reason: str
-    kind: ReasonKind = "bot"
+    kind: AbstentionKind = "bot"
     """One for want of budget, or of members, may be asked again; its own word stands."""
 
 

@@ -91,8 +91,12 @@ class DecideReport:
 
     @property
     def statuses(self) -> Mapping[Status, int]:
-        """Return how many of the decisions asked for have each status in the ledger now."""
-        return Counter(decision.stored.status for decision in self.decisions)
+        """Return how many of the decisions asked for ended how, as the ledger has it now.
+
+        One that a game put in the place of an answer that could not be taken is recorded, and counts as failed.
+        """
+        stored = [decision.stored for decision in self.decisions]
+        return Counter("failed" if each.reason_kind == "answer" else each.status for each in stored)
 
 
 def decide(

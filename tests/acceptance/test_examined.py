@@ -67,7 +67,7 @@ def test_one_folder_is_one_venue_however_it_is_written(shared_data: Path, capsys
     folder = shared_data / NOVEMBER[1]
     decide(folder, NOVEMBER[0])
     decide(folder / ".." / NOVEMBER[1], NOVEMBER[0])
-    assert "decided before" in capsys.readouterr().out
+    assert "before: " in capsys.readouterr().out
 
 
 def test_a_bot_that_abstains_stands_beside_the_market_on_the_same_decisions(

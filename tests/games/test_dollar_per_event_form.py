@@ -11,7 +11,7 @@ from predibot.contracts import Context
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event, EventView
 from predibot.domain.price import Quote
-from predibot.errors import AnswerError
+from predibot.errors import AnswerError, NoAnswer
 from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, NOW, ScriptedModel, Turn, answer, context, rain, said, toolbox
@@ -74,7 +74,9 @@ def test_a_price_blind_bot_is_never_sent_a_price(
 ) -> None:
     model = ScriptedModel(script)
     seen: Context = context(priced(0.00052), model=lambda _name: model, tools=toolbox())
-    load_strategy(spec_of(strategy, {"model": "any", "price_blind": True, **arguments})).decide(seen)
+    # No bet on that side can be booked, so that no answer holds, and all complaints are seen.
+    with pytest.raises(NoAnswer, match=r"can be booked now|samples have a decision"):
+        load_strategy(spec_of(strategy, {"model": "any", "price_blind": True, **arguments})).decide(seen)
     sent = "\n".join(message.text for request in model.requests for message in request.messages)
     assert "can be booked now" in sent
     assert "0.0005" not in sent

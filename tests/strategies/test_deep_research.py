@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import StoredTrace, cost_of_steps
-from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
+from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer, PluginError
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import load_strategy, spec_of
@@ -59,19 +60,21 @@ def test_a_report_without_a_probability_is_an_abstention() -> None:
 
 
 @pytest.mark.parametrize(
-    ("report", "abstention"),
+    ("report", "why"),
     [
-        (reply(""), Abstention("the report is empty")),
-        (reply("Rain is", finish="length"), Abstention("the report was cut off at 16,000 tokens")),
-        (reply(finish="refusal", refusal="no"), Abstention("the model refused to answer: no")),
-        (BudgetSpent("the limit of $1"), Abstention("the limit of $1; no report was written", "budget")),
+        (reply(""), "the report is empty"),
+        (reply("Rain is", finish="length"), "the report was cut off at 16,000 tokens"),
+        (reply(finish="refusal", refusal="no"), "the model refused to answer: no"),
     ],
 )
-def test_where_there_is_no_whole_report_nobody_is_asked_to_read_it(
-    report: ChatReply | Exception, abstention: Abstention
-) -> None:
-    decision, _, reader = decide(report)
-    assert decision == abstention
+def test_where_there_is_no_whole_report_the_decision_failed(report: ChatReply, why: str) -> None:
+    with pytest.raises(NoAnswer, match=why):
+        decide(report)
+
+
+def test_a_report_that_the_budget_does_not_allow_is_an_abstention_and_nobody_is_asked_to_read_it() -> None:
+    decision, _, reader = decide(BudgetSpent("the limit of $1"))
+    assert decision == Abstention("the limit of $1; no report was written", "budget")
     assert not reader.requests
 
 
@@ -107,7 +110,8 @@ def test_only_who_works_in_the_background_thinks_in_the_report_and_is_told_how_o
 ) -> None:
     writer = ScriptedModel([reply("")])
     arguments = {"model": name, "extract_model": "reader", "max_searches": 7}
-    load_strategy(spec_of("deep_research", arguments)).decide(context(model=lambda _name: writer))
+    with pytest.raises(NoAnswer, match="the report is empty"):
+        load_strategy(spec_of("deep_research", arguments)).decide(context(model=lambda _name: writer))
     assert (writer.requests[0].max_output_tokens, writer.requests[0].max_searches) == (tokens, searches)
 
 
@@ -155,7 +159,8 @@ def test_no_report_is_begun_whose_worst_case_does_not_fit(usd: float, begun: int
     budget = Budget.of("decision", Limits(usd=usd))
     with chat_server(completed(refusal("no"))) as server:
         seen = context(meter=budget, model=over_loopback(server, budget, Trace()))
-        assert isinstance(load_strategy(BACKGROUND).decide(seen), Abstention)
+        with nullcontext() if not begun else pytest.raises(NoAnswer, match="refused to answer: no"):
+            assert isinstance(load_strategy(BACKGROUND).decide(seen), Abstention)
         assert len(server.asked) == begun
 
 
@@ -220,8 +225,6 @@ def test_a_report_cannot_speak_outside_the_fence_nor_name_what_is_no_source() ->
 @pytest.mark.parametrize(
     "said", [HOSTILE, "[]", "null", "{}", '{"market_decisions": {}}', "[" * 100_000, '{"a": 1e999}']
 )
-def test_an_answer_of_a_wrong_shape_is_an_abstention(said: str) -> None:
-    decision, _, reader = decide(REPORT, *[said] * 4)
-    assert isinstance(decision, Abstention)
-    assert "no answer held after 3 repairs" in decision.reason
-    assert len(reader.requests) == 4
+def test_an_answer_of_a_wrong_shape_is_a_failure(said: str) -> None:
+    with pytest.raises(NoAnswer, match="no answer held after 3 repairs"):
+        decide(REPORT, *[said] * 4)

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from predibot.domain.decision import Abstention, Decision
+from predibot.errors import NoAnswer
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, answer, context, rain
 
@@ -28,7 +31,6 @@ def test_a_price_blind_bot_sees_no_price() -> None:
     assert "0.45" not in model.requests[0].messages[0].text
 
 
-def test_what_does_not_hold_is_an_abstention_with_its_reason() -> None:
-    decision = decide(ScriptedModel(["sixty percent"]))
-    assert isinstance(decision, Abstention)
-    assert "no answer held after 3 repairs" in decision.reason
+def test_what_does_not_hold_is_a_failure_with_its_reason() -> None:
+    with pytest.raises(NoAnswer, match="no answer held after 3 repairs"):
+        decide(ScriptedModel(["sixty percent"]))

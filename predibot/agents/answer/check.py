@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from predibot.agents.answer.result import LoopResult
 from predibot.domain.decision import Abstention, Decision
+from predibot.errors import NoAnswer
 
 MAX_SOURCES = 50
 MAX_SOURCE_CHARACTERS = 500
@@ -12,8 +13,14 @@ _WEB = re.compile("https?://", re.IGNORECASE)
 
 
 def decided(result: LoopResult) -> Decision | Abstention:
-    """Return the decision with its notes and the addresses a model gave, or an abstention with the reason."""
+    """Return the decision with its notes and the addresses a model gave, or an abstention with the reason.
+
+    Raises:
+        NoAnswer: If no answer could be taken, which is a failure and no abstention.
+    """
     if result.decision is None:
+        if result.kind == "answer":
+            raise NoAnswer(result.reason)
         return Abstention(result.reason, result.kind)
     given = (" ".join(url[: 2 * MAX_SOURCE_CHARACTERS].split()) for url in result.sources[:MAX_SOURCES])
     # A page may have had the model name anything; what is no web address is no source.

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from predibot.agents.answer.reader import read_text
+from predibot.agents.answer.reader import read_text, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
 from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed
@@ -94,9 +94,9 @@ def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
         return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    reading = read_text(reply.message.text, form)
+    reading = read_text(said_in(reply), form)
     if reading.decision is None:
-        return LoopResult(None, abstained(reading.abstains))
+        return LoopResult(None, abstained(reading.abstains), kind="bot")
     return LoopResult(reading.decision, sources=reply.citations)
 
 

@@ -13,7 +13,7 @@ from predibot.agents.answer.calls import read_call
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm, WordForm
-from predibot.domain.chat import ToolCall
+from predibot.domain.chat import ChatReply, ToolCall
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
 from predibot.games.answers import LABEL, AnswerComplaint, abstention_of, decoder, quoted, read_json
@@ -29,6 +29,28 @@ class Reading:
 
     decision: Decision | None
     abstains: str = ""
+
+
+def said_in(reply: ChatReply) -> str:
+    """Return the text of a reply; where it has none, the object that its thoughts end with and hold no other beside.
+
+    A server that takes all that a model writes for thoughts leaves the answer in them.
+    """
+    text = reply.message.text
+    if text.strip() or reply.finish_reason != "stop" or reply.message.tool_calls or not reply.message.state_json:
+        return text
+    of_message = json.loads(reply.message.state_json)[0]
+    thoughts = of_message.get("reasoning_content") or of_message.get("reasoning")
+    if not isinstance(thoughts, str):
+        return text
+    try:
+        spoken = spoken_part(thoughts.strip(), decoder(()))
+    except AnswerError:
+        return text
+    if len(spoken.objects) != 1 or spoken.problem:
+        return text
+    last = spoken.text[spoken.objects[0][0] :]
+    return last if isinstance(_decoded(last), dict) else text
 
 
 def read_text(text: str, form: AnswerForm) -> Reading:

@@ -11,7 +11,7 @@ MAX_REPAIRS = 3
 class LoopEnded(Exception):
     """Leaves the talk with a model without a decision; the text says why."""
 
-    def __init__(self, reason: str, kind: ReasonKind = "bot") -> None:
+    def __init__(self, reason: str, kind: ReasonKind = "answer") -> None:
         """Keep the reason and its kind."""
         super().__init__(reason)
         self.kind = kind
@@ -26,5 +26,5 @@ class LoopResult:
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     """Addresses that the model says it read by itself."""
-    kind: ReasonKind = "bot"
-    """Of the reason."""
+    kind: ReasonKind = "answer"
+    """Of the reason: without more a failure, since no answer of the model could be taken."""

@@ -143,6 +143,10 @@ class _Model(smolagents.Model):  # type: ignore[misc]
     def generate(self, messages: list[Any], **_: object) -> ChatMessage:
         """Return what the model writes, up to the end of its first piece of code."""
         reply = self._talk.reply(lambda: _request(self._talk, messages))
+        if _TAGS[0] in reply.message.text and reply.finish_reason != "length":
+            self._talk.unusable = 0
+        else:
+            self._talk.count_unusable(_NO_CODE)
         # Half a piece of code is not run; what follows a piece is what the model imagines it returned.
         text = "(cut off)" if reply.finish_reason == "length" else reply.message.text
         return ChatMessage(role=MessageRole.ASSISTANT, content=text.partition(_TAGS[1])[0])

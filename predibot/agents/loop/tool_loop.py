@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer.reader import call_of, read_object
+from predibot.agents.answer.reader import call_of, read_object, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
@@ -29,6 +29,9 @@ MAX_CALLS_A_TURN = 8
 LAST_SHARE = 0.15
 """Of the time: when less is left, only the answer is taken."""
 MAX_REASON_CHARACTERS = 600
+MAX_UNUSABLE = 3
+"""Turns in a row that are empty, cut off, or no call that can be made; with the question whether a model calls tools
+at most four are paid for."""
 _TOLD = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
 """What a tool may raise that the model is told of; everything else ends the loop."""
 
@@ -108,6 +111,8 @@ class Talk:
     """Calls of the latest turn that are still to be made."""
     replies: int = 0
     repairs: int = 0
+    unusable: int = 0
+    """Turns in a row of which nothing could be made."""
     complaint: str = ""
     """The latest about an answer that was handed in."""
     submit_only: str = ""
@@ -177,9 +182,15 @@ class Talk:
             raise
         if reading.decision is None:
             self.write(AbstainedStep(reading.abstains))
-            raise LoopEnded(abstained(reading.abstains))
+            raise LoopEnded(abstained(reading.abstains), "bot")
         self.decision = reading.decision
         return reading.decision
+
+    def count_unusable(self, why: str) -> None:
+        """Count a turn of which nothing could be made, and end where there were too many in a row."""
+        self.unusable += 1
+        if self.unusable >= MAX_UNUSABLE:
+            raise LoopEnded(f"nothing could be made of {MAX_UNUSABLE} turns in a row; of the last: {why}")
 
     def count_repair(self, complaint: str) -> None:
         """Count an answer that did not hold, and end where there were too many."""
@@ -261,12 +272,14 @@ class Talk:
         calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer))
         refused = self._refused(answer, calls)
         if not refused:
+            self.unusable = 0
             self.transcript.said(answer.message.text, calls, answer.message.state_json)
             self.waiting.extend(calls)
             return
         self.transcript.said(answer.message.text)
         self.transcript.tell(refused)
         self.write(RefusedTurnStep(refused))
+        self.count_unusable(refused)
         if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
 
@@ -274,7 +287,7 @@ class Talk:
         """Return the call that a turn is in words, or where only the answer is taken the answer that it is."""
         if answer.finish_reason not in ("stop", "other"):
             return ()
-        call = call_of(answer.message.text, [tool.name for tool in self._offered()], self.form)
+        call = call_of(said_in(answer), [tool.name for tool in self._offered()], self.form)
         return () if call is None else (call,)
 
     def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:

@@ -98,4 +98,5 @@ class CohortForm:
 
     def given_up(self, complaint: str) -> Decision:
         """Return a HOLD that no bot has said, and whose note says so."""
-        return Decision(notes=(f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_SHOWN]}",))
+        note = f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_SHOWN]}"
+        return Decision(notes=(note,), by_system=True)

@@ -101,6 +101,8 @@ def _played(report: DecideReport) -> Played:
         return Played("partly", f"{report.undecided} decisions are under way in another process", key)
     if not failed:
         return Played("done", run_key=key)
-    first = next(each.message for each in report.decisions if each.stored.status == "failed")
+    ended = (each for each in report.decisions if each.stored.status == "failed" or each.stored.reason_kind == "answer")
+    # Of one that its game held in the place of an answer the notes say why.
+    first = next(each.message or " ".join(each.stored.notes) for each in ended)
     reason = f"{failed} of {len(report.decisions)} decisions failed, the first: {first}"
     return Played("partly" if report.statuses.get("recorded", 0) else "failed", reason, key)

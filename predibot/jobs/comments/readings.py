@@ -21,6 +21,8 @@ GAME = "stakebench"
 FIRST = ("3", "13")
 """What each bot scored, and the pairs of bots that were named."""
 _MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
+_SILENT = (("abstained", "bot"), ("failed", "answer"))
+"""How a model ends that gave no label: it would not, or nothing could be made of what it said."""
 _SIGNS = {"UP": 1, "DOWN": -1, None: 0}
 
 
@@ -116,9 +118,8 @@ def add_strict(said: dict[str, dict[str, T]], lenient: Mapping[str, Collection[s
 
 def is_unread(said: SaidLabel) -> bool:
     """Return whether there was an answer, and no label in it; a model that would not say counts as one that did not."""
-    return said.status == "refused" or (
-        said.status == "abstained" and said.model is not None and said.reason_kind == "bot"
-    )
+    is_of_model = said.model is not None and (said.status, said.reason_kind) in _SILENT
+    return said.status == "refused" or is_of_model
 
 
 def _fact(item: Item) -> Fact:

@@ -16,8 +16,8 @@ from predibot.config import Settings
 from predibot.contracts import Context, Game, References, Venue, no_reference
 from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.decision import (
+    ABSTENTION_KINDS,
     ITEM_SUBJECTS,
-    REASON_KINDS,
     Abstention,
     Decision,
     Forecast,
@@ -42,6 +42,7 @@ from predibot.errors import (
     LedgerUnusable,
     MarketClosed,
     ModelError,
+    NoAnswer,
     PluginError,
     UsageError,
     VenueError,
@@ -383,9 +384,13 @@ def _decided(job: DecideJob, worker: Worker, began: float, context: Context, tur
         return _decide(job, worker, began, context, turn)
     except AnswerError as error:
         return _failed(worker, str(error), began, status="refused")
+    except NoAnswer as error:
+        return _unanswered(worker, str(error), began)
     except (BudgetSpent, LoopEnded) as error:
         # The latter in a rerun, for a reason that is in no step.
         kind: ReasonKind = error.kind if isinstance(error, LoopEnded) else "budget"
+        if kind == "answer":
+            return _unanswered(worker, str(error), began)
         return _abstained(worker, worker.events_of(job.subject), Abstention(str(error), kind), began)
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(worker, str(error), began)
@@ -497,14 +502,15 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn
         booked=quotes_of(booked),
         prices=prices,
         seconds=time.monotonic() - began,
+        reason_kind="answer" if answer.by_system else None,
     )
 
 
 def _check_answer(answer: object, strategy: str) -> None:
     """Refuse what is no answer at all; what an answer says is for the game to judge."""
     if isinstance(answer, Abstention):
-        if answer.kind not in REASON_KINDS:
-            kinds = ", ".join(REASON_KINDS)
+        if answer.kind not in ABSTENTION_KINDS:
+            kinds = ", ".join(ABSTENTION_KINDS)
             raise PluginError(f"strategy {strategy!r} abstained with a reason of no kind; it is one of {kinds}")
         words: tuple[object, ...] = (answer.reason,)
     elif isinstance(answer, Decision):
@@ -544,6 +550,10 @@ def _abstained(worker: Worker, events: tuple[Event, ...], answer: Abstention, be
 
 def _failed(worker: Worker, message: str, began: float, *, status: Status = "failed") -> Finished:
     return Finished(status, worker.instant(), message=message, seconds=time.monotonic() - began)
+
+
+def _unanswered(worker: Worker, message: str, began: float) -> Finished:
+    return replace(_failed(worker, message, began), reason_kind="answer")
 
 
 def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:

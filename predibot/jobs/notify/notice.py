@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Status
+from predibot.domain.decision import outcome_of
 from predibot.domain.terms import NoticeKind
 from predibot.domain.untrusted_text import one_line
 
@@ -19,6 +19,8 @@ _IN_NAMES = frozenset(" -_.:/+=#(),")
 """Of what is no letter and no digit; the rest calls a channel together, names a person or makes a link somewhere."""
 _MOST_NAMED = 5
 _MORE = "`predibot status` says more."
+_UNREAD = outcome_of("failed", "answer")
+_ASK_AGAIN = "What failed by unreadable answers is asked again only by --retry failed."
 _REASONS: Mapping[str, str] = {
     "BudgetSpent": "a budget is spent",
     "LedgerUnusable": "the ledger cannot be opened, read or written",
@@ -105,7 +107,7 @@ def notice_of_slot(
     *,
     is_good: bool,
     reason: str = "",
-    statuses: Mapping[Status, int] | None = None,
+    outcomes: Mapping[str, int] | None = None,
     next_try_at: datetime | None = None,
 ) -> Notice:
     """Return how a slot ended: a failure, or the end of the one before.
@@ -115,10 +117,10 @@ def notice_of_slot(
         slot_at: The instant that its schedule names.
         is_good: Whether all of it is done.
         reason: Why not, in words that may quote others, and of which only the class of an error is told.
-        statuses: How many decisions ended how; none where no run was made.
+        outcomes: How many decisions ended how, in the words of `outcome_of`; none where no run was made.
         next_try_at: When what failed is tried again; None for never.
     """
-    at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(statuses or {})
+    at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(outcomes or {})
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
         title = f"predibot: {named(recipe)} is well again, slot {at}"
@@ -127,10 +129,11 @@ def notice_of_slot(
     kind = kind_of_error(reason)
     why = (f"Why: {_REASONS[kind]}.",) if kind else ()
     again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
+    unread = (_ASK_AGAIN,) if counts.get(_UNREAD) else ()
     return Notice(
         "drift" if kind == "VenueChanged" else "failure",
         f"predibot: {named(recipe)} {what}, slot {at}",
-        (*why, decisions, again, _MORE),
+        (*why, decisions, again, *unread, _MORE),
         about=about,
     )
 
@@ -231,8 +234,8 @@ class Day:
     until: datetime
     slots: Mapping[str, int]
     """How many ended how."""
-    statuses: Mapping[Status, int]
-    """How many of their decisions ended how."""
+    outcomes: Mapping[str, int]
+    """How many of their decisions ended how, in the words of `outcome_of`."""
     cost_usd: float
     """As far as it is known."""
     is_cost_known: bool
@@ -255,7 +258,7 @@ def notice_of_day(day: Day, said: Sequence[str], leaderboard: Sequence[str]) -> 
     not_over = wrap(troubles, MAX_LINE_CHARACTERS, break_on_hyphens=False)
     lines = (
         f"Slots of the last 24 hours: {_counts(day.slots)}.",
-        f"Decisions: {_counts(day.statuses)}.",
+        f"Decisions: {_counts(day.outcomes)}.",
         cost,
         *not_over,
         *said,

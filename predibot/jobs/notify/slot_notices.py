@@ -10,6 +10,7 @@ from functools import partial
 
 from predibot.config import NotifySettings
 from predibot.domain.budget import LimitLevel, Limits
+from predibot.domain.decision import outcome_of
 from predibot.errors import words_of
 from predibot.jobs.deciding.select_events import doubts_in
 from predibot.jobs.evaluate import evaluate_stored
@@ -129,7 +130,7 @@ class SlotNotices:
             row.slot_at,
             is_good=is_good,
             reason=row.reason,
-            statuses=Counter(each.status for each in decisions),
+            outcomes=Counter(outcome_of(each.status, each.reason_kind) for each in decisions),
             next_try_at=row.next_try_at,
         )
         if is_good:
@@ -171,7 +172,7 @@ class SlotNotices:
             recipe,
             now.replace(second=0, microsecond=0),
             Counter(row.status for row in rows),
-            Counter(each.status for each in decisions),
+            Counter(outcome_of(each.status, each.reason_kind) for each in decisions),
             sum(each.cost_known_usd for each in decisions),
             is_cost_known=all(each.cost_usd is not None for each in decisions),
             troubles=sorted(self._teller.troubles),

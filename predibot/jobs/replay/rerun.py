@@ -209,7 +209,8 @@ def _not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> str:
         return "it follows from daily prices, which are not recorded"
     kinds = {step.kind for step in kept.steps}
     # The trace of one that was given up ends before what it hung in, whatever failed earlier.
-    if stored.status != "failed" or (ModelFailedStep.kind in kinds and GivenUpStep.kind not in kinds):
+    is_of_model = stored.reason_kind == "answer" or ModelFailedStep.kind in kinds
+    if stored.status != "failed" or (is_of_model and GivenUpStep.kind not in kinds):
         return ""
     return f"what failed it is not recorded: {stored.message}"
 

@@ -24,7 +24,7 @@ class TracedDecision:
     message: str
     trace_sha256: str | None
     reason_kind: ReasonKind | None = None
-    """Of the message, where it abstained."""
+    """Of the message, where it abstained, or failed by its answer."""
     late: bool = False
     """Whether it was made after the deadline of its run, and is in no score."""
 

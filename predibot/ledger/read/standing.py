@@ -121,7 +121,13 @@ def open_retries(connection: Connection) -> Retries:
     statement = (
         select(func.count(), func.min(tasks.c.next_try_at))
         .join(runs, runs.c.id == tasks.c.run_id)
-        .where(tasks.c.status == "failed", tasks.c.failures <= MAX_RETRIES, runs.c.voided_at.is_(None))
+        .outerjoin(decisions, decisions.c.task_id == tasks.c.id)
+        .where(
+            tasks.c.status == "failed",
+            tasks.c.failures <= MAX_RETRIES,
+            func.coalesce(decisions.c.reason_kind, "") != "answer",
+            runs.c.voided_at.is_(None),
+        )
     )
     return Retries(*connection.execute(statement).one())
 

@@ -259,7 +259,7 @@ class DecisionRow(Row, table=True):
     models_json: str | None = Field(default=None, sa_type=Words)
     """The names of the models that were opened for it; None where nobody wrote them down."""
     reason_kind: str | None = Field(default=None, sa_type=Words)
-    """What made it abstain; None for one that did not, and where an older predibot did not say."""
+    """What made it abstain, or `answer` where no answer of its model could be taken; None for any other."""
 
 
 class ForecastRow(Row, table=True):

@@ -209,8 +209,18 @@ def release(connection: Connection, owner: str, *, now: datetime) -> int:
     return len(released)
 
 
-def finish(connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime) -> bool:
+def finish(
+    connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime, for_good: bool = False
+) -> bool:
     """Turn a claim into its end, in the transaction that stores the result.
+
+    Args:
+        connection: To the ledger.
+        held: The claim.
+        status: How it ended.
+        message: Why, where it did not end with a decision.
+        now: The instant it is.
+        for_good: Whether what failed is tried again only where somebody asks for it.
 
     Returns:
         True; or False where an earlier call with the same instant did all that already, and only its answer was
@@ -229,7 +239,7 @@ def finish(connection: Connection, held: Claim, status: Outcome, *, message: str
             return False
         raise ClaimLost("this work was taken over by another process; its own result stands")
     if status == "failed":
-        pause = RETRY_PAUSES[failures - 1] if failures <= MAX_RETRIES else None
+        pause = RETRY_PAUSES[failures - 1] if failures <= MAX_RETRIES and not for_good else None
         next_try_at = (now + pause).replace(microsecond=0) if pause else None
         connection.execute(update(tasks).where(tasks.c.id == held.task_id).values(next_try_at=next_try_at))
     attempt = {"its_id": held.task_id, "its_number": held.attempt, "now": now, "its_outcome": status, "said": message}
@@ -246,10 +256,14 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
     is_due = is_due and (task.next_try_at is None or task.next_try_at <= now)
     if not (task.status in claimant.retry or is_due):
         return False
-    if task.status == "abstained":
-        kind = connection.execute(select(decisions.c.reason_kind).where(decisions.c.task_id == task.id)).scalar_one()
-        if kind not in _PASSING:
-            return False
+    kind = connection.execute(
+        select(decisions.c.reason_kind).where(decisions.c.task_id == task.id)
+    ).scalar_one_or_none()
+    if task.status == "abstained" and kind not in _PASSING:
+        return False
+    if kind == "answer" and task.status not in claimant.retry:
+        # Its model was paid for each answer that could not be taken, and would be again.
+        return False
     ended_at = connection.execute(
         select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
     ).scalar_one()

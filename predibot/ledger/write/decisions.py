@@ -98,7 +98,7 @@ class Finished:
     models: tuple[str, ...] | None = None
     """The models that were opened for it; None where nobody knows."""
     reason_kind: ReasonKind | None = None
-    """Of an abstention."""
+    """Of an abstention, and `answer` where no answer of a model could be taken."""
     notes: tuple[str, ...] = ()
     """About how it was made, whatever the status; the decision's own stand before them."""
     could_cost: bool = False
@@ -146,8 +146,8 @@ class StoredDecision:
 
     @property
     def failed_for_good(self) -> bool:
-        """Return whether it failed as often as it is tried unasked."""
-        return self.status == "failed" and self.failures > MAX_RETRIES
+        """Return whether it failed and is not tried again unasked."""
+        return self.status == "failed" and (self.failures > MAX_RETRIES or self.reason_kind == "answer")
 
 
 def store_decision(
@@ -169,7 +169,9 @@ def store_decision(
     """
     if finished.account_id is not None:
         lock_account(connection, finished.account_id)
-    if not finish(connection, held, finished.status, message=finished.message, now=now):
+    if not finish(
+        connection, held, finished.status, message=finished.message, now=now, for_good=finished.reason_kind == "answer"
+    ):
         return
     if held.attempt > 1:
         finished = _with_earlier_tries(connection, held, finished)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import REASON_KINDS
+from predibot.domain.decision import ABSTENTION_KINDS, outcome_of
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.text import plain, sentence
@@ -225,16 +225,26 @@ def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
         yield f"{figures.things(len(failed), 'decision')} failed ({_messages(failed)})"
     if abstained := of["abstained"]:
         yield f"{len(abstained):,} abstained ({_messages(abstained)})"
-    skipped = Counter(decision.stored_status == "failed" for decision in of["skipped"])
-    if skipped[False]:
-        yield f"{skipped[False]:,} decided before"
-    if skipped[True]:
-        yield f"{skipped[True]:,} failed before"
+    if held := sum(_is_of_no_answer(decision) for decision in of["recorded"]):
+        yield f"{figures.things(held, 'decision')} of the system, as no answer could be taken"
+    if skipped := of["skipped"]:
+        before = Counter(outcome_of(decision.stored_status, decision.reason_kind) for decision in skipped)
+        said = ", ".join(f"{n:,} {outcome}" for outcome, n in before.items())
+        again = "; try again with --retry failed" if before[outcome_of("failed", "answer")] else ""
+        yield f"{len(skipped):,} before: {said}{again}"
+
+
+def _is_of_no_answer(decision: DecisionView) -> bool:
+    return decision.reason_kind == "answer"
 
 
 def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
     """Yield what becomes of decisions that failed, or abstained for a reason that may pass."""
     failed = [decision for decision in decisions if decision.stored_status == "failed"]
+    # Of those before it is said there.
+    if unread := sum(_is_of_no_answer(decision) and decision.status == "failed" for decision in failed):
+        yield f"{figures.things(unread, 'decision')} failed by unreadable answers; --retry failed tries again"
+    failed = [decision for decision in failed if not _is_of_no_answer(decision)]
     for_good = sum(decision.failed_for_good for decision in failed)
     due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
     if for_good:
@@ -246,7 +256,7 @@ def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
         waiting = figures.things(due.total(), "failed decision")
         yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
     lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
-    for kind in REASON_KINDS:
+    for kind in ABSTENTION_KINDS:
         if lacking[kind] and kind != "bot":
             abstained = figures.things(lacking[kind], "decision")
             yield f"{abstained} abstained for want of {kind}; --retry abstained asks again"

@@ -3,6 +3,7 @@
 It is data: a terminal, a document and a web page show the same.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -340,8 +341,19 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
     return f"cost of {first_of(names, 1)}" if (names := [card.bot for card in cards if card.cost_usd is None]) else ""
 
 
+def _failed(cards: Sequence[Scorecard]) -> str:
+    """Return how many decisions failed, and whose most of them are."""
+    of: Counter[str] = Counter()
+    for card in cards:
+        of[card.bot] += card.failed
+    said = _counted("decision(s) failed", lambda card: card.failed)(cards)
+    (bot, most), *_ = of.most_common(1) or [("", 0)]
+    share = "all" if most == of.total() else f"{most:,}"
+    return f"{said} ({share} of {bot})" if 2 * most > of.total() else said
+
+
 _MISSING = (
-    _counted("decision(s) failed", lambda card: card.failed),
+    _failed,
     _counted("answer(s) refused", lambda card: card.refused),
     _of_horizon("return(s) without a quote", NOW, lambda score: score.n_unquoted),
     _counted("market(s) unpriced", lambda card: card.edge.unpriced),

@@ -11,7 +11,7 @@ from predibot.agents.answer.result import LoopResult
 from predibot.contracts import Context
 from predibot.domain.chat import ChatRequest
 from predibot.domain.decision import Decision
-from predibot.errors import BudgetSpent, ModelUnavailable
+from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer
 from tests.agents.scripted import ScriptedModel, answer, context, reply, said
 
 GOOD = json.dumps(answer())
@@ -68,7 +68,8 @@ def test_an_answer_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> N
 
 def test_a_refusal_is_no_answer_to_be_repaired() -> None:
     model = ScriptedModel([reply(finish="refusal", refusal="I do not bet.")])
-    assert run(model).reason == "the model refused to answer: I do not bet."
+    result = run(model)
+    assert (result.reason, result.kind) == ("the model refused to answer: I do not bet.", "answer")
     assert len(model.requests) == 1
 
 
@@ -82,7 +83,8 @@ def test_an_answer_that_is_encoded_twice_is_refused() -> None:
 
 def test_a_model_may_abstain_and_not_decide_beside_it() -> None:
     abstain = json.dumps({"abstain": "m1 has none"})
-    assert run(ScriptedModel([abstain])).reason == "the model abstained: m1 has none"
+    result = run(ScriptedModel([abstain]))
+    assert (result.reason, result.kind) == ("the model abstained: m1 has none", "bot")
     both = json.dumps({**answer(), "abstain": "and not"})
     assert run(ScriptedModel([both])).reason.startswith("no answer held")
 
@@ -111,6 +113,8 @@ def test_one_deadline_holds_for_the_answer_and_its_repairs_together() -> None:
 
 def test_citations_become_sources_bounded_and_on_one_line() -> None:
     cited = reply(GOOD, citations=("http://a.example\n/x", "", *("http://b.example/" + "x" * 999,) * 100))
+    with pytest.raises(NoAnswer, match="no answer held after 3 repairs"):
+        decided(run(ScriptedModel([BAD])))
     decision = decided(run(ScriptedModel([cited])))
     assert isinstance(decision, Decision)
     assert decision.notes[0] == "source: http://a.example /x"

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from predibot.agents.answer.labels import read_label
-from predibot.agents.answer.reader import call_of, read_object, read_text
+from predibot.agents.answer.reader import call_of, read_object, read_text, said_in
 from predibot.contracts import AnswerForm
+from predibot.domain.chat import FinishReason
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioWeights
 from predibot.games.stakebench import Stakebench
 from predibot.text_tasks.tasks import TASKS, Item
-from tests.agents.scripted import answer, context, rain, said
+from tests.agents.scripted import answer, context, rain, reply, said
 from tests.games.portfolios import view_of
 from tests.games.test_beliefbench import FORM as PAIR
 from tests.games.weekly_cohort.world import V2, Player, a_market
@@ -206,6 +207,29 @@ def test_a_turn_that_is_one_call_in_words_is_read_as_that_call(text: str) -> Non
     for more in (f"I will search. {written}", f"{written}\nAnd then more.", f"{written}{written}"):
         assert call_of(more, ["web_search", "final_answer"], EVENT) is None
     assert call_of(written, ["visit_webpage", "final_answer"], EVENT) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "thoughts", "finish", "is_read"),
+    [
+        ("", "I weigh {it}. RIGHT", "stop", True),
+        ("", "RIGHT", "stop", True),
+        (" ", "So:\n```json\nRIGHT", "stop", True),
+        ("", "RIGHT That is what I will say.", "stop", False),
+        ("", "First RIGHT then RIGHT", "stop", False),
+        ("", "I weigh it.", "stop", False),
+        ("", "RIGHT", "length", False),
+        ("I cannot.", "RIGHT", "stop", False),
+    ],
+)
+def test_thoughts_are_read_only_where_nothing_else_came_and_they_end_with_their_only_object(
+    text: str, thoughts: str, finish: FinishReason, is_read: bool
+) -> None:
+    right = json.dumps(answer())
+    came = reply(text, finish=finish)
+    state = json.dumps([{"reasoning_content": thoughts.replace("RIGHT", right)}])
+    said_so = said_in(replace(came, message=replace(came.message, state_json=state)))
+    assert said_so == (right if is_read else text)
 
 
 def test_an_answer_in_words_is_handed_in_only_where_nothing_else_may_be_said() -> None:

@@ -145,9 +145,10 @@ def test_without_research_nothing_is_taken_before_the_last_step() -> None:
 )
 def test_what_hands_nothing_in_is_never_a_decision(text: str) -> None:
     result, model = run([text], steps=2)
-    assert result.decision is None
-    assert result.reason.startswith("no answer within 2 steps")
-    assert len(model.requests) == 5
+    assert (result.decision, result.kind) == (None, "answer")
+    is_code = text.startswith("<code>") or "<code>" in text
+    assert result.reason.startswith("no answer within 2 steps" if is_code else "nothing could be made of 3 turns")
+    assert len(model.requests) == (5 if is_code else 3)
 
 
 def test_code_that_was_cut_off_is_not_run() -> None:

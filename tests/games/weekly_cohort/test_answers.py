@@ -144,6 +144,7 @@ def test_a_refused_answer_may_be_repaired_once_and_then_the_system_holds_without
     held = FORM.given_up("action is missing.")
     assert (FORM.repairs, held.orders) == (1, ())
     assert held.notes == (f"{SYSTEM_HOLD}, as no answer could be taken: action is missing.",)
+    assert held.by_system
     playing = player()
     before = list(playing.journal)
     booking = playing.book(held, *MARKETS)

@@ -33,7 +33,7 @@ HARMFUL = "<>&@`[]|*~\r\n\x1b\u202e\u200b"
 def _notices(name: str, reason: str) -> list[Notice]:
     day = Day(name, SLOT, {"done": 1}, {"failed": 2}, 0.5, is_cost_known=False, troubles=[f"slot of {name}"])
     return [
-        notice_of_slot(name, SLOT, is_good=False, reason=reason, statuses={"failed": 1, "recorded": 1}),
+        notice_of_slot(name, SLOT, is_good=False, reason=reason, outcomes={"failed": 1, "recorded": 1}),
         notice_of_slot(name, SLOT, is_good=True, reason=reason),
         notice_of_remarks(name, SLOT, reason),
         notice_of_missed(name, [SLOT + timedelta(days=each) for each in range(400)]),

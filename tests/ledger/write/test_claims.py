@@ -10,6 +10,7 @@ from sqlalchemy import select
 from predibot.domain.decision import ReasonKind, Subject
 from predibot.domain.price import Quote
 from predibot.errors import ClaimLost
+from predibot.ledger.read.standing import open_retries
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import (
     RETRIES,
@@ -162,6 +163,24 @@ def test_an_abstention_is_asked_again_where_its_reason_may_have_passed(
         put(store, run, "a", held, finished_with(EVENT, SAID))
         with store.read() as connection:
             assert [each.status for each in stored_decisions(connection, run.id)] == ["recorded"]
+
+
+def test_what_failed_by_its_answers_is_tried_again_only_where_somebody_asks(store: Store) -> None:
+    run = a_run(store, EVENT)
+    later = claimant(began_at=NOW + YEAR)
+    unreadable = replace(failed(EVENT), reason_kind="answer")
+    decide(store, run, "a", unreadable)
+    with store.read() as connection:
+        (stored,) = stored_decisions(connection, run.id)
+        assert open_retries(connection).open == 0
+    assert (stored.failures, stored.failed_for_good, stored.next_try_at) == (1, True, None)
+    assert take(store, run, "a", EVENT, later, now=NOW + YEAR) == Taken("failed")
+    held = take(store, run, "a", EVENT, replace(later, retry=frozenset({"failed"})), now=NOW + YEAR)
+    assert isinstance(held, Claim)
+    # A failure of the provider is tried again as ever.
+    put(store, run, "a", held, failed(EVENT))
+    with store.read() as connection:
+        assert open_retries(connection).open == 1
 
 
 @pytest.mark.parametrize("finished", [finished_with(EVENT, SAID), replace(failed(EVENT), status="refused")])

@@ -171,7 +171,7 @@ def test_failures_say_why_once_and_how_often() -> None:
     abstained = DecisionView("a", "8", "abstained", message="no idea")
     print_decisions(console, decided(*failed, abstained, DecisionView("a", "9", "skipped")))
     assert shown(console) == (
-        "a: 3 decisions failed (timed out, 2 times; [no] key), 1 abstained (no idea), 1 decided before\n"
+        "a: 3 decisions failed (timed out, 2 times; [no] key), 1 abstained (no idea), 1 before: 1 recorded\n"
     )
 
 
@@ -185,11 +185,23 @@ def test_what_may_be_tried_again_is_said_with_when_and_how() -> None:
     own = DecisionView("a", "10", "skipped", stored_status="abstained", reason_kind="bot")
     print_decisions(console, decided(*waiting, for_good, at_once, lacking, own))
     assert shown(console).splitlines() == [
-        "a: 2 decisions failed (down), 2 decided before, 2 failed before",
+        "a: 2 decisions failed (down), 4 before: 2 failed, 2 abstained",
         "1 decision failed for good; --retry failed tries once more",
         "the next call tries 1 failed decision again",
         "the next try of 2 failed decisions is due at 2026-02-13T20:00Z; --retry failed tries now",
         "1 decision abstained for want of members; --retry abstained asks again",
+    ]
+
+
+def test_who_failed_by_unreadable_answers_is_told_how_to_try_again() -> None:
+    before, now = screen(200), screen(200)
+    failed = DecisionView("a", "1", "skipped", stored_status="failed", reason_kind="answer", failed_for_good=True)
+    print_decisions(before, decided(*(replace(failed, event_id=str(n)) for n in range(5))))
+    print_decisions(now, decided(replace(failed, status="failed", message="cut off")))
+    assert shown(before) == "a: 5 before: 5 failed (unreadable answers); try again with --retry failed\n"
+    assert shown(now).splitlines() == [
+        "a: 1 decision failed (cut off)",
+        "1 decision failed by unreadable answers; --retry failed tries again",
     ]
 
 

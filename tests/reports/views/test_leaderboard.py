@@ -227,8 +227,9 @@ def test_what_is_missing_is_counted_over_all_bots_the_gravest_first() -> None:
     first = replace(SHARP, failed=2, void=3, cost_usd=None)
     second = replace(LAZY, failed=1, abstained=5, contaminated=4)
     assert missing(evaluated(first, second)) == (
-        "3 decisions failed", "4 not clean", "cost of sharp", "5 abstained", "3 void forecasts",
+        "3 decisions failed (2 of sharp)", "4 not clean", "cost of sharp", "5 abstained", "3 void forecasts",
     )  # fmt: skip
+    assert missing(evaluated(replace(SHARP, failed=2)))[:1] == ("2 decisions failed (all of sharp)",)
     assert missing(evaluated(SHARP)) == ()
 
 
