@@ -116,7 +116,13 @@ class Ensemble:
         form = context.form(price_blind=self.price_blind)
         prompt = one_shot_prompt(context, Fence.of(context), form)
         ends = context.deadline_seconds / max(1, self.samples)
-        return [self._sample(context, prompt, form, ends) for _ in range(self.samples)]
+        answers: list[Decision | Abstention | Failure | None] = []
+        while len(answers) < self.samples:
+            answers.append(self._sample(context, prompt, form, ends))
+            if isinstance(answers[0], NoAnswer):
+                # A model that gives no answer at all is paid for once.
+                raise answers[0]
+        return answers
 
     def _sample(
         self, context: Context, prompt: str, form: AnswerForm, deadline_seconds: float

@@ -30,7 +30,7 @@ def pool(
 
 def sample(script: list[Turn], **arguments: object) -> tuple[Decision | Abstention, ScriptedModel]:
     model = ScriptedModel(script)
-    strategy = load_strategy(spec_of("ensemble", {"model": "scripted", "samples": len(script), **arguments}))
+    strategy = load_strategy(spec_of("ensemble", {"model": "scripted", "samples": len(script)} | arguments))
     return strategy.decide(context(model=lambda _name: model)), model
 
 
@@ -145,9 +145,20 @@ def test_a_sample_that_got_no_answer_is_one_that_did_not_succeed() -> None:
     assert decision.notes == ("2 of 3 samples",)
     with pytest.raises(ModelUnavailable, match="0 of 1 samples have a decision, and 1 must; of one: down"):
         sample([ModelUnavailable("down")])
-    with pytest.raises(NoAnswer, match="0 of 1 samples have a decision"):
-        sample(["sixty percent"])
+    vague = ["sixty percent"] * 4
+    decision, _ = sample([good, *vague, good], samples=3)
+    assert isinstance(decision, Decision)
+    with pytest.raises(NoAnswer, match="1 of 3 samples have a decision, and 2 must; of one: no answer held"):
+        sample([good, *vague, *vague], samples=3)
     assert sample([json.dumps({"abstain": "why"})])[0] == Abstention("0 of 1 samples have a decision, and 1 must")
+
+
+def test_a_model_that_gives_no_answer_at_all_is_not_asked_for_every_sample() -> None:
+    model = ScriptedModel(["sixty percent"])
+    spec = spec_of("ensemble", {"model": "any", "samples": 10})
+    with pytest.raises(NoAnswer, match="no answer held after 3 repairs"):
+        load_strategy(spec).decide(context(model=lambda _name: model))
+    assert len(model.requests) == 4
 
 
 def test_samples_that_a_limit_stopped_abstain_for_want_of_budget() -> None:

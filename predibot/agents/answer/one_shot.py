@@ -69,6 +69,7 @@ def run_one_shot(
         except LoopEnded as ended:
             return LoopResult(None, str(ended), kind=ended.kind)
         if reply.more_room:
+            complaint = "the answer was cut off."
             continue
         try:
             return _taken(reply, form)

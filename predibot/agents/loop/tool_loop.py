@@ -267,7 +267,9 @@ class Talk:
         """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
         answer = self.reply(self._request)
         if answer.more_room:
-            self.write(RefusedTurnStep("cut off, so the same is asked again with more room"))
+            again = "cut off, so the same is asked again with more room"
+            self.write(RefusedTurnStep(again))
+            self.count_unusable(again)
             return
         calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer))
         refused = self._refused(answer, calls)

@@ -7,7 +7,7 @@ from typing import Any
 from predibot.contracts import MOST_ANSWER_TOKENS, THINKING_TOKENS, ChatModel, no_model
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest
 from predibot.domain.terms import ModelSettings
-from predibot.errors import BudgetSpent, ModelRefused, PluginError
+from predibot.errors import BudgetSpent, NoAnswer, PluginError
 from predibot.plugins.strategies import StrategySpec
 
 MAX_CUTS = 3
@@ -99,7 +99,7 @@ class _SettledModel:
         """Return the model's answer.
 
         Raises:
-            ModelRefused: If it was the third in a row that was cut off.
+            NoAnswer: If it was the third in a row that was cut off.
         """
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
         asked = replace(request, **stated)
@@ -120,7 +120,7 @@ class _SettledModel:
             return replace(reply, most_tokens=most)
         self._cuts += 1
         if self._cuts == MAX_CUTS:
-            raise ModelRefused(
+            raise NoAnswer(
                 f"{self.name}: cut off at {tokens:,} tokens, as {MAX_CUTS} answers in a row were; give the bot "
                 "max_tokens that it can think and answer in, or a lower reasoning_effort"
             )

@@ -10,7 +10,7 @@ from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
-from predibot.errors import BudgetSpent, ModelRefused
+from predibot.errors import BudgetSpent, NoAnswer
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.plugins.strategies import spec_of
 from tests.agents.clients import HELLO, Scripted, reply_of
@@ -61,7 +61,7 @@ def asked_tokens(
     while scripted.replies:
         try:
             model.chat(HELLO, deadline_seconds=1.0)
-        except ModelRefused:
+        except NoAnswer:
             break
     return [request.max_output_tokens for request, _ in scripted.asked]
 
@@ -99,7 +99,7 @@ def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context)
 def test_a_model_that_is_always_cut_off_costs_three_calls_and_fails(run: Callable[..., object]) -> None:
     scripted = Scripted([cut_off(1)] * 9)
     model = OpenedModels(STRATEGY, lambda _: scripted)("x/y")
-    with pytest.raises(ModelRefused, match="cut off at 32,000 tokens"):
+    with pytest.raises(NoAnswer, match="cut off at 32,000 tokens"):
         run(model, "prompt", context().form(), context())
     assert len(scripted.asked) == 3
     assert {len(request.messages) for request, _ in scripted.asked} <= {1, 2}, "the same is asked again"
