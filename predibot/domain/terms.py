@@ -19,6 +19,14 @@ SECRET_ADDRESS_NAME = re.compile(r"(?:[A-Z0-9]+_)*(?:WEBHOOK|PING|APPRISE)(?:_UR
 NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 """What an operator may want to hear of."""
+OURS = re.compile(
+    r"models?|messages?|input|prompt|contents|(?:system_?)?instructions?|system|max_(?:\w+_)?tokens|(?:num|n)_predict|"
+    r"options|(?:generation|inference|tool)_?config|tools|tool_choice|functions|function_call|(?:response_)?format|"
+    r"stream(?:_options)?|temperature|top_p|seed|reasoning_effort|extra_body|background|store|n|best_of|service_tier|"
+    r"web_search_options|plugins|route|fallbacks",
+    re.IGNORECASE,
+)
+"""Keys of a request that predibot sets, or that make an answer cost more than its budget knows."""
 OWN_INSTANCE = frozenset({"searxng"})
 """Providers without an address of their own: the user runs one."""
 
@@ -33,6 +41,8 @@ class ModelSettings:
     reasoning_effort: ReasoningEffort | None = None
     max_tokens: int | None = None
     """Of one answer, thoughts included."""
+    extra_body: str | None = None
+    """An object of JSON: what else stands in each request, such as Ollama's `num_ctx`."""
 
     @property
     def stated(self) -> Mapping[str, float | int | str]:

@@ -199,6 +199,8 @@ def _checked(data: Mapping[str, Any], where: _Where) -> RecipeTable:
 def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
     """Return where one of pydantic's complaints is, and the same in our words."""
     path: KeyPath = details["loc"]
+    if path[2:3] == ("extra_body",):
+        path = path[:3]
     key, place = path[-1], _place(path)
     if path[0] == "bots" and path[2:3] == ("credential",):
         # What stands there may be the key itself.
@@ -237,7 +239,7 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     if details["type"] == "literal_error":
         words = re.findall(r"'([^']*)'", str(details.get("ctx", {}).get("expected")))
         return path, f"{named!r} {place} is {seen}. {did_you_mean(str(details['input']), words)}"
-    return path, f"{named!r} {place} is {seen}; {details['msg'].replace('Input', 'it')}"
+    return path, f"{named!r} {place} is {seen}; {details['msg'].replace('Input', 'it').removeprefix('Value error, ')}"
 
 
 def _missing(path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
@@ -444,7 +446,7 @@ def _looked_up(needs: Needs, game: Game) -> str:
 def _settings(stated: Mapping[str, Any], path: KeyPath, where: _Where) -> ModelSettings:
     """Return how a bot's models answer."""
     try:
-        return ModelSettings(**SettingsTable.model_validate(stated).model_dump())
+        return ModelSettings(**dict(SettingsTable.model_validate(stated)))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise where.error(*_mistake({**first, "loc": (*path, *first["loc"])}, {})) from None

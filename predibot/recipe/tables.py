@@ -1,12 +1,14 @@
 """The tables of a recipe as they are written: every key with its type and range."""
 
+import json
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from predibot.contracts import FIRST_GAME
-from predibot.domain.terms import KEY_NAME, ReasoningEffort
+from predibot.domain.terms import KEY_NAME, OURS, ReasoningEffort
 from predibot.games.dollar_per_event import Overstake
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
@@ -15,6 +17,19 @@ _Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 """A category or a tag, by label or slug."""
 _MOST_WORDS = 1_000
 _Words = Annotated[list[_Word], Field(max_length=_MOST_WORDS)]
+
+
+_MOST_EXTRA_CHARACTERS = 2_000
+
+
+def _extra_body(value: Mapping[str, JsonValue]) -> str:
+    """Return what else stands in a request as JSON."""
+    if ours := list(filter(OURS.fullmatch, value)):
+        raise ValueError(f"{ours[0]!r} is set by predibot or changes what an answer costs. Take it out")
+    text = json.dumps(value, sort_keys=True, allow_nan=False)
+    if len(text) > _MOST_EXTRA_CHARACTERS:
+        raise ValueError(f"it has {len(text):,} characters. Write at most {_MOST_EXTRA_CHARACTERS:,}")
+    return text
 
 
 class _Table(BaseModel):
@@ -98,6 +113,7 @@ class SettingsTable(_Table):
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
     reasoning_effort: ReasoningEffort | None = None
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+    extra_body: Annotated[dict[str, JsonValue], AfterValidator(_extra_body)] | None = None
 
 
 class BotTable(BaseModel):

@@ -1,5 +1,6 @@
 """The text of a recipe: what it means, and that every mistake names file, line and the nearest word."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from predibot.domain.budget import Limits
 from predibot.domain.terms import ModelSettings
 from predibot.errors import RecipeError
 from predibot.recipe.parse import RecipeText, parse_recipe
-from predibot.recipe.recipe import Recipe
+from predibot.recipe.recipe import Recipe, bot_as_data, bot_of_data
 
 BOT = '[[bots]]\nstrategy = "market_price"\n'
 WHOLE = """\
@@ -283,6 +284,12 @@ def test_a_recipe_says_how_the_models_of_a_bot_answer() -> None:
     assert dict(bot.strategy.arguments) == {"model": "x/y"}
 
 
+def test_a_recipe_says_what_else_stands_in_a_request() -> None:
+    bot = parse(AGENT + "extra_body = {num_ctx = 32_768, chat = {enable_thinking = false}}\n").bots[0]
+    assert json.loads(bot.terms.settings.extra_body or "") == {"num_ctx": 32_768, "chat": {"enable_thinking": False}}
+    assert bot_of_data(bot_as_data(bot)).terms == bot.terms
+
+
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
@@ -297,6 +304,11 @@ def test_a_recipe_says_how_the_models_of_a_bot_answer() -> None:
         ("seed = true", "'seed' in [[bots]] is True; it should be a valid integer"),
         ("seed = 9223372036854775808", "a number is beyond 64 bits"),
         ('reasoning_effort = "hihg"', "'reasoning_effort' in [[bots]] is 'hihg'. Did you mean 'high'?"),
+        ("extra_body = {n = 5}", "'extra_body' in [[bots]] is {'n': 5}; 'n' is set by predibot or changes what an"),
+        ("extra_body = {max_new_tokens = 5}", "'extra_body' in [[bots]] is {'max_new_tokens': 5}; 'max_new_tokens' is"),
+        (f"extra_body = {{a = '{2000 * 'x'}'}}", "'extra_body' in [[bots]] is {'a': 'xx"),
+        ("extra_body = {a = nan}", "'extra_body' in [[bots]] is nan; it should be a finite number"),
+        ("extra_body = 5", "'extra_body' in [[bots]] is 5; it should be a valid dictionary"),
         ("temprature = 1", "unknown key 'temprature' in [[bots]]. Did you mean 'temperature'?"),
     ],
 )

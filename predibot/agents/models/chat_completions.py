@@ -1,5 +1,6 @@
 """A light client for any server that speaks the chat-completions dialect, at any address the user set."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import httpx
@@ -29,6 +30,7 @@ class OpenAICompatibleModel:
         retry: Retry,
         key: Key | None = None,
         price: Price | None = None,
+        extra_body: Mapping[str, object] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         """Open the client; connections are made when they are needed.
@@ -39,6 +41,7 @@ class OpenAICompatibleModel:
             retry: The retry layer.
             key: Sent as a bearer token; None sends none.
             price: As the recipe states it.
+            extra_body: What else stands in each request, as the recipe states it.
             transport: Replaces the network in tests.
 
         Raises:
@@ -49,6 +52,7 @@ class OpenAICompatibleModel:
         self._retry = retry
         self._sent_name = name.removeprefix("openai/")
         self._price = price
+        self._extra_body = extra_body or {}
         self._manners = Manners.of(name)
 
     def __repr__(self) -> str:
@@ -76,7 +80,7 @@ class OpenAICompatibleModel:
         """Return the answer of a single try."""
         manners = self._manners
         fitting, left_out = manners.fit(request)
-        body = request_body(fitting, self._sent_name, manners)
+        body = {**self._extra_body, **request_body(fitting, self._sent_name, manners)}
         received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, TRY_SECONDS))
         if not received.is_success:
             failure, text = self._endpoint.failure(received), received.text()

@@ -42,6 +42,7 @@ _NAME_WITH_ARN = re.compile(r"[^:]*/arn:aws[a-z-]*:[a-z0-9-]+:[a-z]{2}(?:-[a-z]+
 """The fourth part, the region, becomes part of a host's name."""
 _DROPPED = ("tools",)
 """What a model is asked without where litellm says that it cannot; whether it calls tools is found out by asking."""
+_OLLAMA_OPTIONS = frozenset({"num_ctx", "num_gpu", "num_thread", "top_k", "min_p", "repeat_penalty"})
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
 
@@ -58,6 +59,7 @@ class LiteLLMModel:
         key_name: str | None = None,
         sent_name: str | None = None,
         price: Price | None = None,
+        extra_body: Mapping[str, object] | None = None,
         try_seconds: float = TRY_SECONDS,
     ) -> None:
         """Set it up; nothing is imported or looked up yet.
@@ -72,6 +74,7 @@ class LiteLLMModel:
             key_name: The setting that holds the key, where it is not the usual one.
             sent_name: As litellm calls it, where recipes call it something else.
             price: As the recipe states it.
+            extra_body: What else stands in each request, as the recipe states it.
             try_seconds: The longest a single try may take.
 
         Raises:
@@ -86,6 +89,7 @@ class LiteLLMModel:
         self._base_url = base_url
         self._key_name = key_name
         self._price = price
+        self._extra_body = extra_body or {}
         self._try_seconds = try_seconds
         self._manners = Manners.of(self._sent_name)
         self._dropped: frozenset[str] = frozenset()
@@ -152,6 +156,7 @@ class LiteLLMModel:
         return {
             **request_body(request, self._sent_name, manners),
             **allowed,
+            **self._extra(),
             # Ours ends first; this ends the thread that is then left behind.
             "timeout": next((step for step in TIMEOUT_STEPS_SECONDS if step >= seconds), TIMEOUT_STEPS_SECONDS[-1]),
             "num_retries": 0,
@@ -160,6 +165,13 @@ class LiteLLMModel:
             "drop_params": False,
             "additional_drop_params": sorted(self._dropped),
         }
+
+    def _extra(self) -> dict[str, Any]:
+        """Return what else stands in a request; Ollama's own address has its options in a place of their own."""
+        options = _OLLAMA_OPTIONS if provider_of(self._sent_name) in ("ollama", "ollama_chat") else frozenset()
+        extra = {name: value for name, value in self._extra_body.items() if name not in options}
+        given = {name: value for name, value in self._extra_body.items() if name in options}
+        return {**given, "extra_body": extra} if extra else given
 
     def _has_learned(self, error: Exception, request: ChatRequest, manners: Manners, dropped: frozenset[str]) -> bool:
         """Note what litellm or the provider says that the model does not take; return whether there is anything."""

@@ -1,5 +1,6 @@
 """Models by name: which client a recipe's model gets, with which key, and what is known of its price."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,7 @@ def open_model(
     key_name: str | None = None,
     price: Price | None = None,
     client: ClientName = "light",
+    extra_body: Mapping[str, object] | None = None,
 ) -> ChatModel:
     """Return a model that can be talked to; nothing is sent or imported yet.
 
@@ -44,6 +46,7 @@ def open_model(
         key_name: The setting that holds the key, where it is not the usual one.
         price: As the recipe states it.
         client: What talks to `base_url`; without one it is always litellm.
+        extra_body: What else stands in each request, as the recipe states it.
 
     Raises:
         UsageError: If the base URL is none, or the named key is not set or may not go there.
@@ -53,16 +56,23 @@ def open_model(
         key = _background_key(keys, base_url, key_name)
         if key is None and base_url is None:
             raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
-        return ResponsesModel(name, retry=retry, base_url=base_url, key=key, price=price)
+        return ResponsesModel(name, retry=retry, base_url=base_url, key=key, price=price, extra_body=extra_body)
     if base_url is None:
-        return LiteLLMModel(name, keys=keys, retry=retry, key_name=key_name, price=price)
+        return LiteLLMModel(name, keys=keys, retry=retry, key_name=key_name, price=price, extra_body=extra_body)
     if client == "litellm":
         sent_name = f"openai/{name.removeprefix('openai/')}"
         return LiteLLMModel(
-            name, keys=keys, retry=retry, base_url=base_url, key_name=key_name, sent_name=sent_name, price=price
+            name,
+            keys=keys,
+            retry=retry,
+            base_url=base_url,
+            key_name=key_name,
+            sent_name=sent_name,
+            price=price,
+            extra_body=extra_body,
         )
     key = keys.named(key_name, base_url) if key_name else None
-    return OpenAICompatibleModel(name, base_url, retry=retry, key=key, price=price)
+    return OpenAICompatibleModel(name, base_url, retry=retry, key=key, price=price, extra_body=extra_body)
 
 
 @dataclass(frozen=True, slots=True)

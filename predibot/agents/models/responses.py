@@ -7,7 +7,7 @@ another that may still be at work.
 
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -49,6 +49,7 @@ class ResponsesModel:
         base_url: str | None = None,
         key: Key | None = None,
         price: Price | None = None,
+        extra_body: Mapping[str, object] | None = None,
         transport: httpx.BaseTransport | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -62,6 +63,7 @@ class ResponsesModel:
                 prices litellm's table knows nothing.
             key: Sent as a bearer token; None sends none.
             price: As the recipe states it.
+            extra_body: What else stands in each request, as the recipe states it.
             transport: Replaces the network in tests.
             monotonic: A clock in seconds that never goes back.
             sleep: Waits that many seconds.
@@ -75,6 +77,7 @@ class ResponsesModel:
         self._is_openai = base_url is None
         self._retry = retry
         self._price = price
+        self._extra_body = extra_body or {}
         self._monotonic = monotonic
         self._sleep = sleep
         # For a seed there is no word in this dialect.
@@ -119,7 +122,7 @@ class ResponsesModel:
             TryAgain: If there is none, and may be one later.
             AnswerLost: If there may be one that nobody knows of; it is not begun again.
         """
-        body = request_body(request, self._sent_name)
+        body = {**self._extra_body, **request_body(request, self._sent_name)}
         try:
             return self._told("POST", _PATH, body, request=request, seconds=seconds)
         except AnswerLost as error:

@@ -1,5 +1,6 @@
 """Agent setup: the models, tools, budget and trace that bots decide with."""
 
+import json
 import logging
 import threading
 import time
@@ -340,6 +341,7 @@ class AgentSetup:
                     key_name=terms.credential,
                     price=_stated(name, terms),
                     client=terms.client,
+                    extra_body=json.loads(terms.settings.extra_body or "{}"),
                 )
             return self._models[name, terms]
 

@@ -6,6 +6,7 @@ import pytest
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.litellm_model import LiteLLMModel
+from predibot.agents.models.open_model import ClientName, open_model
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.contracts import ChatModel
 from predibot.domain.decision import Decision
@@ -103,6 +104,28 @@ def test_an_agent_decides_by_a_dialect_that_litellm_speaks(
         assert len(server.refused) <= 4
     assert searched == list(SEARCHES[: min(2, steps - 1)])
     assert "without tools" not in decision.notes
+
+
+@pytest.mark.parametrize("client", ["light", "litellm"])
+def test_what_a_recipe_adds_stands_in_the_request(client: ClientName) -> None:
+    with provider(DIALECTS["ollama"]) as server:
+        extra = {"num_ctx": 32_768}
+        keys, retry = ApiKeys({}), retry_of(Clock())
+        url = server.base_url
+        model = open_model("openai/qwen3:8b", keys=keys, retry=retry, base_url=url, client=client, extra_body=extra)
+        model.chat(HELLO, deadline_seconds=60.0)
+    (body,) = server.answered
+    assert (body["num_ctx"], body["max_tokens"]) == (32_768, 4_096)
+
+
+def test_ollamas_own_address_is_told_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    with provider(Dialect("ollama"), Ollama) as server:
+        monkeypatch.setenv("OLLAMA_API_BASE", server.base_url.removesuffix("/v1"))
+        extra = {"num_ctx": 32_768, "truncate": False}
+        model = open_model("ollama_chat/qwen3:8b", keys=ApiKeys(KEYS), retry=retry_of(Clock()), extra_body=extra)
+        model.chat(HELLO, deadline_seconds=60.0)
+    (body,) = server.answered
+    assert (body["options"], body["truncate"]) == ({"num_ctx": 32_768, "num_predict": 4_096}, False)
 
 
 @pytest.mark.parametrize(("most", "thought"), [(16_000, 4_096), (3_000, 2_048), (1_000, None)])
