@@ -9,6 +9,7 @@ FinishReason = Literal["stop", "tool_calls", "length", "refusal", "other"]
 CostSource = Literal["provider", "litellm", "recipe", "unknown"]
 SETTINGS = ("temperature", "top_p", "seed", "reasoning_effort")
 """The fields of a request that a provider may refuse, and can answer without."""
+_THOUGHTS = tuple(f'"{name}":' for name in ("reasoning_content", "reasoning_details", "reasoning", "thinking_blocks"))
 _LEFT_OUT = {"left_out": True}
 """Of a field that is not written down where it says nothing."""
 
@@ -35,7 +36,7 @@ class Message:
     state_json: str = field(default="", metadata=_LEFT_OUT)
     """Of an assistant: what else its turn carried, such as its thoughts, which nobody but its provider reads.
 
-    A list of objects: the fields of the message, then those of each of its calls.
+    A list of objects: the fields of the message, with whose it is as `model`, then those of each of its calls.
     """
 
 
@@ -123,4 +124,4 @@ class ChatReply:
         """Return whether the model thought before it answered, as its provider counts or shows it."""
         raw = [self.usage.raw.get(name) for name in ("completion_tokens_details", "output_tokens_details")]
         counts = [each.get("reasoning_tokens") for each in raw if isinstance(each, Mapping)]
-        return any(counts) or any(name in self.message.state_json for name in ('"reasoning', '"thinking_blocks"'))
+        return any(counts) or any(name in self.message.state_json for name in _THOUGHTS)

@@ -53,7 +53,7 @@ class OpenAICompatibleModel:
         self._sent_name = name.removeprefix("openai/")
         self._price = price
         self._extra_body = extra_body or {}
-        self._manners = Manners.of(name)
+        self._manners = Manners.of(self._sent_name)
 
     def __repr__(self) -> str:
         """Return name and place, and no key."""

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from predibot.agents.models.manners import STATE_WORDS, TOOL_CHOICE, Manners
+from predibot.agents.models.manners import STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import (
     SETTINGS,
     ChatReply,
@@ -200,12 +200,12 @@ class _Message(_Stateful):
     tool_calls: Annotated[list[_Call], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
     annotations: LenientObjects = Field(default_factory=list)
 
-    def state_json(self) -> str:
-        """Return the state of the turn, or nothing where there is none or more than a turn can have."""
+    def state_json(self, model: str) -> str:
+        """Return the state of a model's turn, or nothing where there is none or more than a turn can have."""
         parts = [each.state() for each in (self, *self.tool_calls)]
         # What litellm keeps of a whole message is there a second time.
         parts[0].pop("provider_specific_fields", None)
-        text = json.dumps(parts, ensure_ascii=False) if any(parts) else ""
+        text = json.dumps([{STATE_OF: model, **parts[0]}, *parts[1:]], ensure_ascii=False) if any(parts) else ""
         return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
 
 
@@ -235,7 +235,9 @@ class _Completion(Boundary):
         # OpenRouter says a number, Perplexity an object with a total.
         cost = self.usage.get("cost")
         return Answer(
-            message=Message("assistant", choice.message.content, calls, state_json=choice.message.state_json()),
+            message=Message(
+                "assistant", choice.message.content, calls, state_json=choice.message.state_json(asked_model)
+            ),
             finish_reason=finish,
             usage=usage_of(self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"), self.usage),
             model=self.model or asked_model,

@@ -30,6 +30,8 @@ _LOWER = tuple(reversed(_THOUGHT_TOKENS))
 _LIMIT = re.compile(r"too (?:large|high|big|many)|at most|range|maximum|exceed|less than|greater|>", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
+STATE_OF = "model"
+"""Of a turn's state: the model whose it is."""
 STATE_WORDS: Mapping[str, re.Pattern[str]] = {
     "reasoning_content": re.compile("reasoning_content"),
     "reasoning_details": re.compile("reasoning_details"),
@@ -49,6 +51,8 @@ _WANTS_THOUGHTS = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
 class Manners:
     """What is known of one model; a new one for each thing that is learned."""
 
+    model: str = ""
+    """Its name, as its provider is told it."""
     refused: frozenset[str] = frozenset()
     """Settings that it does not take."""
     choice: str = _CHOICES[0]
@@ -72,7 +76,8 @@ class Manners:
     @classmethod
     def of(cls, name: str) -> Self:
         """Return what a model's provider documents, as far as its name tells."""
-        return cls(state=_UNASKED | {"reasoning_content"}) if _WANTS_THOUGHTS.search(name) else cls()
+        wanted = {"reasoning_content"} if _WANTS_THOUGHTS.search(name) else set()
+        return cls(name, state=_UNASKED | wanted)
 
     def fit(self, request: ChatRequest) -> tuple[ChatRequest, tuple[str, ...]]:
         """Return a request as the model takes it, and the names of what is left out of it.
@@ -81,7 +86,7 @@ class Manners:
         """
         left_out = [name for name in settings_of(request) if name in self.refused]
         changed: dict[str, Any] = dict.fromkeys(left_out)
-        messages = [replace(each, state_json=kept_state(each.state_json, self.state)) for each in request.messages]
+        messages = [replace(each, state_json=self._own_state(each.state_json)) for each in request.messages]
         if request.forced_tool is not None and self.choice != _CHOICES[0]:
             changed["tools"] = tuple(tool for tool in request.tools if tool.name == request.forced_tool)
             if self.choice != ANY_CALL:
@@ -125,6 +130,14 @@ class Manners:
         is_news = request.forced_tool is not None and self.choice == _CHOICES[0]
         return replace(self, choice=ANY_CALL) if is_news else None
 
+    def _own_state(self, state_json: str) -> str:
+        """Return what is left of a turn's state with the fields that are sent back; nothing of another model's."""
+        parts = json.loads(state_json) if state_json else [{}]
+        if parts[0].get(STATE_OF) != self.model:
+            return ""
+        kept = [{name: each[name] for name in each if name in self.state} for each in parts]
+        return json.dumps(kept, ensure_ascii=False) if any(kept) else ""
+
     def _merged(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield messages, those of one role in a row as one."""
         last: Message | None = None
@@ -139,14 +152,6 @@ class Manners:
                 last = each
         if last is not None:
             yield last
-
-
-def kept_state(state_json: str, names: Iterable[str]) -> str:
-    """Return what is left of a turn's state with some of its fields only."""
-    if not state_json:
-        return ""
-    kept = [{name: each[name] for name in each if name in names} for each in json.loads(state_json)]
-    return json.dumps(kept, ensure_ascii=False) if any(kept) else ""
 
 
 def settings_of(request: ChatRequest) -> tuple[str, ...]:

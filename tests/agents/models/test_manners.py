@@ -11,7 +11,9 @@ from predibot.domain.chat import ChatRequest, Message, ToolCall
 from tests.agents.clients import HELLO, PING
 from tests.agents.providers.dialects import SIGNATURE, THOUGHT
 
-STATE = json.dumps([{"reasoning_content": THOUGHT}, {"extra_content": {"google": {"thought_signature": SIGNATURE}}}])
+STATE = json.dumps(
+    [{"model": "m", "reasoning_content": THOUGHT}, {"extra_content": {"google": {"thought_signature": SIGNATURE}}}]
+)
 TALK = ChatRequest(
     (
         Message("system", "Be careful."),
@@ -34,19 +36,24 @@ def wire(manners: Manners, request: ChatRequest = TALK) -> list[dict[str, object
 
 def after(said: str, request: ChatRequest = TALK, *, status: int = 400, known: Manners | None = None) -> Manners:
     """Return what is known after a refusal that is learned."""
-    found = (known or Manners()).learned(said, request, status=status)
+    found = (known or Manners("m")).learned(said, request, status=status)
     assert found is not None
     return found
 
 
 def test_thoughts_are_sent_back_word_for_word_to_whom_documents_it_and_to_nobody_else() -> None:
-    assert "reasoning_content" not in wire(Manners.of("mistral/magistral-medium"))[2]
+    assert "reasoning_content" not in wire(Manners.of("m"))[2]
     for name in ("openai/deepseek-v4-pro", "moonshot/kimi-k2-thinking"):
-        assert wire(Manners.of(name))[2]["reasoning_content"] == THOUGHT
+        assert wire(replace(Manners.of(name), model="m"))[2]["reasoning_content"] == THOUGHT
+
+
+def test_state_of_another_model_is_sent_to_none() -> None:
+    assert set(wire(Manners.of("openai/deepseek-v4-pro"))[2]) == {"role", "content", "tool_calls"}
+    assert set(wire(Manners.of("another"))[2]["tool_calls"][0]) == {"id", "type", "function"}  # type: ignore[index]
 
 
 def test_a_signature_of_a_call_goes_back_with_its_call() -> None:
-    (call,) = wire(Manners())[2]["tool_calls"]  # type: ignore[misc]
+    (call,) = wire(Manners("m"))[2]["tool_calls"]  # type: ignore[misc]
     assert call["extra_content"]["google"]["thought_signature"] == SIGNATURE
 
 
@@ -55,13 +62,13 @@ def test_a_field_is_learned_both_ways_and_once(words: str) -> None:
     wanted = after(words)
     assert wire(wanted)[2]["reasoning_content"] == THOUGHT
     assert wanted.learned(words, TALK) is None
-    refused = after("property 'reasoning_content' is unsupported", known=Manners.of("deepseek"))
+    refused = after("property 'reasoning_content' is unsupported", known=replace(Manners.of("deepseek"), model="m"))
     assert "reasoning_content" not in wire(refused)[2]
     assert refused.learned(words, TALK) is None
 
 
 def test_state_that_no_turn_has_cannot_be_learned() -> None:
-    assert Manners().learned("reasoning_content is missing", HELLO) is None
+    assert Manners("m").learned("reasoning_content is missing", HELLO) is None
 
 
 def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
@@ -69,15 +76,15 @@ def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
         message = {"role": "assistant", "content": "yes", "reasoning_content": thought, "audio": {"id": 1}}
         return read_answer({"choices": [{"message": message}]}, "m").message.state_json
 
-    assert state("a \ud83d b") == json.dumps([{"reasoning_content": "a \ufffd b"}], ensure_ascii=False)
+    assert state("a \ud83d b") == json.dumps([{"model": "m", "reasoning_content": "a \ufffd b"}], ensure_ascii=False)
     assert (state("x" * 199_000) != "", state("x" * 201_000)) == (True, "")
 
 
 def test_roles_alternate_on_the_wire() -> None:
-    assert [each["role"] for each in wire(Manners())] == ["system", "user", "assistant", "tool", "user"]
-    assert wire(Manners())[-1]["content"] == "Two searches so far.\n\nHand in your answer now."
+    assert [each["role"] for each in wire(Manners("m"))] == ["system", "user", "assistant", "tool", "user"]
+    assert wire(Manners("m"))[-1]["content"] == "Two searches so far.\n\nHand in your answer now."
     twice = ChatRequest((Message("user", "a"), Message("assistant", "b"), Message("assistant", "c")))
-    assert [each["content"] for each in wire(Manners(), twice)] == ["a", "b\n\nc"]
+    assert [each["content"] for each in wire(Manners("m"), twice)] == ["a", "b\n\nc"]
 
 
 @pytest.mark.parametrize(
@@ -128,12 +135,12 @@ def test_a_name_that_is_refused_is_no_limit() -> None:
 def test_another_status_or_other_words_teach_nothing() -> None:
     words = "Thinking mode does not support this tool_choice"
     forced = replace(TALK, forced_tool="ping")
-    assert Manners().learned(words, forced, status=401) is Manners().learned("no", forced) is None
-    assert Manners().learned(words, TALK) is None
+    assert Manners("m").learned(words, forced, status=401) is Manners("m").learned("no", forced) is None
+    assert Manners("m").learned(words, TALK) is None
 
 
 def test_what_is_refused_for_ever_ends() -> None:
-    known: Manners | None = Manners()
+    known: Manners | None = Manners("m")
     words = "max_tokens, seed, reasoning_content, tool_choice, stream, system role, roles must alternate: 5 at most"
     lessons = -1
     while known is not None:

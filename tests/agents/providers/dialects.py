@@ -161,6 +161,8 @@ class Dialect:
     """As litellm names it; empty where it has no provider of its own."""
     address: str = ""
     """The variable that tells litellm where it is."""
+    heeds_objects: bool = True
+    """Whether a tool can be forced by its name: llama.cpp reads `tool_choice` as text, and anything else as `auto`."""
     whole_counts: bool = True
     """Whether tokens are counted in whole numbers, and not as 900.0."""
 
@@ -246,8 +248,10 @@ DIALECTS: Mapping[str, Dialect] = {
         (wants_signature, no_seed),
         call_carried={"extra_content": {"google": {"thought_signature": SIGNATURE}}},
     ),
-    "llama.cpp": Dialect("openai/local", (alternating, no_user_after_tool), {"reasoning_content": THOUGHT}),
-    "gemma at llama.cpp": Dialect("openai/gemma", (no_system, alternating)),
+    "llama.cpp": Dialect(
+        "openai/local", (alternating, no_user_after_tool), {"reasoning_content": THOUGHT}, heeds_objects=False
+    ),
+    "gemma at llama.cpp": Dialect("openai/gemma", (no_system, alternating), heeds_objects=False),
     "ollama": Dialect("openai/qwen3:8b", (), {"reasoning": THOUGHT}),
     "vllm": Dialect(
         "openai/Qwen/Qwen3-8B",
@@ -284,8 +288,10 @@ class Provider(ChatServer):
         """Return the model's turn."""
         tools = [each["function"]["name"] for each in body.get("tools", ())]
         results = sum(each["role"] == "tool" for each in body["messages"])
-        call = turn(tools, results)
-        message: Body = {"role": "assistant", "content": None if call else json.dumps(answer()), **self.dialect.carried}
+        call, text = turn(tools, results), json.dumps(answer())
+        if isinstance(body.get("tool_choice"), dict) and not self.dialect.heeds_objects:
+            call, text = None, "I would rather look for more."
+        message: Body = {"role": "assistant", "content": None if call else text, **self.dialect.carried}
         if call is not None:
             function = {"name": call[0], "arguments": json.dumps(call[1])}
             of_call = {"id": f"call{results:05d}", "type": "function", "function": function}
