@@ -77,6 +77,15 @@ class Usage:
     searches: int | None = None
     """What the model searched by itself and is charged by the search; None where nothing is charged so."""
 
+    @property
+    def cached_tokens(self) -> int:
+        """Return those of the input that the provider says it had kept from an earlier call, and sells cheaper."""
+        details = [self.raw.get(name) for name in ("prompt_tokens_details", "input_tokens_details")]
+        counts = [each.get("cached_tokens") for each in details if isinstance(each, Mapping)]
+        counts += [self.raw.get(name) for name in ("cache_read_input_tokens", "prompt_cache_hit_tokens")]
+        kept = max((each for each in counts if isinstance(each, int)), default=0)
+        return max(0, min(kept, self.input_tokens or 0))
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:

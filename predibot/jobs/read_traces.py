@@ -43,6 +43,8 @@ class Used:
     kind: str
     steps: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
+    """Of those that went in."""
     output_tokens: int = 0
     calls: int = 0
     """Of a model, those that failed too."""
@@ -161,6 +163,7 @@ def _sum(bot: str, kind: str, steps: Sequence[Step]) -> Used:
         kind,
         steps=len(steps),
         input_tokens=sum(usage.input_tokens or 0 for usage in usages),
+        cached_tokens=sum(usage.cached_tokens for usage in usages),
         output_tokens=sum(usage.output_tokens or 0 for usage in usages),
         calls=len(usages) + len(failed),
         calls_without_usage=sum(None in (usage.input_tokens, usage.output_tokens) for usage in usages)

@@ -20,9 +20,11 @@ from predibot.net.json_client import MAX_BYTES, opened_client
 
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
 """The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
+KEEPS_TASKS = "anthropic"
+"""The provider that is told to keep what is sent again each turn: it charges more for that once, and then a tenth."""
 _SENT_BEFORE: ContextVar[float] = ContextVar("sent_before", default=math.inf)
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
-_OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second")
+_OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second", "1hr")
 
 
 def loaded_litellm() -> Any:
@@ -114,6 +116,8 @@ def table_price(name: str) -> Price | None:
     """
     entry = _entry(loaded_litellm().model_cost, name)
     input_usd = _dearest(entry, "input_cost_per_token")
+    if entry.get("litellm_provider") == KEEPS_TASKS:
+        input_usd = max(input_usd, _dearest(entry, "cache_creation_input_token_cost"))
     output_usd = max(_dearest(entry, "output_cost_per_token"), _dearest(entry, "output_cost_per_reasoning_token"))
     if not all(0.0 < usd <= IMPLAUSIBLE_USD_PER_TOKEN for usd in (input_usd, output_usd)):
         return None
@@ -135,20 +139,19 @@ def table_most_tokens(name: str) -> int | None:
     return most if isinstance(most, int) and most > 0 else None
 
 
-def table_usd(name: str, usage: Usage, *, cached_tokens: int = 0) -> float | None:
+def table_usd(name: str, usage: Usage) -> float | None:
     """Return what a call cost by litellm's table, or None where a part of that is not known.
 
     Args:
         name: As litellm calls the model.
         usage: What was counted.
-        cached_tokens: Those of the input that the provider had kept and sells cheaper.
     """
     price = table_price(name)
     sent, came = usage.input_tokens, usage.output_tokens
     if price is None or sent is None or came is None or not price.covers(usage.searches):
         return None
     asked_usd, answered_usd = loaded_litellm().cost_per_token(
-        model=name, prompt_tokens=sent, completion_tokens=came, cache_read_input_tokens=min(cached_tokens, sent)
+        model=name, prompt_tokens=sent, completion_tokens=came, cache_read_input_tokens=usage.cached_tokens
     )
     return float(asked_usd + answered_usd + price.call_usd + (usage.searches or 0) * (price.search_usd or 0.0))
 

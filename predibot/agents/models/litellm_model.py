@@ -22,7 +22,14 @@ from predibot.agents.models.chat_wire import (
     request_body,
 )
 from predibot.agents.models.failures import AnswerUnusable, RequestRefused, asked_otherwise, failure_of_status
-from predibot.agents.models.litellm_library import loaded_litellm, openai_error, sent_before, table_price, table_usd
+from predibot.agents.models.litellm_library import (
+    KEEPS_TASKS,
+    loaded_litellm,
+    openai_error,
+    sent_before,
+    table_price,
+    table_usd,
+)
 from predibot.agents.models.manners import Manners, named_in, settings_of
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
@@ -153,8 +160,11 @@ class LiteLLMModel:
         """Return what litellm is called with, but for address and key; it may leave out nothing without saying so."""
         # A server of the user's own says itself what it takes; litellm knows nothing of its models.
         allowed = {"allowed_openai_params": list(settings_of(request))} if self._base_url is not None else {}
+        body = request_body(request, self._sent_name, manners)
+        if request.tools and provider_of(self._sent_name) == KEEPS_TASKS:
+            _keep_task(body["messages"])
         return {
-            **request_body(request, self._sent_name, manners),
+            **body,
             **allowed,
             **self._extra(),
             # Ours ends first; this ends the thread that is then left behind.
@@ -259,6 +269,13 @@ class LiteLLMModel:
     def _usual_key_name(self) -> str:
         """Return the setting that should hold the key, for messages."""
         return self._key_name or key_names(provider_of(self._sent_name))[0]
+
+
+def _keep_task(messages: Any) -> None:
+    """Mark the task of a conversation, so that its provider keeps tools, system and task from turn to turn."""
+    task = next((each for each in messages if each["role"] == "user"), None)
+    if task is not None:
+        task["content"] = [{"type": "text", "text": task["content"], "cache_control": {"type": "ephemeral"}}]
 
 
 def litellm_key(provider: str, keys: ApiKeys, *, base_url: str | None, key_name: str | None) -> Key | None:

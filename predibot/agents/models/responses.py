@@ -14,7 +14,7 @@ from dataclasses import replace
 import httpx
 
 from predibot.agents.budget.price import Price, cost_of
-from predibot.agents.models.chat_wire import Unreadable, count_of
+from predibot.agents.models.chat_wire import Unreadable
 from predibot.agents.models.endpoint import Endpoint, json_object
 from predibot.agents.models.failures import asked_otherwise
 from predibot.agents.models.litellm_library import table_usd
@@ -202,11 +202,7 @@ class ResponsesModel:
 
     def _cost(self, usage: Usage) -> Cost:
         """Return what a report cost; searches without a known price leave it unknown."""
-        by_table_usd = None
-        if self._is_openai:
-            details = usage.raw.get("input_tokens_details")
-            cached = details.get("cached_tokens") if isinstance(details, dict) else None
-            by_table_usd = table_usd(self.name, usage, cached_tokens=count_of(cached) or 0)
+        by_table_usd = table_usd(self.name, usage) if self._is_openai else None
         return cost_of(usage, table_usd=by_table_usd, price=self._price)
 
 

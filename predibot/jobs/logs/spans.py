@@ -180,6 +180,7 @@ def _answered(step: ModelStep) -> Iterator[tuple[str, Value]]:
     yield "gen_ai.response.finish_reasons", (reply.finish_reason,)
     yield "predibot.retries", reply.retries
     yield from _known("gen_ai.usage.input_tokens", reply.usage.input_tokens).items()
+    yield from _known("gen_ai.usage.cache_read.input_tokens", reply.usage.cached_tokens or None).items()
     yield from _known("gen_ai.usage.output_tokens", reply.usage.output_tokens).items()
     yield from _known("predibot.cost_usd", reply.cost.usd).items()
 

@@ -55,10 +55,10 @@ def print_used(console: Console, report: UsedReport) -> None:
 
 def used_grid(report: UsedReport) -> Grid:
     """Return a row for each bot and kind of step."""
-    headers = ("steps", "calls", "tokens in", "tokens out", "searches", "pages", "seconds", "cost")
+    headers = ("steps", "calls", "tokens in", "cached", "tokens out", "searches", "pages", "seconds", "cost")
     columns = (Column("bot", "name"), Column("step", "key"), *(Column(header) for header in headers))
     rows = tuple(map(_row, report.rows))
-    dropped_first = ("pages", "searches", "steps", "seconds", "calls", "tokens out", "tokens in")
+    dropped_first = ("cached", "pages", "searches", "steps", "seconds", "calls", "tokens out", "tokens in")
     title = f"Used in {figures.things(report.traces, 'trace')}"
     return Grid(title, columns, rows, dropped_first=dropped_first, kept=("step", "cost"))
 
@@ -86,7 +86,7 @@ def _finite(value: Any) -> Any:
 
 
 def _row(row: Used) -> tuple[str, ...]:
-    counts = (row.steps, row.calls, row.input_tokens, row.output_tokens, row.searches, row.pages)
+    counts = (row.steps, row.calls, row.input_tokens, row.cached_tokens, row.output_tokens, row.searches, row.pages)
     kind = row.kind.replace("_", " ")
     return (plain(row.bot), plain(kind), *map(figures.count, counts), f"{row.seconds:,.1f}", _cost(row))
 
@@ -110,7 +110,8 @@ def _head(step: Step) -> str:
         case ModelStep(reply=reply):
             sent, came = map(figures.count, (reply.usage.input_tokens, reply.usage.output_tokens))
             name = plain(step.asked.model_name)
-            parts = [f"model {name}", f"{sent} tokens in, {came} out", _step_cost(reply.cost.usd)]
+            kept = f" ({figures.count(reply.usage.cached_tokens)} cached)" if reply.usage.cached_tokens else ""
+            parts = [f"model {name}", f"{sent} tokens in{kept}, {came} out", _step_cost(reply.cost.usd)]
             parts += [f"{reply.retries} {'retry' if reply.retries == 1 else 'retries'}"] if reply.retries else []
             parts += _lost(reply.lost_tries)
             parts += [reply.finish_reason] if reply.finish_reason not in ("stop", "tool_calls") else []

@@ -72,8 +72,16 @@ class Anthropic(Native):
             else [said],
             "stop_reason": "tool_use" if call else "end_turn",
             "stop_sequence": None,
-            "usage": {"input_tokens": 900, "output_tokens": 200, "cache_read_input_tokens": 100},
+            "usage": {"output_tokens": 200, **_sent(body, is_first=results == 0)},
         }
+
+
+def _sent(body: Body, *, is_first: bool) -> Body:
+    """Return what was read anew, kept for later, and read from what was kept: the task, where it is marked."""
+    task = body["messages"][0]["content"]
+    if not any(each.get("cache_control") == {"type": "ephemeral"} for each in task):
+        return {"input_tokens": 900}
+    return {"input_tokens": 200, "cache_creation_input_tokens" if is_first else "cache_read_input_tokens": 700}
 
 
 def _thinks(body: Body) -> bool:

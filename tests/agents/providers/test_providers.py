@@ -5,16 +5,18 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.open_model import ClientName, open_model
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.contracts import ChatModel
+from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.decision import Decision
 from predibot.domain.terms import ModelSettings, ReasoningEffort
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.net.api_keys import ApiKeys
 from predibot.plugins.strategies import load_strategy, spec_of
-from tests.agents.clients import HELLO, Clock, retry_of
+from tests.agents.clients import HELLO, PING, Clock, retry_of
 from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider
 from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
 from tests.agents.scripted import context, toolbox
@@ -126,6 +128,27 @@ def test_ollamas_own_address_is_told_its_options(monkeypatch: pytest.MonkeyPatch
         model.chat(HELLO, deadline_seconds=60.0)
     (body,) = server.answered
     assert (body["options"], body["truncate"]) == ({"num_ctx": 32_768, "num_predict": 4_096}, False)
+
+
+def test_claude_keeps_the_task_of_an_agent_and_its_price_is_that_of_what_was_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with provider(Dialect("claude"), Anthropic) as server:
+        monkeypatch.setenv("ANTHROPIC_API_BASE", server.base_url.removesuffix("/v1"))
+        model = LiteLLMModel("anthropic/claude-haiku-4-5", keys=ApiKeys(KEYS), retry=retry_of(Clock()))
+        first = model.chat(replace(HELLO, tools=(PING,)), deadline_seconds=60.0)
+        assert first.message.tool_calls
+        pong = Message("tool", "pong", tool_call_id=first.message.tool_calls[0].id)
+        talk = (*HELLO.messages, first.message, pong)
+        second = model.chat(ChatRequest(talk, (PING,)), deadline_seconds=60.0)
+        once = model.chat(HELLO, deadline_seconds=60.0)
+    # At $1 a million tokens in, $1.25 to keep them, $0.10 to read what was kept, and $5 out: 200, 700, and 200 tokens.
+    assert (first.usage.cached_tokens, first.cost.usd) == (0, pytest.approx(0.0002 + 700 * 1.25e-6 + 0.001))
+    assert (second.usage.cached_tokens, second.cost.usd) == (700, pytest.approx(0.0002 + 700 * 0.1e-6 + 0.001))
+    assert (once.usage.cached_tokens, once.cost.usd) == (0, pytest.approx(0.0009 + 0.001)), "nothing is sent again"
+    price = table_price("anthropic/claude-haiku-4-5")
+    assert price is not None
+    assert price.input_usd_per_million_tokens == 1.25, "the dearest"
 
 
 @pytest.mark.parametrize(("most", "thought"), [(16_000, 4_096), (3_000, 2_048), (1_000, None)])
