@@ -14,7 +14,7 @@ from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, AnswerForm, Context, Needs
 from predibot.domain.decision import WITHOUT_TOOLS, Abstention, Decision
-from predibot.errors import ModelRefused
+from predibot.errors import NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ToolAgent:
         fence, form = Fence.of(context), context.form(price_blind=self.price_blind)
         if why := context.why_no_tools(self.model):
             if self.without_tools == "fail":
-                raise ModelRefused(f"{why}; take another model, or allow it with without_tools = 'one_shot'")
+                raise NoAnswer(f"{why}; take another model, or allow it with without_tools = 'one_shot'")
             return decided(self._without_tools(context, fence, form))
         research = Research.with_tools(
             context.tools, self.tools, fence, min_searches=self.min_searches, min_pages=self.min_pages

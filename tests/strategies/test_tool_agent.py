@@ -5,7 +5,7 @@ import json
 import pytest
 
 from predibot.domain.decision import Abstention, Decision
-from predibot.errors import ModelRefused, NoAnswer, PluginError
+from predibot.errors import NoAnswer, PluginError
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, RESEARCHED, ScriptedModel, answer, context, toolbox
 
@@ -42,7 +42,7 @@ def test_the_recipe_says_how_many_steps_there_are() -> None:
 
 def test_a_model_that_calls_no_tools_fails_with_the_words_of_its_provider() -> None:
     model = ScriptedModel([json.dumps(answer())])
-    with pytest.raises(ModelRefused, match=r"gemma does not support tools; .*without_tools = 'one_shot'"):
+    with pytest.raises(NoAnswer, match=r"gemma does not support tools; .*without_tools = 'one_shot'"):
         decide(model, no_tools="gemma does not support tools")
     assert not model.requests
 

@@ -8,7 +8,7 @@ from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
 from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
-from predibot.errors import AnswerError, BudgetSpent
+from predibot.errors import AnswerError, BudgetSpent, NoAnswer
 from predibot.games.answers import abstained
 
 MAX_REASON_CHARACTERS = 500
@@ -51,13 +51,13 @@ def run_one_shot(
         clock: Seconds that never go back.
 
     Raises:
-        ModelError: If the model could not be reached, or refuses for good.
+        ModelError: If the model could not be reached, refuses for good, or is cut off whatever room it has.
     """
     allowed_seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
     ends = clock() + allowed_seconds
     messages = [Message("user", prompt)]
     complaint, repairs = "", form.repairs if isinstance(form, LastWordForm) else MAX_REPAIRS
-    for _ in range(1 + repairs):
+    for _ in range(1 + MAX_REPAIRS):
         left_seconds = ends - clock()
         if left_seconds <= 0:
             return LoopResult(None, f"no answer within {allowed_seconds:g} seconds{_after(complaint)}")
@@ -68,6 +68,11 @@ def run_one_shot(
             return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}", kind="budget")
         except LoopEnded as ended:
             return LoopResult(None, str(ended), kind=ended.kind)
+        except NoAnswer as error:
+            if not isinstance(form, LastWordForm):
+                raise
+            complaint = str(error)
+            break
         if reply.more_room:
             complaint = "the answer was cut off."
             continue
@@ -75,6 +80,9 @@ def run_one_shot(
             return _taken(reply, form)
         except AnswerError as error:
             complaint = str(error)
+            if repairs == 0:
+                break
+            repairs -= 1
             said = Message("assistant", reply.message.text or "(no text)")
             wrong = told(error, Fence.of(context))
             messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]

@@ -77,7 +77,7 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
             raise
         if _calls_ping(reply) or reply.finish_reason == "length" or TOOL_CHOICE in reply.refused_settings:
             return ""
-        text = one_line(reply.message.text) or "nothing"
+        text = one_line(reply.message.text or reply.refusal) or "nothing"
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 

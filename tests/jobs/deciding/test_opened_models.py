@@ -6,13 +6,16 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
+from predibot.agents.answer.result import LoopResult
 from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
-from predibot.errors import BudgetSpent, NoAnswer
+from predibot.errors import AnswerError, BudgetSpent, NoAnswer
+from predibot.games.stakebench import Stakebench
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.plugins.strategies import spec_of
+from predibot.text_tasks.tasks import Item
 from tests.agents.clients import HELLO, Scripted, reply_of
 from tests.agents.scripted import context, research
 
@@ -93,6 +96,18 @@ def test_more_room_than_the_budget_has_is_not_taken() -> None:
 def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:
     """Run the loop with tools."""
     return run_tools(model, prompt, research(), form, seen, LoopLimits())
+
+
+def labelled(replies: list[ChatReply | Exception]) -> LoopResult:
+    model = OpenedModels(STRATEGY, lambda _: Scripted(replies))("x/y")
+    item = Item("G2", "c1", "polymarket/crypto", "m", "Will it rain?", ("I bought more.",))
+    return run_one_shot(model, "prompt", Stakebench().form(item), context())
+
+
+def test_a_game_without_repairs_gives_an_answer_that_is_cut_off_more_room_too() -> None:
+    assert labelled([cut_off(4_096), cut_off(16_000), reply_of("YES")]).decision is not None
+    with pytest.raises(AnswerError, match="cut off at 32,000 tokens"):
+        labelled([cut_off(1)] * 9)
 
 
 @pytest.mark.parametrize("run", [run_one_shot, run_in_tools])

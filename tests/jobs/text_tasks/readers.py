@@ -91,6 +91,17 @@ WORDINGS = ("**{}**", "Answer: {}", "They are.\n\nFinal answer: {}.", '{{"label"
 """Six ways in which models word a label."""
 
 
+class Silent(Reader):
+    """Answers as the other, and refuses one prompt of five, or is cut off."""
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and return its answer."""
+        said = super().next(asked)
+        number = int(hashlib.sha256(self.prompt(asked).encode()).hexdigest(), 16) % 10
+        ends = {0: "content_filter", 1: "length"}.get(number)
+        return said if ends is None else completion("", finish_reason=ends)
+
+
 class Wording(Reader):
     """Answers as the other, and to a model called `worded` in one of six wordings."""
 

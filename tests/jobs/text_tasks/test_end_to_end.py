@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,7 +21,7 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
 from tests.jobs.program import Program, document_of, wait_until
-from tests.jobs.text_tasks.readers import RECIPE, Reader, Wording, answer_to, data_set, reading
+from tests.jobs.text_tasks.readers import RECIPE, Reader, Silent, Wording, answer_to, data_set, reading
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
 
@@ -237,6 +238,21 @@ def test_another_data_set_is_another_run_and_the_same_is_the_same(
     assert first.partition("@")[0] == other.partition("@")[0] == "texts"
     assert first != other
     assert document_of(asked(player, player.ledger))["run"]["key"] == first
+
+
+def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(tmp_path: Path, texts: Path) -> None:
+    with reading(Silent) as server, closing(Program(tmp_path, SETTINGS)) as player:
+        (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=server.base_url, seed=7))
+        document_of(asked(player, player.ledger), code=3)
+        tables = player.start("tables", "stakebench", "--full", "--json", "--ledger", player.ledger)
+        after = document_of(tables)
+        with closing(sqlite3.connect(tmp_path / "ledger.db")) as ledger, ledger:
+            # As predibot stored such decisions before.
+            written = "UPDATE decisions SET status = 'abstained', reason_kind = 'bot' WHERE reason_kind = 'answer'"
+            assert ledger.execute(written).rowcount > 5
+        tables = player.start("tables", "stakebench", "--full", "--json", "--ledger", player.ledger)
+        assert document_of(tables) == after
+    assert not after["notes"]
 
 
 def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(tmp_path: Path, texts: Path) -> None:
