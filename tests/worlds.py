@@ -14,7 +14,7 @@ import pytest
 from predibot.ledger.store import Store
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES
 from predibot.sandbox.stocks.folder import write_stock_folder
-from tests.acceptance.conftest import said_here
+from tests.acceptance.conftest import done_here
 
 Maker = Callable[[], object]
 """Makes a world in the current folder, which is named as it is: ledgers, and what they were played on."""
@@ -66,15 +66,14 @@ def weeks() -> None:
     """Decide three times with the bots of the sandbox, ten days apart, and track until much is settled."""
     for day in (1, 11, 21):
         at = f"2026-01-{day:02d}T12:00Z"
-        said = said_here("decide", "sandbox", "--venue", "sandbox:events=20", "--events", "5", "--as-of", at)
-        assert said.code == 0, said.err
-    assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
+        done_here("decide", "sandbox", "--venue", "sandbox:events=20", "--events", "5", "--as-of", at)
+    done_here("track", "--as-of", "2026-02-20T12:00Z")
 
 
 def two_events() -> None:
     """Replay a bot of the sandbox that decides about two events into `ledger.db`."""
     span = ("--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z", "--bots", "market_price")
-    assert said_here("replay", "sandbox", *span, "--ledger", "sqlite:///ledger.db", "--events", "2").code == 0
+    done_here("replay", "sandbox", *span, "--ledger", "sqlite:///ledger.db", "--events", "2")
 
 
 def three_games() -> None:
@@ -87,8 +86,7 @@ def three_games() -> None:
     ):
         span = ("--from", f"2026-01-{first}", "--to", f"2026-01-{last}", "--every", every, "--bots", bots)
         where = ("--ledger", "sqlite:///ledger.db", "--venue", "sandbox:events=40,named=1")
-        said = said_here("replay", recipe, *span, *where)
-        assert said.code == 0, said.err
+        done_here("replay", recipe, *span, *where)
 
 
 def week_of_stocks() -> None:
@@ -97,5 +95,4 @@ def week_of_stocks() -> None:
     folder = Path("stocks").absolute()
     write_stock_folder(folder, seed=7, days=5, tickers=tickers, start=date(2026, 1, 5))
     where = ("--ledger", "sqlite:///ledger.db", "--venue", f"stocks:{folder}")
-    said = said_here("replay", "sandbox_stocks", "--bots", bots, *where)
-    assert said.code == 0, said.err
+    done_here("replay", "sandbox_stocks", "--bots", bots, *where)

@@ -40,6 +40,13 @@ def said_here(*arguments: str) -> Said:
     return Said(code, out.getvalue(), err.getvalue())
 
 
+def done_here(*arguments: str) -> Said:
+    """Run a command in the current folder that is to end well."""
+    said = said_here(*arguments)
+    assert said.code == 0, said.err
+    return said
+
+
 @contextmanager
 def own_plugins(kind: str, folder: Path) -> Iterator[None]:
     """Have the program find plug-ins of a kind in a folder, as one that starts with this folder in its environment."""

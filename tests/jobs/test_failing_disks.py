@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import said_here
+from tests.acceptance.conftest import done_here
 from tests.jobs.failpoints import with_little_room, without_privileges
 from tests.jobs.program import Program
 from tests.jobs.test_ledger_copies import RECIPE, rows_at
@@ -34,14 +34,8 @@ def program(tmp_path: Path, worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> 
 def backed_up() -> None:
     """Decide about an event into `ledger.db`, and make `backup.db` of it."""
     Path("r.toml").write_text(RECIPE)
-    done("decide", "r.toml", "--events", "1", "--ledger", "sqlite:///ledger.db")
-    done("ledger", "backup", "backup.db", "--ledger", "sqlite:///ledger.db")
-
-
-def done(*arguments: str) -> None:
-    """Run a command that nothing hinders."""
-    said = said_here(*arguments)
-    assert said.code == 0, said.err
+    done_here("decide", "r.toml", "--events", "1", "--ledger", "sqlite:///ledger.db")
+    done_here("ledger", "backup", "backup.db", "--ledger", "sqlite:///ledger.db")
 
 
 def ended(process: "subprocess.Popen[str]", code: int = 0) -> str:
@@ -117,11 +111,11 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(pro
     assert "Look at the disk and its room" in refused(program, *restore, under=with_little_room)
     assert (rows_at(kept), (tmp_path / "b.db").exists()) == (decided, False)
     for command in (backup, restore):
-        done(*command)
+        done_here(*command)
     assert canonical_at(f"sqlite:///{tmp_path}/r.db") == before
     for ledger in ("kept/ledger.db", "r.db"):
         for command in (AGAIN, ("track",)):
-            done(*command, "--ledger", f"sqlite:///{ledger}")
+            done_here(*command, "--ledger", f"sqlite:///{ledger}")
     assert canonical_at(kept) == canonical_at(f"sqlite:///{tmp_path}/r.db")
 
 
@@ -131,7 +125,7 @@ def test_a_ledger_that_another_program_holds_is_told_and_is_read_meanwhile(progr
     with closing(sqlite3.connect(tmp_path / "kept/ledger.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         waiting = [program.start(*command) for command in WRITERS]
-        done("ledger", "backup", "b.db", *LEDGER)
+        done_here("ledger", "backup", "b.db", *LEDGER)
         said = list(map(partial(ended, code=1), waiting))
     assert ["Another program holds it; try again when that has ended" in each for each in said] == [True] * 4
     assert canonical_at(ledger) == canonical_at(f"sqlite:///{tmp_path}/b.db") == before

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Predibot, said_here
+from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.jobs.failpoints import After, Before, Executing, Placed
 from tests.jobs.program import Program, wait_until
 from tests.jobs.tiny import canonical_at
@@ -61,8 +61,8 @@ def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
 
 def decide_and_track(ledger: str, *options: str) -> None:
     """Decide, with agents, which keep traces and pages, and track."""
-    assert said_here("decide", "r.toml", "--events", "2", "--ledger", ledger, *options).code == 0
-    assert said_here("track", "--ledger", ledger, "--as-of", "2026-03-01").code == 0
+    done_here("decide", "r.toml", "--events", "2", "--ledger", ledger, *options)
+    done_here("track", "--ledger", ledger, "--as-of", "2026-03-01")
 
 
 def agents() -> None:

@@ -15,7 +15,7 @@ from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.scoring.evaluation.evaluation import Question
-from tests.acceptance.conftest import said_here
+from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.tiny import canonical_at, clock
 from tests.ledger.databases import Postgres
 
@@ -48,19 +48,12 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREDIBOT_WORKERS", "2")
 
 
-def done(*arguments: str) -> dict[str, Any]:
-    """Run a command, and return what it said."""
-    said = said_here(*arguments, "--json")
-    assert said.code == 0, said.err
-    return dict(said.document)
-
-
 def replayed(folder: Path, game: str, ledger: str, days: int) -> dict[str, Any]:
     """Replay a game to its end, and return what the program said."""
     (folder / f"{game}.toml").write_text(recipe(game), encoding="utf-8")
     last = SANDBOX_OPENS_AT + timedelta(days=days)
     instants = ("--from", SANDBOX_OPENS_AT.isoformat(), "--to", last.isoformat(), "--every", GAMES[game][0])
-    return done("replay", f"{game}.toml", *instants, "--ledger", ledger)
+    return dict(done_here("replay", f"{game}.toml", *instants, "--ledger", ledger, "--json").document)
 
 
 def test_both_databases_agree_on_mana(tmp_path: Path, postgres: Postgres) -> None:
@@ -86,7 +79,7 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
     ledger = f"sqlite:///{tmp_path / 'both.db'}"
     for name, venue in (("mana", VENUE), ("dollars", "sandbox:events=6")):
         (tmp_path / f"{name}.toml").write_text(recipe("portfolio_weights", venue), encoding="utf-8")
-        done("decide", f"{name}.toml", "--ledger", ledger)
+        done_here("decide", f"{name}.toml", "--ledger", ledger)
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match="must not be mixed"):
             asked_venues(store, None)
@@ -107,7 +100,7 @@ def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "mana.toml").write_text(recipe("portfolio_weights"), encoding="utf-8")
     ledger = f"sqlite:///{tmp_path / 'mana.db'}"
-    done("decide", "mana.toml", "--ledger", ledger)
+    done_here("decide", "mana.toml", "--ledger", ledger)
     screens = {
         name: said_here(*arguments).out
         for name, arguments in {

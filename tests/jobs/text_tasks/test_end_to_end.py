@@ -7,7 +7,7 @@ import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import chdir, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
@@ -20,7 +20,9 @@ from starlette.testclient import TestClient
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
-from tests.jobs.program import Program, document_of, wait_until
+from tests.acceptance.conftest import done_here, said_here
+from tests.jobs.failpoints import After
+from tests.jobs.program import Program, document_of
 from tests.jobs.text_tasks.readers import RECIPE, Reader, Silent, Wording, answer_to, data_set, reading
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
@@ -60,16 +62,16 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) -> Iterator[Whole]:
+def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) -> Whole:
     """Return a run that nobody disturbed."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "texts.toml").write_text(RECIPE.format(folder=texts, url=model.base_url, seed=7))
     model.asked.clear()
-    with closing(Program(folder, SETTINGS)) as player:
-        ledger = f"sqlite:///{folder}/whole.db"
-        document = document_of(asked(player, ledger))
-        assert document["totals"]["failed"] == 0
-        yield Whole(ledger, canonical_at(ledger), len(model.asked), document)
+    ledger = f"sqlite:///{folder}/whole.db"
+    with chdir(folder):
+        document = done_here(*asked(ledger)).document
+    assert document["totals"]["failed"] == 0
+    return Whole(ledger, canonical_at(ledger), len(model.asked), document)
 
 
 @pytest.fixture
@@ -80,8 +82,15 @@ def player(tmp_path: Path, texts: Path, reader: Reader) -> Iterator[Program]:
         yield made
 
 
-def asked(player: Program, ledger: str, *more: str) -> Any:
-    return player.start("decide", "texts.toml", "--ledger", ledger, "--json", *more)
+@pytest.fixture(autouse=True)
+def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+
+
+def asked(ledger: str, *more: str) -> tuple[str, ...]:
+    return ("decide", "texts.toml", "--ledger", ledger, "--json", *more)
 
 
 def rows(address: str, table: str) -> list[dict[str, Any]]:
@@ -90,7 +99,7 @@ def rows(address: str, table: str) -> list[dict[str, Any]]:
 
 
 def test_labels_are_what_the_model_said_and_what_is_none_is_refused(player: Program, reader: Reader) -> None:
-    document = document_of(asked(player, player.ledger))
+    document = done_here(*asked(player.ledger)).document
     decisions = {row["subject_id"]: row for row in rows(player.ledger, "decisions") if row["bot"] == "reader"}
     labels = {row["subject_id"]: row for row in rows(player.ledger, "labels") if row["bot"] == "reader"}
     items = {row["event_id"]: row for row in rows(player.ledger, "run_events")}
@@ -117,65 +126,56 @@ def test_labels_are_what_the_model_said_and_what_is_none_is_refused(player: Prog
     assert checked > 20
     assert document["totals"]["recorded"] > 0
     # Asked for again, everything is there.
-    assert document_of(asked(player, player.ledger))["totals"]["skipped"] == len(document["decisions"])
+    assert done_here(*asked(player.ledger)).document["totals"]["skipped"] == len(document["decisions"])
     assert len(reader.asked) == len(decisions)
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
     whole: Whole, player: Program, reader: Reader, address: str
 ) -> None:
-    process = asked(player, address)
-    wait_until(lambda: len(reader.asked) >= 0.4 * whole.calls)
-    process.send_signal(signal.SIGKILL)
+    process = player.start(*asked(address), first=After("labels"))
     process.communicate()
-    document_of(asked(player, address))
+    assert process.returncode == -signal.SIGKILL
+    done_here(*asked(address))
     assert canonical_at(address) == whole.canonical
     # What was under way when it died is asked again, and nothing else.
     assert whole.calls <= len(reader.asked) <= whole.calls + 2
 
 
 def test_two_at_once_ask_about_everything_once(whole: Whole, player: Program, reader: Reader, address: str) -> None:
-    for process in [asked(player, address), asked(player, address)]:
+    for process in [player.start(*asked(address)), player.start(*asked(address))]:
         document_of(process)
     assert canonical_at(address) == whole.canonical
     assert len(reader.asked) == whole.calls
 
 
 def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
-    document_of(asked(player, player.ledger, "--executor", "processes:2"))
+    done_here(*asked(player.ledger, "--executor", "processes:2"))
     assert canonical_at(player.ledger) == whole.canonical
     assert len(reader.asked) == whole.calls
 
 
 def test_a_ledger_of_texts_is_copied_whole(whole: Whole, player: Program, postgres: Postgres) -> None:
-    exported = player.start("export", "out", "--ledger", whole.ledger)
-    assert exported.communicate()[1] is not None
-    assert exported.returncode == 0
+    done_here("export", "out", "--ledger", whole.ledger)
     copy = postgres.fresh()
-    imported = player.start("import", "ledger", "out", "--ledger", copy, "--json")
-    assert json.loads(imported.communicate()[0])
-    assert imported.returncode == 0
+    done_here("import", "ledger", "out", "--ledger", copy)
     assert canonical_at(copy) == whole.canonical
 
 
 def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whole, player: Program) -> None:
     told = ("tables", "stakebench", "--ledger", whole.ledger)
-    document = document_of(player.start(*told, "--pairs", "reader:majority", "--json"))
+    document = done_here(*told, "--pairs", "reader:majority", "--json").document
     tables = {each["name"]: each["rows"] for each in document["tables"]}
     decisions = [row for row in rows(whole.ledger, "decisions") if row["bot"] == "reader"]
     (row,) = (each for each in tables["3"] if each["bot"] == "reader")
     assert row["answers"] == len(decisions)
     assert row["unread"] == sum(each["status"] == "refused" for each in decisions)
     assert tables["13"][0]["pair"] == "reader less majority"
-    process = player.start(*told)
-    screen = process.communicate()[0]
-    assert process.returncode == 0
+    screen = done_here(*told).out
     assert "Table 3. Scores" in screen
     assert "On how much each score rests" not in screen
-    assert "On how much each score rests" in player.start(*told, "--full").communicate()[0]
-    assert player.start(*told, "--pairs", "reader:majority", "--csv", "out").communicate()[0].count("table_") == len(
-        document["tables"]
-    )
+    assert "On how much each score rests" in said_here(*told, "--full").out
+    assert said_here(*told, "--pairs", "reader:majority", "--csv", "out").out.count("table_") == len(document["tables"])
     with (player.folder / "out" / "table_3.csv").open(newline="") as file:
         written = {each["bot"]: each for each in csv.DictReader(file)}
     assert float(written["reader"]["G1 Acc"]) == row["G1 Acc"]
@@ -191,7 +191,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
             }
             assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
         assert browser.get("/comments?run=none").status_code == 404
-    document_of(player.start("report", "--ledger", whole.ledger, "--html", "site", "--json"))
+    done_here("report", "--ledger", whole.ledger, "--html", "site")
     pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
     assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
 
@@ -207,19 +207,19 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
 def test_a_run_and_bots_that_are_not_there_are_refused(
     whole: Whole, player: Program, more: tuple[str, ...], said: str
 ) -> None:
-    process = player.start("tables", "stakebench", "--ledger", whole.ledger, *more)
-    assert said in " ".join(process.communicate()[1].split())
-    assert process.returncode == 1
+    refused = said_here("tables", "stakebench", "--ledger", whole.ledger, *more)
+    assert said in " ".join(refused.err.split())
+    assert refused.code == 1
 
 
 def test_a_report_says_where_labels_are_scored(whole: Whole, player: Program) -> None:
-    said = " ".join(player.start("report", "--ledger", whole.ledger).communicate()[0].split())
+    said = " ".join(said_here("report", "--ledger", whole.ledger).out.split())
     assert "of game stakebench. `predibot tables stakebench` scores labels" in said
     assert "accounts" not in said
 
 
 def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
-    document = document_of(asked(player, player.ledger, "--dry-run"))
+    document = done_here(*asked(player.ledger, "--dry-run")).document
     assert document["would_decide"] == len(whole.document["decisions"])
     assert not reader.asked
     assert document["worst_case"]["usd"] == 0.0
@@ -228,30 +228,30 @@ def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader:
 def test_another_data_set_is_another_run_and_the_same_is_the_same(
     player: Program, reader: Reader, texts: Path, tmp_path: Path
 ) -> None:
-    first = document_of(asked(player, player.ledger))["run"]["key"]
+    first = done_here(*asked(player.ledger)).document["run"]["key"]
     moved = tmp_path / "moved"
     moved.mkdir()
     for name in ("comments.jsonl", "windows.jsonl"):
         lines = (texts / name).read_text().splitlines(keepends=True)
         (moved / name).write_text("".join(lines[:-1] if name == "windows.jsonl" else lines))
-    other = document_of(asked(player, player.ledger, "--venue", f"comments:{moved}"))["run"]["key"]
+    other = done_here(*asked(player.ledger, "--venue", f"comments:{moved}")).document["run"]["key"]
     assert first.partition("@")[0] == other.partition("@")[0] == "texts"
     assert first != other
-    assert document_of(asked(player, player.ledger))["run"]["key"] == first
+    assert done_here(*asked(player.ledger)).document["run"]["key"] == first
 
 
 def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(tmp_path: Path, texts: Path) -> None:
-    with reading(Silent) as server, closing(Program(tmp_path, SETTINGS)) as player:
+    ledger = f"sqlite:///{tmp_path}/ledger.db"
+    with reading(Silent) as server:
         (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=server.base_url, seed=7))
-        document_of(asked(player, player.ledger), code=3)
-        tables = player.start("tables", "stakebench", "--full", "--json", "--ledger", player.ledger)
-        after = document_of(tables)
-        with closing(sqlite3.connect(tmp_path / "ledger.db")) as ledger, ledger:
-            # As predibot stored such decisions before.
-            written = "UPDATE decisions SET status = 'abstained', reason_kind = 'bot' WHERE reason_kind = 'answer'"
-            assert ledger.execute(written).rowcount > 5
-        tables = player.start("tables", "stakebench", "--full", "--json", "--ledger", player.ledger)
-        assert document_of(tables) == after
+        assert said_here(*asked(ledger)).code == 3
+    tables = ("tables", "stakebench", "--full", "--json", "--ledger", ledger)
+    after = done_here(*tables).document
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+        # As predibot stored such decisions before.
+        written = "UPDATE decisions SET status = 'abstained', reason_kind = 'bot' WHERE reason_kind = 'answer'"
+        assert connection.execute(written).rowcount > 5
+    assert done_here(*tables).document == after
     assert not after["notes"]
 
 
@@ -261,8 +261,8 @@ def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(tmp
         head, first, _ = recipe.split("[[bots]]")
         worded = first.replace('"reader"', '"worded"').replace("openai/reader", "openai/worded")
         (tmp_path / "texts.toml").write_text(f"{head}[[bots]]{first}[[bots]]{worded}")
-        document_of(asked(player, player.ledger))
-        document = document_of(player.start("tables", "stakebench", "--json", "--ledger", player.ledger))
+        done_here(*asked(player.ledger))
+        document = done_here("tables", "stakebench", "--json", "--ledger", player.ledger).document
     (main,) = (table for table in document["tables"] if table["name"] == "3")
     bots = {row["bot"]: row for row in main["rows"]}
     assert bots["worded"] == {**bots["reader"], "bot": "worded"}

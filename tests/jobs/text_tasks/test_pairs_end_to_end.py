@@ -5,7 +5,7 @@ import json
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import chdir, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.reports.terminal.tables import print_tables
 from predibot.text_tasks.pairs import LABELS, REASONINGS
-from tests.jobs.program import Program, document_of, wait_until
+from tests.acceptance.conftest import done_here, said_here
+from tests.jobs.failpoints import After
+from tests.jobs.program import Program
 from tests.jobs.text_tasks.pair_readers import RECIPE, PairReader, answer_to, pairs_in
 from tests.jobs.text_tasks.readers import Reader, reading
 from tests.jobs.tiny import canonical_at
@@ -59,16 +61,16 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, pairs: Path, model: Reader) -> Iterator[Whole]:
+def whole(tmp_path_factory: pytest.TempPathFactory, pairs: Path, model: Reader) -> Whole:
     """Return a run that nobody disturbed."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "pairs.toml").write_text(RECIPE.format(folder=pairs, url=model.base_url))
     model.asked.clear()
-    with closing(Program(folder, SETTINGS)) as player:
-        ledger = f"sqlite:///{folder}/whole.db"
-        document = document_of(asked(player, ledger))
-        assert document["totals"]["failed"] == 0
-        yield Whole(ledger, canonical_at(ledger), tuple(model.prompts), document)
+    ledger = f"sqlite:///{folder}/whole.db"
+    with chdir(folder):
+        document = done_here(*asked(ledger)).document
+    assert document["totals"]["failed"] == 0
+    return Whole(ledger, canonical_at(ledger), tuple(model.prompts), document)
 
 
 @pytest.fixture
@@ -79,8 +81,15 @@ def player(tmp_path: Path, pairs: Path, reader: Reader) -> Iterator[Program]:
         yield made
 
 
-def asked(player: Program, ledger: str, *more: str) -> Any:
-    return player.start("decide", "pairs.toml", "--ledger", ledger, "--json", *more)
+@pytest.fixture(autouse=True)
+def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+
+
+def asked(ledger: str, *more: str) -> tuple[str, ...]:
+    return ("decide", "pairs.toml", "--ledger", ledger, "--json", *more)
 
 
 def rows(address: str, table: str) -> list[dict[str, Any]]:
@@ -146,11 +155,10 @@ def test_a_judge_is_asked_about_the_reasons_of_those_who_gave_a_label(whole: Who
 def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
     whole: Whole, player: Program, reader: Reader, address: str
 ) -> None:
-    process = asked(player, address)
-    wait_until(lambda: len(reader.asked) >= 0.4 * len(whole.prompts))
-    process.send_signal(signal.SIGKILL)
+    process = player.start(*asked(address), first=After("labels"))
     process.communicate()
-    document_of(asked(player, address))
+    assert process.returncode == -signal.SIGKILL
+    done_here(*asked(address))
     assert canonical_at(address) == whole.canonical
     # Two calls were under way, and two answers may not have been written yet: they are asked again, and nothing else.
     assert len(whole.prompts) <= len(reader.asked) <= len(whole.prompts) + 4
@@ -158,19 +166,19 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
 
 
 def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
-    document_of(asked(player, player.ledger, "--executor", "processes:2"))
+    done_here(*asked(player.ledger, "--executor", "processes:2"))
     assert canonical_at(player.ledger) == whole.canonical
 
 
 def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
-    document = document_of(asked(player, player.ledger, "--dry-run"))
+    document = done_here(*asked(player.ledger, "--dry-run")).document
     assert document["would_decide"] == len(whole.document["decisions"])
     assert not reader.asked
 
 
 def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole, player: Program) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
-    document = document_of(player.start(*told, "--json"))
+    document = done_here(*told, "--json").document
     tables = {each["name"]: each["rows"] for each in document["tables"]}
     by_bot = {row["bot"]: row for row in tables["all"]}
     assert list(by_bot) == ["direct", "reasons", "random", "tfidf", "tags"]
@@ -187,13 +195,11 @@ def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole
     # All markets are of the first of January, and "after" is after the cutoff.
     parts = {(row["bot"], row["part"]): row["answers"] for row in tables["cutoff"]}
     assert parts == {("direct", "before"): len(truth), ("direct", "after"): 0}
-    process = player.start(*told)
-    screen = process.communicate()[0]
-    assert process.returncode == 0
+    screen = done_here(*told).out
     assert "How related two questions are" in screen
     assert "By domain" not in screen
-    assert "By domain" in player.start(*told, "--full").communicate()[0]
-    paths = player.start(*told, "--csv", "out").communicate()[0].split()
+    assert "By domain" in said_here(*told, "--full").out
+    paths = said_here(*told, "--csv", "out").out.split()
     assert len(paths) == len(document["tables"])
     with (player.folder / "out" / "table_all.csv").open(newline="") as file:
         assert {row["bot"]: float(row["Acc"]) for row in csv.DictReader(file)} == {
@@ -218,12 +224,12 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
     whole: Whole, player: Program, tmp_path: Path
 ) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
-    assert "sheet.csv" in player.start(*told, "--sheet", "sheet.csv").communicate()[0]
-    document = document_of(player.start(*told, "--sheet", "again.csv", "--json"))
+    assert "sheet.csv" in said_here(*told, "--sheet", "sheet.csv").out
+    document = done_here(*told, "--sheet", "again.csv", "--json").document
     assert (document["sheet"], document["pairs"]) == ("again.csv", len(items_of(whole)))
-    refused = player.start(*told, "--sheet", "none.csv", "--people", "sheet.csv")
-    assert "--sheet writes a sheet instead of tables" in " ".join(refused.communicate()[1].split())
-    assert refused.returncode == 2
+    refused = said_here(*told, "--sheet", "none.csv", "--people", "sheet.csv")
+    assert "--sheet writes a sheet instead of tables" in " ".join(refused.err.split())
+    assert refused.code == 2
     with (player.folder / "sheet.csv").open(newline="", encoding="utf-8-sig") as file:
         sheet = list(csv.DictReader(file))
     truth = {name: item["truth"] for name, item in items_of(whole).items()}
@@ -239,7 +245,7 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
     heads = len(truth) + 1
     lines.insert(heads, "\ufeff" + lines[0])
     (player.folder / "people.csv").write_text("\n".join(lines), encoding="utf-8")
-    document = document_of(player.start(*told, "--people", "people.csv", "--json"))
+    document = done_here(*told, "--people", "people.csv", "--json").document
     tables = {each["name"]: each["rows"] for each in document["tables"]}
     ann = [LABELS.index(truth[name]["label"]) for name in truth]
     bob = [min(place + 1, 4) for place in ann]
@@ -267,25 +273,25 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
 )
 def test_a_file_of_labels_that_is_none_is_refused(whole: Whole, player: Program, text: str, said: str) -> None:
     (player.folder / "people.csv").write_text(text.format(pair=next(iter(items_of(whole)))))
-    process = player.start("tables", "beliefbench", "--ledger", whole.ledger, "--people", "people.csv")
-    assert said in " ".join(process.communicate()[1].split())
-    assert process.returncode == 1
+    refused = said_here("tables", "beliefbench", "--ledger", whole.ledger, "--people", "people.csv")
+    assert said in " ".join(refused.err.split())
+    assert refused.code == 1
 
 
 def test_pairs_and_comments_are_not_played_for_one_another(player: Program, pairs: Path) -> None:
-    process = player.start("decide", "stakebench", "--venue", f"pairs:{pairs}", "--ledger", player.ledger)
-    assert "a data set of pairs has no comments" in " ".join(process.communicate()[1].split())
-    assert process.returncode == 1
+    refused = said_here("decide", "stakebench", "--venue", f"pairs:{pairs}", "--ledger", player.ledger)
+    assert "a data set of pairs has no comments" in " ".join(refused.err.split())
+    assert refused.code == 1
 
 
 def test_the_baselines_of_recorded_markets_say_what_they_lack(player: Program, shared_data: Path) -> None:
     source = f"archive:{shared_data / 'polymarket-daily'}"
-    document_of(player.start("collect", "pairs", source, "recorded", "--json"))
-    decided = document_of(
-        player.start("decide", "beliefbench", "--venue", "pairs:recorded", "--ledger", player.ledger, "--json")
-    )
+    done_here("collect", "pairs", source, "recorded")
+    decided = done_here(
+        "decide", "beliefbench", "--venue", "pairs:recorded", "--ledger", player.ledger, "--json"
+    ).document
     assert decided["totals"]["failed"] == 0
-    document = document_of(player.start("tables", "beliefbench", "--ledger", player.ledger, "--json"))
+    document = done_here("tables", "beliefbench", "--ledger", player.ledger, "--json").document
     (table,) = (each["rows"] for each in document["tables"] if each["name"] == "all")
     by_bot = {row["bot"]: row for row in table}
     no_volume = "194 pairs without a label: the venue states no volume of one of the markets"
