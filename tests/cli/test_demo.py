@@ -38,7 +38,7 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
         demo.send_signal(signal.SIGINT)
         began = time.monotonic()
         rest = demo.stderr.read()
-        assert demo.wait(timeout=60) == 130
+        assert demo.wait(timeout=60) == 130, rest
     assert time.monotonic() - began < 30
     assert "interrupted. To start over, run again: predibot demo" in rest
     assert "Traceback" not in rest

@@ -47,8 +47,12 @@ strategy = "random_bet"
 """
 
 
+NAPS = {4: 9 * HOUR, 10: 2 * DAY}
+"""By the day of a fortnight or so on which the machine sleeps, how long it does."""
+
+
 class OneInThree(Fault):
-    """A server error, of every third request or so."""
+    """An answer that nobody can read, of every third request or so; asking again, which takes time, is no use."""
 
     draws = random.Random(11)
 
@@ -87,7 +91,7 @@ class Life:
         """Run it to its last instant."""
         (self.folder / "recipe.toml").write_text(RECIPE.format(cron=self.cron), encoding="utf-8")
         set_clock(self.folder, SANDBOX_BEGINS_AT)
-        draws, fault = random.Random(self.days), OneInThree("server_error")
+        draws, fault = random.Random(self.days), OneInThree("wrong_shape")
         with open_sandbox(SandboxOptions(events=8, fault=fault), now=self.now) as server:
             for number in range(self.kills + 1):
                 is_last = number == self.kills
@@ -126,10 +130,7 @@ class _Done:
 def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps: int) -> None:
     """Run the service until an instant of the clock, or so many steps, after which nobody is asked."""
     life, left, resident = Life(folder, 0, 0), steps, []
-    # What fails at first fails: tries would take time that nobody simulates.
-    settings = Settings(
-        urls={"gamma_url": gamma_url, "clob_url": clob_url}, call_deadline_seconds=0.3, list_deadline_seconds=0.3
-    )
+    settings = Settings(urls={"gamma_url": gamma_url, "clob_url": clob_url})
 
     def step(_: Progress) -> None:
         nonlocal left
@@ -162,7 +163,7 @@ def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps
             return _Done()
 
         service = ScheduleService([str(folder / "recipe.toml")], store=store, clock=clock, start=start)
-        naps, slept_on = random.Random(steps), clock().date()
+        slept_on = (clock() - SANDBOX_BEGINS_AT).days
         while clock() < until:
             next_at = service.look()
             now = clock()
@@ -170,10 +171,11 @@ def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps
                 ((now - SANDBOX_BEGINS_AT) / DAY, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
             )
             (folder / "resident").write_text(json.dumps(resident), encoding="ascii")
-            if now.date() != slept_on and naps.random() < 0.06:
+            day = (now - SANDBOX_BEGINS_AT).days
+            if day != slept_on and day % 16 in NAPS:
                 # The machine sleeps, and nobody is told.
-                next_at = now + naps.choice([9 * HOUR, 2 * DAY])
-            slept_on = now.date()
+                next_at = now + NAPS[day % 16]
+            slept_on = day
             set_clock(folder, min(max(next_at, now + MINUTE), until))
 
 
