@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import gc
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -53,6 +54,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     dearest = Path(__file__).with_name("dearest.txt").read_text(encoding="utf-8").split()
     places = {file: place for place, file in enumerate(dearest)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """Look through what was collected for garbage once, and not each time that a test makes some."""
+    gc.collect()
+    gc.freeze()
 
 
 # A slow machine is no failure, so laws have no deadline.

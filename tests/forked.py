@@ -4,6 +4,7 @@ What such a process is given is what a started one is given: its folder, its env
 stderr; it can be killed, and it ends by itself. What tests of the start itself ask for is started as ever.
 """
 
+import gc
 import json
 import os
 import pickle
@@ -26,15 +27,26 @@ from typing import IO, Any
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 300.0
 _LOADED = (
+    "httpcore",
+    "numpy.ma",
     "pyarrow.parquet",
-    "predibot.jobs.commands.decide",
-    "predibot.jobs.commands.replay",
-    "predibot.jobs.commands.track",
+    "smolagents",
+    *(f"predibot.cli.{name}" for name in ("decide", "evaluate", "ledger", "replay", "report", "track")),
+    *(f"predibot.jobs.commands.{name}" for name in ("decide", "replay", "track")),
+    "predibot.agents.loop.tool_loop",
+    "predibot.agents.models.open_model",
+    "predibot.jobs.deciding.agent_setup",
     "predibot.jobs.evaluate",
     "predibot.jobs.imports.ledger",
     "predibot.jobs.score_files.score",
+    "predibot.jobs.verify",
+    "predibot.recipe.find",
+    "predibot.reports.commands.evaluate",
     "predibot.reports.terminal.evaluation_screen",
+    "predibot.reports.terminal.look_ahead",
+    "predibot.reports.terminal.replay",
     "predibot.reports.views.decide",
+    "predibot.research.pages.read",
     "predibot.sandbox.server.server",
     "predibot.venues.sandbox.past",
 )
@@ -142,6 +154,9 @@ def serve(number: int) -> None:
     for name in _LOADED if _FORKS else ():
         import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.collect()
+    # Who is forked is to share what was loaded, and not to look through it for garbage.
+    gc.freeze()
     with socket.socket(fileno=number) as line, line.makefile("rb") as lines:
         while True:
             begin, streams, *_ = socket.recv_fds(line, 1, 4)

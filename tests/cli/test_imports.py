@@ -17,7 +17,7 @@ from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers
 from tests.worlds import Worlds
 
 NEW = ("--ledger", "sqlite:///new.db")
-MOST_RESIDENT_BYTES = 450_000_000
+MOST_RESIDENT_BYTES = 470_000_000
 
 
 def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> None:
@@ -229,43 +229,59 @@ def alone(*arguments: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"[" + b"{}," * 20_000_000 + b"{}]", "events.json is larger than 16 MiB"),
-        (b"[" + b"{}," * 5_000_000 + b"{}]", "events.json holds more than 3,000,000 values"),
-        (b"[" + b'{"":0},' * 990_000 + b"{}]", "events.json, event 1: id: Field required"),
-        (('["' + "x" * 16_000_000 + '\N{GRINNING FACE}"]').encode(), "events.json, event 1: Input should be a valid"),
-        (b'[{"id":1,"title":"t","markets":[' + b"{}," * 4_999 + b"{}]}]", "event 1: markets.0.id: Field required"),
+        (lambda: b"[" + b"{}," * 20_000_000 + b"{}]", "events.json is larger than 16 MiB"),
+        (lambda: b"[" + b"{}," * 5_000_000 + b"{}]", "events.json holds more than 3,000,000 values"),
+        (lambda: b"[" + b'{"":0},' * 990_000 + b"{}]", "events.json, event 1: id: Field required"),
+        (
+            lambda: ('["' + "x" * 16_000_000 + '\N{GRINNING FACE}"]').encode(),
+            "events.json, event 1: Input should be a valid",
+        ),
+        (
+            lambda: b'[{"id":1,"title":"t","markets":[' + b"{}," * 4_999 + b"{}]}]",
+            "event 1: markets.0.id: Field required",
+        ),
     ],
 )
-def test_a_file_of_predibench_does_not_fill_the_memory(predibot: Predibot, content: bytes, said: str) -> None:
+def test_a_file_of_predibench_does_not_fill_the_memory(
+    predibot: Predibot, content: Callable[[], bytes], said: str
+) -> None:
     Path("day").mkdir()
-    Path("day/events.json").write_bytes(content)
+    Path("day/events.json").write_bytes(content())
     alone("predibench", "day", said=said)
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"table":"runs","x":[' + b"{}," * 20_000_000 + b"{}]}", "line 1: it is longer than 32 MiB"),
-        (b'{"table":"runs","x":[' + b"{}," * 10_000_000 + b"{}]}", "line 1: it holds more than 1,000,000 values"),
-        (b'{"table":"runs"' + b"".join(b',"%x":0' % n for n in range(499_000)) + b"}", "line 1: it has no run"),
-        (('{"table":"runs","x":"' + "x" * 33_000_000 + '\N{GRINNING FACE}"}').encode(), "line 1: it has no run"),
+        (lambda: b'{"table":"runs","x":[' + b"{}," * 20_000_000 + b"{}]}", "line 1: it is longer than 32 MiB"),
+        (
+            lambda: b'{"table":"runs","x":[' + b"{}," * 10_000_000 + b"{}]}",
+            "line 1: it holds more than 1,000,000 values",
+        ),
+        (lambda: b'{"table":"runs"' + b"".join(b',"%x":0' % n for n in range(499_000)) + b"}", "line 1: it has no run"),
+        (
+            lambda: ('{"table":"runs","x":"' + "x" * 33_000_000 + '\N{GRINNING FACE}"}').encode(),
+            "line 1: it has no run",
+        ),
     ],
 )
-def test_a_line_of_an_export_does_not_fill_the_memory(predibot: Predibot, content: bytes, said: str) -> None:
-    Path("all.jsonl").write_bytes(content)
+def test_a_line_of_an_export_does_not_fill_the_memory(
+    predibot: Predibot, content: Callable[[], bytes], said: str
+) -> None:
+    Path("all.jsonl").write_bytes(content())
     alone("ledger", "all.jsonl", said=said)
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"," * 60_000_000, "runs.csv, line 1: it is longer than 32 MiB"),
-        (b"," * 2_000_000, "runs.csv, line 1: it holds more than 1,000,000 values"),
-        (b'"' + (b"x" * 1_000_000 + b"\n") * 40, "runs.csv, line 34: a row is longer than 32 MiB"),
+        (lambda: b"," * 60_000_000, "runs.csv, line 1: it is longer than 32 MiB"),
+        (lambda: b"," * 2_000_000, "runs.csv, line 1: it holds more than 1,000,000 values"),
+        (lambda: b'"' + (b"x" * 1_000_000 + b"\n") * 40, "runs.csv, line 34: a row is longer than 32 MiB"),
     ],
 )
-def test_a_row_of_csv_does_not_fill_the_memory(in_exports: None, content: bytes, said: str) -> None:
-    Path("csv/runs.csv").write_bytes(content)
+def test_a_row_of_csv_does_not_fill_the_memory(in_exports: None, content: Callable[[], bytes], said: str) -> None:
+    Path("csv/runs.csv").write_bytes(content())
     alone("ledger", "csv", *NEW, said=said)
 
 

@@ -263,18 +263,18 @@ def test_a_broken_snapshot_is_named(make_archive: MakeArchive, tmp_path: Path, t
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"[" + b"{}," * 20_000_000 + b"{}]", "holds more than 3,000,000 values"),
-        (b"[" + b" " * 100_000_000 + b"]", "is larger than 64 MiB"),
-        (b"[" + b"9" * 3_000_000 + b"]", "is not whole JSON: a number has thousands of digits; take it out"),
-        (b"[" * 100_000, "is not whole JSON: it is nested too deeply"),
+        (lambda: b"[" + b"{}," * 20_000_000 + b"{}]", "holds more than 3,000,000 values"),
+        (lambda: b"[" + b" " * 100_000_000 + b"]", "is larger than 64 MiB"),
+        (lambda: b"[" + b"9" * 3_000_000 + b"]", "is not whole JSON: a number has thousands of digits; take it out"),
+        (lambda: b"[" * 100_000, "is not whole JSON: it is nested too deeply"),
     ],
     ids=["objects", "blanks", "digits", "depth"],
 )
 def test_no_file_of_an_archive_fills_the_memory(
-    make_archive: MakeArchive, tmp_path: Path, content: bytes, reason: str
+    make_archive: MakeArchive, tmp_path: Path, content: Callable[[], bytes], reason: str
 ) -> None:
     archive = make_archive()
-    (tmp_path / "snapshots" / snapshot_name(NOW) / "events.json").write_bytes(content)
+    (tmp_path / "snapshots" / snapshot_name(NOW) / "events.json").write_bytes(content())
     with pytest.raises(VenueChanged, match=reason) as caught:
         archive.events(NOW)
     assert "set_int_max_str_digits" not in str(caught.value)
