@@ -62,6 +62,8 @@ class ChatRequest:
     seed: int | None = None
     top_p: float | None = field(default=None, metadata=_LEFT_OUT)
     reasoning_effort: str | None = field(default=None, metadata=_LEFT_OUT)
+    answer: ToolSchema | None = field(default=None, metadata=_LEFT_OUT)
+    """What the text of the answer is, as a JSON object, where the model can be held to it."""
     max_searches: int | None = field(default=None, metadata=_LEFT_OUT)
     """How often a model that searches by itself may search or open a page, where it can be told; None is its own."""
 

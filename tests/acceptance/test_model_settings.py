@@ -107,7 +107,7 @@ def test_a_bot_without_settings_is_asked_and_stored_as_before_there_were_any(
 ) -> None:
     said = predibot("decide", recipe(provider, ""), *WORLD)
     (asked,) = provider.asked
-    assert set(asked.body) == {"model", "messages", "max_tokens"}
+    assert set(asked.body) == {"model", "messages", "max_tokens", "response_format"}
     assert said.document["decisions"][0]["notes"] == []
     (bot,) = [json.loads(line) for line in predibot("export", "--table", "bots").out.splitlines()]
     assert "settings" not in str(bot)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from predibot.agents.answer.reader import read_text, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
-from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed
+from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed, WordForm
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
 from predibot.games.answers import abstained
@@ -56,12 +56,13 @@ def run_one_shot(
     allowed_seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
     ends = clock() + allowed_seconds
     messages = [Message("user", prompt)]
+    schema = None if isinstance(form, WordForm) else form.schema
     complaint, repairs = "", form.repairs if isinstance(form, LastWordForm) else MAX_REPAIRS
     for _ in range(1 + MAX_REPAIRS):
         left_seconds = ends - clock()
         if left_seconds <= 0:
             return LoopResult(None, f"no answer within {allowed_seconds:g} seconds{_after(complaint)}")
-        request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed)
+        request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed, answer=schema)
         try:
             reply = model.chat(request, deadline_seconds=left_seconds)
         except BudgetSpent as error:

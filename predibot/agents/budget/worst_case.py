@@ -54,11 +54,13 @@ def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> i
     out since can only make it less.
     """
     whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _bytes_of_tools(request, before)
+    whole += _answer_bytes(request)
     if before is None or before.input_tokens * MOST_BYTES_A_TOKEN < sum(map(_text_bytes, before.request.messages)):
         return whole
     new_messages = (Counter(request.messages) - Counter(before.request.messages)).elements()
     new_tools = [tool for tool in request.tools if tool not in before.request.tools]
     added = REQUEST_TOKENS + sum(map(_message_bytes, new_messages)) + _tools_bytes(new_tools)
+    added += 0 if request.answer == before.request.answer else _answer_bytes(request)
     return min(whole, before.input_tokens + added)
 
 
@@ -124,6 +126,11 @@ def _message_bytes(message: Message) -> int:
 def _text_bytes(message: Message) -> int:
     """Return the length of a message's text in UTF-8."""
     return len(message.text.encode("utf-8", "surrogatepass"))
+
+
+def _answer_bytes(request: ChatRequest) -> int:
+    """Return how many tokens the schema of an answer can be at most, where its provider puts it into the prompt."""
+    return 0 if request.answer is None else MESSAGE_TOKENS + len(json.dumps(dict(request.answer.parameters)))
 
 
 def _bytes_of_tools(request: ChatRequest, before: Counted | None) -> int:

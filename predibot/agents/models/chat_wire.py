@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from predibot.agents.models.manners import STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
+from predibot.agents.models.manners import RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import (
     SETTINGS,
     ChatReply,
@@ -99,6 +99,9 @@ def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str
             for tool in request.tools
         )
         body["tools"] = [{"type": "function", "function": function} for function in functions]
+    if request.answer is not None:
+        schema = {"name": request.answer.name, "schema": dict(request.answer.parameters), "strict": False}
+        body[RESPONSE_FORMAT] = {"type": "json_schema", "json_schema": schema}
     if (choice := manners.tool_choice(request)) is not None:
         body[TOOL_CHOICE] = choice
     return body | {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}

@@ -18,9 +18,11 @@ MAX_TOKENS = "max_tokens"
 NEW_MAX_TOKENS = "max_completion_tokens"
 TOOL_CHOICE = "tool_choice"
 ANY_CALL = "required"
+RESPONSE_FORMAT = "response_format"
 _CHOICES = ("object", ANY_CALL, "auto", "none")
 """How a tool is forced, the surest first; from `auto` on it is only asked for."""
 _FORCING = re.compile(r"tool[_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_calling", re.IGNORECASE)
+_FORMAT = re.compile(r"format|schema|grammar|structured|json", re.IGNORECASE)
 _STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
 _SYSTEM = re.compile(r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}system\b", re.IGNORECASE)
 _ROLES = re.compile(r"\balternat|(?:un)?expected (?:last )?role|role\W{1,3}user\W{1,3}after", re.IGNORECASE)
@@ -92,6 +94,8 @@ class Manners:
             if self.choice != ANY_CALL:
                 left_out.append(TOOL_CHOICE)
                 messages.append(Message("user", f"Answer with a call of the tool {request.forced_tool}."))
+        if RESPONSE_FORMAT in self.refused:
+            changed["answer"] = None
         if self.without_system:
             messages = [replace(each, role="user") if each.role == "system" else each for each in messages]
         if self.most_tokens is not None:
@@ -245,6 +249,13 @@ def _roles(known: Manners, said: str, request: ChatRequest) -> Manners | None:
     return replace(known, user_after_tool=False) if is_news and _ROLES.search(said) else None
 
 
+def _format(known: Manners, said: str, request: ChatRequest) -> Manners | None:
+    """Learn that an answer is held to no schema; litellm forces a tool for it where there is no other way."""
+    is_news = request.answer is not None and RESPONSE_FORMAT not in known.refused
+    is_said = _FORMAT.search(said) or _FORCING.search(said)
+    return replace(known, refused=known.refused | {RESPONSE_FORMAT}) if is_news and is_said else None
+
+
 def _next_choice(known: Manners) -> Manners | None:
     after = _CHOICES[_CHOICES.index(known.choice) + 1 :]
     return replace(known, choice=after[0]) if after else None
@@ -258,4 +269,5 @@ _LESSONS: tuple[Callable[[Manners, str, ChatRequest], Manners | None], ...] = (
     _forcing,
     _system,
     _roles,
+    _format,
 )

@@ -66,6 +66,15 @@ def test_a_tool_that_is_new_counts_although_the_rest_was_counted() -> None:
     assert input_tokens_bound(ChatRequest(messages, (PING,)), before) < 200
 
 
+def test_the_schema_of_an_answer_counts_once() -> None:
+    asked = ChatRequest((Message("user", "?"),), answer=PING)
+    plain = ChatRequest(asked.messages)
+    schema_bytes = len(json.dumps(dict(PING.parameters)))
+    assert input_tokens_bound(asked) >= input_tokens_bound(plain) + schema_bytes
+    assert input_tokens_bound(asked, counted(asked, Usage(50, 5))) < 50 + schema_bytes + 64
+    assert input_tokens_bound(asked, counted(plain, Usage(20, 5))) > 20 + schema_bytes
+
+
 def test_a_count_that_cannot_be_true_is_not_believed() -> None:
     request = ChatRequest((Message("user", "word " * 1_000),))
     assert input_tokens_bound(request, Counted(request, 1, 0)) == input_tokens_bound(request)

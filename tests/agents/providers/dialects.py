@@ -116,6 +116,12 @@ def needs_stream(body: Body) -> Said | None:
     return None if body.get("stream") else refusal(words, code="invalid_parameter_error")
 
 
+def no_schema(body: Body) -> Said | None:
+    """Refuse an answer that is held to a schema: DeepSeek (inspect_ai #4916)."""
+    words = "This response_format type is unavailable now"
+    return refusal(words) if body.get("response_format", {}).get("type") == "json_schema" else None
+
+
 def no_seed(body: Body) -> Said | None:
     """Refuse a seed in a list: Google's compatible address."""
     message = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
@@ -188,6 +194,7 @@ DIALECTS: Mapping[str, Dialect] = {
         (
             no_forced_tool("Thinking mode does not support this tool_choice"),
             wants_reasoning("The `reasoning_content` in the thinking mode must be passed back to the API."),
+            no_schema,
         ),
         {"reasoning_content": THOUGHT},
         litellm="deepseek/deepseek-v4-pro",

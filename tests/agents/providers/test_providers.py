@@ -15,7 +15,7 @@ from predibot.domain.decision import Decision
 from predibot.domain.terms import ModelSettings, ReasoningEffort
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.net.api_keys import ApiKeys
-from predibot.plugins.strategies import load_strategy, spec_of
+from predibot.plugins.strategies import StrategySpec, load_strategy, spec_of
 from tests.agents.clients import HELLO, PING, Clock, retry_of
 from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider
 from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
@@ -25,9 +25,19 @@ HELD = "DEEPSEEK DASHSCOPE MOONSHOT MISTRAL GROQ HOSTED_VLLM ANTHROPIC GEMINI OP
 KEYS = {f"{name}_API_KEY": "sk-1" for name in HELD.split()}
 
 
+ONE_SHOT = spec_of("one_shot", {"model": "m"})
+
+
 def decided(model: ChatModel, effort: ReasoningEffort | None = None, **arguments: object) -> tuple[Decision, list[str]]:
     """Return what a tool agent decides with a model, and what it searched for."""
     strategy = spec_of("tool_agent", {"model": "m", "min_pages": 0, **arguments})
+    return decided_by(strategy, model, effort)
+
+
+def decided_by(
+    strategy: StrategySpec, model: ChatModel, effort: ReasoningEffort | None = None
+) -> tuple[Decision, list[str]]:
+    """Return what a strategy decides with a model, and what it searched for."""
     settled = OpenedModels(strategy, lambda _: model, ModelSettings(reasoning_effort=effort))
     searched: list[str] = []
 
@@ -84,6 +94,21 @@ def test_at_its_last_step_it_hands_in_its_answer(name: str, client: str, monkeyp
     assert (searched, decision.notes[-1:]) == (list(SEARCHES[:1]), ("under_researched",))
 
 
+@pytest.mark.parametrize(("name", "client"), WAYS, ids=[" by ".join(way) for way in WAYS])
+def test_one_prompt_is_answered_in_the_schema_where_that_is_taken(
+    name: str, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with provider(DIALECTS[name]) as server:
+        model = opened(server, client, monkeypatch)
+        for _ in range(2):
+            decided_by(ONE_SHOT, model)
+    formats = [
+        body["response_format"]["json_schema"]["schema"] for body in server.answered if "response_format" in body
+    ]
+    assert formats == ([] if name == "deepseek" else [context().form().schema.parameters] * 2)
+    assert len([body for body in server.refused if "response_format" in body]) <= 2
+
+
 NATIVE: dict[str, tuple[type[Native], str, str, str]] = {
     "anthropic": (Anthropic, "anthropic/claude-sonnet-4-5", "ANTHROPIC_API_BASE", ""),
     "gemini": (Gemini, "gemini/gemini-3-pro-preview", "GEMINI_API_BASE", ""),
@@ -104,6 +129,7 @@ def test_an_agent_decides_by_a_dialect_that_litellm_speaks(
         model = LiteLLMModel(model_name, keys=ApiKeys(KEYS), retry=retry_of(Clock()))
         decision, searched = decided(model, effort, max_steps=steps)
         assert len(server.refused) <= 4
+        decided_by(ONE_SHOT, model, effort)
     assert searched == list(SEARCHES[: min(2, steps - 1)])
     assert "without tools" not in decision.notes
 
