@@ -44,9 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave rooms that are not quick."""
-    is_room = collection_path.parent == Path(__file__).parent and collection_path.name in ROOMS
-    return True if is_room and config.getoption("quick", False) else None
+    """Leave rooms that are not quick, and benchmarks where none is asked for, as loading them takes seconds."""
+    if collection_path.parent != Path(__file__).parent:
+        return None
+    is_left = collection_path.name == "benchmarks" and "not benchmark" in config.getoption("markexpr")
+    is_slow = collection_path.name in ROOMS and config.getoption("quick", False)
+    return True if is_left or is_slow else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
