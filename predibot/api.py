@@ -347,6 +347,7 @@ def decide(
     max_markets: int | None = None,
     retry: Collection[Retry] = (),
     new_run: bool = False,
+    strict: bool = False,
     listener: ProgressListener | None = None,
 ) -> DecideView:
     """Choose or resume the run of the slot, make every decision that is missing, and return what `decide` shows.
@@ -367,10 +368,12 @@ def decide(
         max_markets: Most markets of an event; 0 for all.
         retry: `failed`, `abstained` or both: try those decisions again at once.
         new_run: Whether to start another run in the same slot.
+        strict: Whether to begin nothing where a single bot cannot play, as its key is not set.
         listener: Told of each decision, from several threads.
 
     Raises:
-        UsageError: If an argument or the recipe cannot be used; `RecipeError` says where the recipe is wrong.
+        UsageError: If an argument or the recipe cannot be used, or no bot with a model can play; `RecipeError` says
+            where the recipe is wrong.
         RunConflict: If the slot's run was made with another recipe, venue or limits.
         VenueError: If the venue's list could not be read whole.
         LedgerError: If the ledger fails; what is recorded stays.
@@ -382,6 +385,7 @@ def decide(
         asked.overrides,
         event_id=event,
         new_run=new_run,
+        strict=strict,
         beside="give new_run=True",
         retry=_retries(retry),
     )

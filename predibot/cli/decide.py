@@ -48,6 +48,9 @@ def decide(
     start_cohort: Annotated[
         bool, typer.Option("--start-cohort", help="start the cohort of this week, if it has not started")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="begin nothing where a bot cannot play: no key, no server, no such model")
+    ] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
     log_file: options.LogFile = None,
@@ -78,6 +81,7 @@ def decide(
         new_run=new_run,
         retry=options.retry(retry),
         start_cohort=start_cohort,
+        strict=strict,
     )
     if dry_run:
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)

@@ -1,31 +1,43 @@
 """`predibot doctor`: whether everything predibot needs is there."""
 
 from dataclasses import asdict, replace
+from typing import Annotated
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED, secrets_here
 
+_Recipe = Annotated[
+    str | None,
+    typer.Argument(metavar="[RECIPE]", help="ask each model of this recipe one question too, which costs a little"),
+]
 
-def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
+
+def doctor(recipe: _Recipe = None, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
     from predibot.config import load_settings
-    from predibot.jobs.doctor import check_all
+    from predibot.jobs.doctor import check_all, check_recipe
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=False)
     hidden = secrets_here().hidden
-    found = check_all(load_settings(), ledger or DEFAULT_LEDGER)
+    settings = load_settings()
+    models, of_models = ((), ()) if recipe is None else check_recipe(recipe, settings, options.wall_clock)
     # A plug-in may quote a key where it fails, and an address may hold one.
-    checks = [replace(check, seen=hidden(check.seen)) for check in found]
+    checks = [
+        replace(check, seen=hidden(check.seen))
+        for check in (*check_all(settings, ledger or DEFAULT_LEDGER), *of_models)
+    ]
     failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
     code = FAILED if failed else DONE
     if json:
         error = {"error": {"kind": "CheckFailed", "message": "; ".join(failed)}} if failed else {}
-        output.print_document({**error, "checks": [asdict(check) for check in checks]}, exit_code=code)
+        told = [asdict(replace(model, problem=hidden(model.problem))) for model in models]
+        document = {**error, "checks": [asdict(check) for check in checks], "models": told}
+        output.print_document(document, exit_code=code)
     else:
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
         columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))

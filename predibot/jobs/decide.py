@@ -127,6 +127,7 @@ def decide(
         processes: Who does the work besides; left out, threads of this process.
 
     Raises:
+        UsageError: If no bot with a model can play, or one cannot and `request.strict` says that all must.
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
         VenueError: If the venue's list could not be read whole.
         LedgerError: If the ledger fails; what is recorded stays.
@@ -135,7 +136,8 @@ def decide(
     began = time.monotonic()
     bots = request.recipe.bots
     agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
-    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
+    unplayable = {} if agents is None else agents.look_at_models(bots)
+    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener, unplayable=unplayable)
     if isinstance(run, RunPlan):
         has_session = not without_session(request, opened)
         return DecideReport(run, (), (), run.notes, time.monotonic() - began, has_session=has_session)
@@ -148,6 +150,8 @@ def decide(
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
         agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
+        if agents is not None:
+            agents.look_at_models(bots)
     plans = [bot_plan(bot) for bot in bots]
     bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
     worker = make_worker(

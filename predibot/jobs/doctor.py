@@ -4,18 +4,19 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from predibot._folders import folders_from_environment
 from predibot.config import Settings
 from predibot.environment import api_keys_present
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.notify.open_channels import open_channels
+from predibot.jobs.requested_recipe import asked_recipe
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
@@ -25,6 +26,9 @@ from predibot.plugins.strategies import strategies
 from predibot.plugins.tools import tool_infos
 from predibot.plugins.venues import probes, venue_problems
 from predibot.version import __version__
+
+if TYPE_CHECKING:
+    from predibot.jobs.deciding.model_checks import ModelCheck
 
 Verdict = Literal["ok", "warning", "failed"]
 _SECONDS = 5.0
@@ -53,6 +57,27 @@ def check_all(settings: Settings, ledger: str) -> tuple[Check, ...]:
         *_notify(settings),
         Check("keys", "ok", f"set: {', '.join(keys)}" if keys else "no API key is set; the baselines need none"),
     )
+
+
+def check_recipe(
+    recipe: str, settings: Settings, clock: Callable[[], datetime]
+) -> tuple[tuple["ModelCheck", ...], tuple[Check, ...]]:
+    """Return what is known of the models of a recipe, each asked one question, as it is and as one check a bot.
+
+    Raises:
+        RecipeError: If there is no such recipe, or it has a mistake.
+    """
+    # Clients of models cost half a second, which only this pays.
+    from predibot.jobs.deciding.model_checks import check_models
+
+    asked = asked_recipe(recipe, overrides={})
+    try:
+        models = check_models(asked.recipe, settings, clock)
+    except PredibotError as error:
+        return (), (Check(f"recipe {asked.recipe.name}", "failed", str(error)),)
+    return models, tuple(
+        Check(f"bot {each.bot}", "failed" if each.problem else "ok", each.seen) for each in models
+    ) or (Check(f"recipe {asked.recipe.name}", "ok", "no bot has a model"),)
 
 
 def _ledger(address: str) -> Check:

@@ -202,6 +202,10 @@ class ApiKeys:
                 return host_of(base) if "://" in base else f"the address in {variable}"
         return _OWN_HOSTS.get(provider, (f"the host litellm has for {provider}",))[0]
 
+    def is_own_host(self, provider: str, place: str) -> bool:
+        """Return whether a place is one of a provider's own hosts, all of which want a key."""
+        return place in _OWN_HOSTS.get(provider, ())
+
     def _require_set(self, name: str) -> None:
         if not self.values.get(name):
             raise UsageError(f"credential {name} is not set; set it in the environment, or take it out of the recipe")

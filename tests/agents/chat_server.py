@@ -41,6 +41,8 @@ class ChatServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 256
+    says_of_models = False
+    """Whether it has a page for each model; else 404 is answered there, and no request noted."""
 
     def __init__(self, script: Sequence[Said]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -74,6 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a request."""
+        if self.command == "GET" and "/models/" in self.path and not self.server.says_of_models:
+            self.send_error(404)
+            return
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         said = self.server.next(Asked(self.path, dict(self.headers), body, self.command))
         if said.act is not None:

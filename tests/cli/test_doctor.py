@@ -1,15 +1,18 @@
 """`predibot doctor`: one check a line, keys by name only."""
 
+import json
 import os
 import re
 import tempfile
 import threading
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import Predibot, said_here
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json, tool_call
 from tests.cli.conftest import WORLD
 
 NOBODY = 65_534
@@ -129,3 +132,63 @@ def test_a_list_that_is_to_be_switched_off_is_a_warning(predibot: Predibot, monk
     gamma = next(check for check in said.document["checks"] if check["name"] == "host gamma")
     assert gamma["verdict"] == "warning"
     assert "this address ends: Sat, 01 May 2027" in gamma["seen"]
+
+
+class _Models(ChatServer):
+    """Some models, each with a manner of its own."""
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and answer it."""
+        self.asked.append(asked)
+        thinking = json.loads(tool_call().body)
+        thinking["usage"]["completion_tokens_details"] = {"reasoning_tokens": 4}
+        said = {"calls": tool_call(), "talks": completion("pong"), "thinks": said_json(thinking)}
+        return said.get(asked.body["model"], error(401, "wrong key sk-PLANTED-0123456789"))
+
+
+def _agent(name: str, more: str, *, strategy: str = "tool_agent") -> str:
+    return (
+        f'[[bots]]\nname = "{name}_{strategy}"\nstrategy = "{strategy}"\nmodel = "openai/{name}"\n{more}\n'
+        "price_usd_per_million_tokens = 1\n"
+    )
+
+
+def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ACME_API_KEY", "sk-PLANTED-0123456789")
+    with chat_server(completion()) as server:
+        server.__class__ = _Models
+        at = f'base_url = "{server.base_url}"'
+        bots = "".join(_agent(name, at) for name in ("calls", "thinks", "talks"))
+        bots += _agent("keyless", f'{at}\ncredential = "NO_API_KEY"', strategy="one_shot")
+        bots += _agent("talks", at, strategy="one_shot") + _agent("refuses", f'{at}\ncredential = "ACME_API_KEY"')
+        (tmp_path / "r.toml").write_text(f'venue = "sandbox"\n{bots}[[bots]]\nstrategy = "market_price"\n')
+        said = predibot("doctor", "r.toml", "--json")
+        asked = Counter(request.body["model"] for request in server.asked)
+        screen = predibot("doctor", "r.toml").out
+    models = {each.pop("bot"): each for each in said.document["models"]}
+    assert (said.code, asked) == (1, {"calls": 1, "thinks": 1, "talks": 2, "refuses": 1})
+    told = {bot: (each["calls_tools"], each["thinks"], bool(each["problem"])) for bot, each in models.items()}
+    assert told == {
+        "calls_tool_agent": (True, False, False),
+        "thinks_tool_agent": (True, True, False),
+        "talks_tool_agent": (False, False, True),
+        "talks_one_shot": (False, False, False),
+        "keyless_one_shot": (None, None, True),
+        "refuses_tool_agent": (None, None, True),
+    }
+    assert models["calls_tool_agent"]["input_usd_per_million_tokens"] == 1.0
+    assert models["calls_tool_agent"]["cost_usd"] == pytest.approx(25e-6)
+    assert "openai/calls: calls tools, did not think, schema unknown, $1 and $1" in " ".join(screen.split())
+    assert "PLANTED" not in said.out + screen
+
+
+def test_a_recipe_that_could_not_be_played_is_a_check_that_fails(predibot: Predibot, tmp_path: Path) -> None:
+    limit = "[limits.run]\nusd = 1\n"
+    agent = _agent("calls", 'base_url = "http://127.0.0.1:1/v1"').replace("price_usd_per_million_tokens = 1\n", "")
+    (tmp_path / "r.toml").write_text(f'venue = "sandbox"\n{limit}{agent}')
+    said = predibot("doctor", "r.toml", "--json")
+    assert (said.code, said.document["models"]) == (1, [])
+    assert "recipe r: " in said.document["error"]["message"]
+    assert predibot("doctor", "no_such_recipe").code == 1

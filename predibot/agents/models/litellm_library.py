@@ -135,7 +135,30 @@ def table_most_tokens(name: str) -> int | None:
     Args:
         name: As litellm calls the model.
     """
-    most = _entry(loaded_litellm().model_cost, name).get("max_output_tokens")
+    return _tokens(name, "max_output_tokens")
+
+
+def table_context_tokens(name: str) -> int | None:
+    """Return the longest conversation that a model reads by litellm's table, or None where it does not know.
+
+    Args:
+        name: As litellm calls the model.
+    """
+    return _tokens(name, "max_input_tokens")
+
+
+def table_takes_schema(name: str) -> bool | None:
+    """Return whether a model can be held to a JSON schema by litellm's table, or None where it does not know.
+
+    Args:
+        name: As litellm calls the model.
+    """
+    takes = _entry(loaded_litellm().model_cost, name).get("supports_response_schema")
+    return takes if isinstance(takes, bool) else None
+
+
+def _tokens(name: str, what: str) -> int | None:
+    most = _entry(loaded_litellm().model_cost, name).get(what)
     return most if isinstance(most, int) and most > 0 else None
 
 

@@ -83,6 +83,8 @@ class Destination:
     key_name: str | None
     """None where no key is sent."""
     key_is_set: bool
+    needs_key: bool = False
+    """Whether nobody is answered there without one, as far as is known."""
 
 
 def model_destination(
@@ -99,12 +101,13 @@ def model_destination(
         return Destination(host_of(base_url), key_name, key is not None)
     if asked_for_reports(name, base_url, client):
         provider, host = "openai", host_of(OPENAI_URL)
-        key = _background_key(keys, base_url, key_name)
+        key = _background_key(keys, None, key_name)
     else:
         provider = provider_of(name)
         host = keys.place_of(provider)
         key = litellm_key(provider, keys, base_url=base_url, key_name=key_name)
-    return Destination(host, key_names(provider)[0] if key is None else key.name, key is not None)
+    name_of_key = key_names(provider)[0] if key is None else key.name
+    return Destination(host, name_of_key, key is not None, needs_key=keys.is_own_host(provider, host))
 
 
 def _background_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:

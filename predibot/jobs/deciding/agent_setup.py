@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from predibot.agents.budget.account import Account, MemoryAccount
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price, require_price
+from predibot.agents.models.availability import why_unavailable
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.litellm_library import table_most_tokens
 from predibot.agents.models.metered import MeteredModel
@@ -83,6 +85,8 @@ class AgentSetup:
     """The most calls at once to one provider, by all processes of the ledger."""
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
+    unplayable: dict[str, str] = field(default_factory=dict)
+    """By the names of bots why they cannot play, as far as somebody looked."""
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
     _rooms: dict[tuple[str, ModelTerms], Room] = field(default_factory=dict)
@@ -122,13 +126,33 @@ class AgentSetup:
                     f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
                 )
             try:
-                self.model_destinations(bot)
                 for name in bot.needs.tools:
                     self._tool_plugin(name)
-            except (UsageError, ModelRefused) as error:
+            except UsageError as error:
                 raise UsageError(f"bot {bot.name!r}: {error}") from None
             if WEB_SEARCH in bot.needs.tools:
                 self._check_search(bot)
+
+    def look_at_models(self, bots: Sequence[BotSpec]) -> Mapping[str, str]:
+        """Return by name why bots cannot play, whose decisions will fail for it; only those that cannot.
+
+        Nothing is spent on it; see `why_unavailable`. Each model is looked at once, all at the same time.
+        """
+        models = dict.fromkeys((need.name, bot.terms) for bot in bots for need in bot.needs.models)
+        with ThreadPoolExecutor(max(1, len(models))) as pool:
+            found = dict(zip(models, pool.map(self._why_unavailable, models), strict=True))
+        for bot in bots:
+            if why := next(filter(None, (found[need.name, bot.terms] for need in bot.needs.models)), ""):
+                self.unplayable[bot.name] = why
+        return self.unplayable
+
+    def _why_unavailable(self, model: tuple[str, ModelTerms]) -> str:
+        name, terms = model
+        if name.startswith(SANDBOX_MODELS):
+            return ""
+        return why_unavailable(
+            name, keys=self.keys, base_url=terms.base_url, key_name=terms.credential, client=terms.client
+        )
 
     def price(self, bot: BotSpec, model: str) -> Price | None:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
@@ -144,9 +168,23 @@ class AgentSetup:
         """Return how long the answers of a bot's model may be, which all its decisions share."""
         with self._lock:
             if (model, bot.terms) not in self._rooms:
-                is_known = self._base_url(model, bot.terms) is None
-                self._rooms[model, bot.terms] = Room(table_most_tokens(model) if is_known else None)
+                most_tokens = table_most_tokens(model) if self.is_in_table(bot, model) else None
+                self._rooms[model, bot.terms] = Room(most_tokens)
             return self._rooms[model, bot.terms]
+
+    def is_in_table(self, bot: BotSpec, model: str) -> bool:
+        """Return whether litellm's table may say something of a bot's model: a server of one's own is not in it."""
+        return self._base_url(model, bot.terms) is None
+
+    def opened_model(self, bot: BotSpec, model: str) -> ChatModel:
+        """Return a bot's model with its settings, held to no budget."""
+        opened = OpenedModels(
+            bot.strategy,
+            lambda name: self._model(name, bot.terms),
+            bot.terms.settings,
+            lambda name: self.room(bot, name),
+        )
+        return opened(model)
 
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
@@ -196,7 +234,13 @@ class AgentSetup:
         events: Sequence[Event],
         listener: Callable[[int, Step], None] | None = None,
     ) -> Context:
-        """Return a context with what the bot decides on these events with; for one thread and one decision."""
+        """Return a context with what the bot decides on these events with; for one thread and one decision.
+
+        Raises:
+            UsageError: If a model of the bot cannot be asked, as far as somebody looked.
+        """
+        if why := self.unplayable.get(bot.name):
+            raise UsageError(why)
         now = context.now
         trace = Trace(self.keys.secrets(), untrusted_mark=context.untrusted_mark)
         trace.listener = listener

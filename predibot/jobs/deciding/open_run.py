@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from predibot.contracts import DataSetVenue, ItemGame, OpenVenue, ProgressListener, SessionVenue
@@ -45,6 +46,8 @@ class RunRequest:
     """Decisions made later are in no score."""
     start_cohort: bool = False
     """Whether the cohort of the week is started, in whichever hour of it the run is."""
+    strict: bool = False
+    """Whether nothing is begun where a single bot cannot play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,31 @@ def open_run(
     opened: OpenVenue,
     clock: Callable[[], datetime],
     listener: ProgressListener,
+    unplayable: Mapping[str, str] = MappingProxyType({}),
 ) -> OpenRun | RunPlan:
     """Return the run of the request's slot: the one in the ledger, or one chosen now.
+
+    None is begun where no bot with a model can play.
 
     Where no event of a live venue keeps the rules, what would have been stored is returned, and is not: a venue in
     trouble can look like that, and a run without events would stand for the whole slot. Neither is a daily run on a
     day without trading.
 
+    Args:
+        request: What is asked for.
+        store: The ledger.
+        opened: The venue.
+        clock: The instant it is.
+        listener: Told how far it is.
+        unplayable: By the names of bots why they cannot play.
+
     Raises:
+        UsageError: If too many bots cannot play.
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
         VenueError: If the venue's list could not be read whole.
     """
+    if unplayable and request.strict:
+        raise UsageError(f"{_reasons(unplayable)}. Without --strict the others play")
     slot_at, key = _slot(request, opened)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     is_of_weeks = request.slot_at is None and not request.recipe.every % _WEEK
@@ -96,6 +113,8 @@ def open_run(
     first = next((run for run in held if run.key == key), None)
     if first is not None and not request.new_run:
         raise RunConflict(_conflict(first, request, opened))
+    if unplayable and all(bot.name in unplayable for bot in request.recipe.bots if bot.needs.models):
+        raise UsageError(f"no bot with a model can play, so nothing is begun: {_reasons(unplayable)}")
     keys = (numbered(key, number) for number in count(1))
     plan = _plan(
         request,
@@ -114,6 +133,10 @@ def open_run(
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
     return OpenRun(stored, _events(store, stored), resumed=False, notes=stored.notes)
+
+
+def _reasons(unplayable: Mapping[str, str]) -> str:
+    return "; ".join(f"{bot}: {why}" for bot, why in unplayable.items())
 
 
 def without_session(request: RunRequest, opened: OpenVenue) -> str:

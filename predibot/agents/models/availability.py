@@ -1,0 +1,49 @@
+"""Whether a model can be asked at all, as far as that is known before anything is spent on it."""
+
+from urllib.parse import quote
+
+from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.failures import failure_of_status
+from predibot.agents.models.manners import error_words
+from predibot.agents.models.open_model import ClientName, model_destination
+from predibot.errors import ModelRefused, UsageError
+from predibot.net.api_keys import ApiKeys
+from predibot.net.failures import AnswerLost, TryAgain, one_line
+
+CHECK_SECONDS = 5.0
+_NO_LEAVE = ("scope", "permission")
+"""In what a provider says to a key that may be used, and may not list models."""
+
+
+def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName) -> str:
+    """Return why a model cannot be asked, and what to fix; nothing where it can, or where only asking it would tell.
+
+    A server of the user's own is asked for the model by name, which costs nothing. Providers of litellm are not
+    asked: of them only a key that is missing is known.
+
+    Source: OpenAI's "Retrieve model", `GET /models/{model}`. Servers that have no such page answer 404 without naming
+    the model, which says nothing of it.
+    """
+    try:
+        at = model_destination(name, keys=keys, base_url=base_url, key_name=key_name, client=client)
+        if base_url is None:
+            return "" if at.key_is_set or not at.needs_key else f"{name} needs a key; set {at.key_name}"
+        endpoint = Endpoint(base_url, key=keys.named(key_name, base_url) if key_name else None)
+    except (UsageError, ModelRefused) as error:
+        return str(error)
+    sent_name = name.removeprefix("openai/")
+    try:
+        received = endpoint.ask("GET", f"/models/{quote(sent_name)}", seconds=CHECK_SECONDS)
+    except (AnswerLost, ModelRefused):
+        return ""
+    except TryAgain as error:
+        return f"{error}; start the server, or fix base_url"
+    finally:
+        endpoint.close()
+    said = error_words(received.text())
+    is_refused = received.status == 401 and not any(word in said.lower() for word in _NO_LEAVE)
+    is_unknown = received.status == 404 and sent_name in said and f"models/{quote(sent_name)}" not in said
+    if not is_refused and not is_unknown:
+        return ""
+    words = f"{endpoint.host} answered {received.status} {one_line(said)!r}"
+    return str(failure_of_status(received.status, words, key_name=endpoint.key_name))

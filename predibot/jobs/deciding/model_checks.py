@@ -1,0 +1,132 @@
+"""Checks of models: what one question to each model of a recipe tells, before anybody decides with it."""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+
+from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.litellm_library import table_context_tokens, table_takes_schema
+from predibot.agents.models.tool_support import ToolProbe
+from predibot.config import Settings
+from predibot.contracts import ChatModel, ModelNeed
+from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.errors import PredibotError
+from predibot.jobs.deciding.agent_setup import AgentSetup
+from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.jobs.open_venue import open_venue
+from predibot.recipe.recipe import BotSpec, Recipe
+
+_TOOLS = {True: "calls tools", False: "calls no tools", None: "may call tools"}
+_THINKS = {True: "thinks", False: "did not think", None: "thinking unknown"}
+_SCHEMA = {True: "takes a schema", False: "takes no schema", None: "schema unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheck:
+    """What is known of a bot's model; None is what nobody said."""
+
+    bot: str
+    model: str
+    problem: str = ""
+    """Why the bot cannot play with it, and what to fix."""
+    calls_tools: bool | None = None
+    thinks: bool | None = None
+    """Whether it thought before it answered the question."""
+    takes_schema: bool | None = None
+    """Whether it can be held to a JSON schema, by litellm's table; of a server of the user's own that is not known."""
+    input_usd_per_million_tokens: float | None = None
+    output_usd_per_million_tokens: float | None = None
+    context_tokens: int | None = None
+    """The longest conversation that it reads, by the same table."""
+    cost_usd: float | None = 0.0
+    """Of the question; None where a part is unknown."""
+
+    @property
+    def seen(self) -> str:
+        """Return it as a sentence."""
+        usd = (self.input_usd_per_million_tokens, self.output_usd_per_million_tokens)
+        told = (
+            _TOOLS[self.calls_tools],
+            _THINKS[self.thinks],
+            _SCHEMA[self.takes_schema],
+            "price unknown" if None in usd else f"${usd[0]:g} and ${usd[1]:g} a million tokens in and out",
+            "context unknown" if self.context_tokens is None else f"context of {self.context_tokens:,} tokens",
+            "cost of asking unknown" if self.cost_usd is None else f"asking cost ${self.cost_usd:.6f}",
+        )
+        return self.problem or f"{self.model}: {', '.join(told)}"
+
+
+def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetime]) -> tuple[ModelCheck, ...]:
+    """Return what each model of a recipe's bots answers to a question with one tool, which costs a little.
+
+    No budget is held to: who asks for it means it. Bots that name a model with the same settings share the question.
+    Models that write reports in the background are not asked.
+
+    Raises:
+        PredibotError: If the venue cannot be opened, or a bot could not keep to its budget.
+    """
+    with open_venue(recipe.venue, settings, as_of=None, purpose="decide", clock=clock) as opened:
+        agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=None)
+        if agents is None:
+            return ()
+        agents.look_at_models(recipe.bots)
+        models = {(need.name, bot.terms): bot for bot in recipe.bots for need in bot.needs.models}
+        with ThreadPoolExecutor(max(1, len(models))) as pool:
+            asked = pool.map(lambda model: _Question.asked(agents, models[model], model[0]), models)
+            answers = dict(zip(models, asked, strict=True))
+        return tuple(
+            _checked(agents, bot, need, answers[need.name, bot.terms])
+            for bot in recipe.bots
+            for need in {each.name: each for each in bot.needs.models}.values()
+        )
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class _Question:
+    """A model that is asked whether it calls tools, with its answers."""
+
+    name: str
+    """As recipes call it."""
+    opened: Callable[[], ChatModel]
+    replies: list[ChatReply] = field(default_factory=list)
+    why_no_tools: str = ""
+    problem: str = ""
+    """Why there is no answer."""
+
+    @classmethod
+    def asked(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_Question":
+        """Return the question with its answers; none where nobody can be asked, or it would be dear."""
+        question = cls(name, partial(agents.opened_model, bot, name))
+        if bot.name in agents.unplayable or works_in_background(name):
+            return question
+        try:
+            question.why_no_tools = ToolProbe().why_no_tools(question)
+        except PredibotError as error:
+            question.problem = str(error)
+        return question
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's answer, which is kept."""
+        self.replies.append(self.opened().chat(request, deadline_seconds=deadline_seconds))
+        return self.replies[-1]
+
+
+def _checked(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Question) -> ModelCheck:
+    replies, why = question.replies, question.why_no_tools
+    is_in_table, price = agents.is_in_table(bot, need.name), agents.price(bot, need.name)
+    costs = [reply.cost.usd for reply in replies]
+    return ModelCheck(
+        bot.name,
+        need.name,
+        agents.unplayable.get(bot.name) or question.problem or (why if need.tools else ""),
+        calls_tools=False if why else any(reply.message.tool_calls for reply in replies) or None,
+        thinks=any(reply.thought for reply in replies) if replies else None,
+        takes_schema=table_takes_schema(need.name) if is_in_table else None,
+        input_usd_per_million_tokens=None if price is None else price.input_usd_per_million_tokens,
+        output_usd_per_million_tokens=None if price is None else price.output_usd_per_million_tokens,
+        context_tokens=table_context_tokens(need.name) if is_in_table else None,
+        cost_usd=None if None in costs else math.fsum(filter(None, costs)),
+    )
