@@ -128,6 +128,7 @@ def run_now(
         datetime | None,
         typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest"),
     ] = None,
+    retry: options.Retry = None,
     executor: options.Executor = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
@@ -143,7 +144,14 @@ def run_now(
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     pool = parse_executor(executor) if executor else None
-    row = play_as_asked(recipe, caller, ledger=ledger or DEFAULT_LEDGER, slot_at=slot, executor=pool)
+    row = play_as_asked(
+        recipe,
+        caller,
+        ledger=ledger or DEFAULT_LEDGER,
+        slot_at=slot,
+        executor=pool,
+        retry=options.retry(retry),
+    )
     if json:
         output.print_document(slot_document(row))
     else:

@@ -16,6 +16,7 @@ from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
@@ -29,6 +30,7 @@ def play_slot(
     ledger: str,
     caller: Caller,
     executor: ExecutorSpec | None = None,
+    retry: frozenset[Retry] = frozenset(),
 ) -> Played:
     """Make every decision of a slot that is missing, store new prices, and evaluate where nobody did that day.
 
@@ -42,6 +44,7 @@ def play_slot(
         ledger: Its URL.
         caller: Whose settings and clock it is, and who hears of each decision.
         executor: Who does the work; left out, threads of this process.
+        retry: What is tried again at once, because somebody asks for it.
 
     Returns:
         What it came to; an error that predibot has words for is a failed slot.
@@ -49,7 +52,12 @@ def play_slot(
     asked, settings = recipe.asked, caller.settings()
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
     request = RunRequest(
-        asked.recipe, asked.digest, asked.overrides, slot_at=slot_at, deadline_at=slot_at + recipe.schedule.deadline
+        asked.recipe,
+        asked.digest,
+        asked.overrides,
+        slot_at=slot_at,
+        deadline_at=slot_at + recipe.schedule.deadline,
+        retry=retry,
     )
     venue, paces = asked.recipe.venue, SharedPaces()
     paces.store = store

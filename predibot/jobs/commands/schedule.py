@@ -25,6 +25,7 @@ from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import MINUTE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.slots import (
     StoredSlot,
     add_schedule,
@@ -192,6 +193,7 @@ def play_as_asked(
     ledger: str,
     slot_at: datetime | None = None,
     executor: ExecutorSpec | None = None,
+    retry: frozenset[Retry] = frozenset(),
 ) -> StoredSlot:
     """Play a slot of a recipe now, and return what came of it.
 
@@ -201,6 +203,7 @@ def play_as_asked(
         ledger: Its URL.
         slot_at: Which slot; left out, as `Scheduled.slot_to_play`.
         executor: Who decides; left out, threads of this process.
+        retry: What of it is tried again at once.
 
     Raises:
         UsageError: If the recipe has no schedule, another process plays the slot, or it is still to come.
@@ -218,7 +221,7 @@ def play_as_asked(
         slot_at = slot_at or recipe.slot_to_play(store, now)
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
-        return _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
+        return _played_and_kept(recipe, slot_at, caller, store, ledger, executor, retry)
 
 
 def play_in_process(
@@ -230,9 +233,15 @@ def play_in_process(
 
 
 def _played_and_kept(
-    recipe: Scheduled, slot_at: datetime, caller: Caller, store: Store, ledger: str, executor: ExecutorSpec | None
+    recipe: Scheduled,
+    slot_at: datetime,
+    caller: Caller,
+    store: Store,
+    ledger: str,
+    executor: ExecutorSpec | None,
+    retry: frozenset[Retry] = frozenset(),
 ) -> StoredSlot:
-    play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
+    play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor, retry=retry)
     return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
 
 

@@ -20,7 +20,7 @@ _IN_NAMES = frozenset(" -_.:/+=#(),")
 _MOST_NAMED = 5
 _MORE = "`predibot status` says more."
 _UNREAD = outcome_of("failed", "answer")
-_ASK_AGAIN = "What failed by unreadable answers is asked again only by --retry failed."
+_ASK_AGAIN = "What failed by unreadable answers is asked again only by `predibot schedule run-now --retry failed`."
 _REASONS: Mapping[str, str] = {
     "BudgetSpent": "a budget is spent",
     "LedgerUnusable": "the ledger cannot be opened, read or written",

@@ -16,7 +16,7 @@ from predibot.contracts import ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.notify import slot_notices
-from predibot.jobs.commands.schedule import pause_as_asked, play_in_process
+from predibot.jobs.commands.schedule import pause_as_asked, play_as_asked, play_in_process
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
@@ -194,15 +194,19 @@ def test_a_failure_is_told_once_over_many_processes_and_so_is_its_end_and_nothin
 
 
 def test_failures_by_unreadable_answers_are_told_apart_with_what_asks_again(service: Service) -> None:
+    slot = parse_instant("2026-11-22T12:05Z")
     with chat_server(completion("sixty percent")) as server:
         service.recipe(SCHEDULE + BASELINES + AGENT.format(url=server.base_url))
         service.look()
         assert service.look(5 * MINUTE) == ["predibot: daily failed in part, slot 2026-11-22T12:05Z"]
         asked = len(server.asked)
         assert (service.look(HOUR), len(server.asked)) == ([], asked)
+        server.script[:] = [completion(ABSTAINS)]
+        play = partial(play_as_asked, "daily.toml", service.caller, ledger=service.ledger, slot_at=slot)
+        assert [play().status, play(retry=frozenset({"failed"})).status] == ["partly", "done"]
     (text,) = service.chat.texts[:1]
     assert "Decisions: 2 failed (unreadable answers), 4 recorded." in text
-    assert "asked again only by --retry failed" in text and "sixty" not in text
+    assert "run-now --retry failed" in text and "sixty" not in text
 
 
 def test_an_error_that_ends_a_slot_is_named_by_its_kind_only(service: Service) -> None:
