@@ -5,10 +5,14 @@ import re
 import threading
 from weakref import WeakKeyDictionary
 
+from predibot.agents.answer.calls import read_call
+from predibot.agents.answer.spoken import spoken_part
 from predibot.agents.models.failures import RequestRefused
 from predibot.agents.models.manners import TOOL_CHOICE
 from predibot.contracts import ChatModel
-from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
+from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
+from predibot.errors import AnswerError
+from predibot.games.answers import decoder
 from predibot.net.failures import one_line
 
 PROBE_SECONDS = 120.0
@@ -81,9 +85,19 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 
+def _written_calls(text: str) -> tuple[ToolCall, ...]:
+    """Return the call that a text is, of a model whose server reads none."""
+    try:
+        call = read_call(spoken_part(text, decoder(())).text, (_PING.name,))
+    except AnswerError:
+        return ()
+    return () if call is None else (call,)
+
+
 def _calls_ping(reply: ChatReply) -> bool:
     """Return whether a reply has the call that was asked for, with arguments that can be read."""
-    calls = (call for call in reply.message.tool_calls if call.name == _PING.name)
+    written = reply.message.tool_calls or _written_calls(reply.message.text)
+    calls = (call for call in written if call.name == _PING.name)
     try:
         return any(isinstance(json.loads(call.arguments_json), dict) for call in calls)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The chat endpoint: an OpenAI-compatible wire around the scripted forecasters, without streaming."""
+"""The chat endpoint: an OpenAI-compatible wire around the scripted forecasters; their manners are put around it."""
 
 import hashlib
 import json

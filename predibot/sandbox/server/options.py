@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
+from predibot.sandbox.server.manners import MANNERS, PLAIN, Manners
 
 DEFAULT_SEED = 1
 LONGEST_THINKING_SECONDS = 60.0
@@ -22,6 +23,8 @@ class SandboxOptions:
     named: bool = False
     """Whether an event of mutually exclusive markets is one market of more than two outcomes instead."""
     fault: Fault | None = None
+    manners: Manners = PLAIN
+    """Of the forecasters; they are written as faults."""
     thinking_seconds: float = 0.0
     """How long each forecaster takes to answer."""
     port: int | None = None
@@ -56,6 +59,7 @@ def parse_options(text: str) -> SandboxOptions:
         markets=_whole_number(given, "markets", least=1),
         named=_flag(given, "named"),
         fault=_fault(given),
+        manners=Manners.of(_words(given, manners=True)),
         thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
         port=_whole_number(given, "port", least=1),
     )
@@ -65,23 +69,31 @@ def parse_options(text: str) -> SandboxOptions:
 
 
 def _fault(given: dict[str, str]) -> Fault | None:
-    """Return the fault that is asked for, if any."""
-    if "fault" not in given:
-        lost = [name for name in ("times", "path", "seconds") if name in given]
-        if lost:
+    """Return the fault that is asked for, if any; what forecasters do is none of it."""
+    kinds = _words(given, manners=False)
+    if not kinds:
+        if lost := [name for name in ("times", "path", "seconds") if name in given]:
             raise ValueError(
                 f"sandbox option {lost[0]!r} needs a fault; add fault=..., one of {', '.join(FAULT_KINDS)}"
             )
         return None
-    kind = given["fault"]
+    kind, *more = kinds
     if kind not in FAULT_KINDS:
-        raise ValueError(f"no sandbox fault {kind!r}; {_nearest(kind, tuple(FAULT_KINDS))}")
+        raise ValueError(f"no sandbox fault {kind!r}; {_nearest(kind, (*FAULT_KINDS, *MANNERS))}")
+    if more:
+        raise ValueError(f"a sandbox has one fault beside the manners of its forecasters, got {kind} and {more[0]}")
     times = _whole_number(given, "times", least=1)
     try:
         seconds = float(given.get("seconds", "1"))
     except ValueError:
         raise ValueError(f"sandbox option 'seconds' is a number, got {given['seconds']!r}") from None
     return Fault(kind=kind, times=times, path=given.get("path", ""), seconds=seconds)
+
+
+def _words(given: dict[str, str], *, manners: bool) -> list[str]:
+    """Return what stands between the `+` of a fault: manners, or what is none."""
+    words = filter(None, given.get("fault", "").split("+"))
+    return [word for word in words if (word.partition("=")[0] in MANNERS) == manners]
 
 
 def _thinking_seconds(text: str) -> float:

@@ -29,6 +29,7 @@ from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.gamma import answer_gamma
 from predibot.sandbox.server.mana import answer_mana
+from predibot.sandbox.server.manners import PLAIN, Manners
 from predibot.sandbox.server.news_html import html_of
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.reply import Reply, error_reply
@@ -59,6 +60,7 @@ class SandboxServer:
         now: datetime | Callable[[], datetime],
         fault: Fault | None = None,
         thinking_seconds: float = 0.0,
+        manners: Manners = PLAIN,
         crowd: CrowdHost | None = None,
     ) -> None:
         """Make a server that is not started yet.
@@ -69,6 +71,7 @@ class SandboxServer:
                 asked at each request. Can be set later through `now`.
             fault: How it misbehaves.
             thinking_seconds: How long each forecaster takes to answer.
+            manners: What forecasters want, refuse, or wrap.
             crowd: Who writes comments and trades, in the dialects of both platforms; None for nobody.
         """
         self._crowd = crowd
@@ -76,6 +79,7 @@ class SandboxServer:
         self._clock: datetime | Callable[[], datetime] = now
         self._fault = fault
         self._thinking_seconds = thinking_seconds
+        self._manners = manners
         self._index = NewsIndex(world)
         self._stock_prices = StockPrices(world.draws)
         self._faults_done = 0
@@ -212,7 +216,8 @@ class SandboxServer:
             # Outside the lock: a forecaster sees its conversation and nothing of the world.
             self._stopped.wait(self._thinking_seconds)
             informed = partial(self._informed, minute=minute_of(now))
-            return answer_chat(f"/{rest}", body, now_seconds=int(now.timestamp()), informed=informed)
+            answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
+            return self._manners.answered(body, answer)
         if self._crowd is not None and body is None:
             reply = self._crowd.reply(f"{path}?{urlencode(query, doseq=True)}")
             if reply.status != HTTPStatus.NOT_FOUND:
@@ -371,4 +376,10 @@ def open_sandbox(
     """
     if world is None:
         world = World.from_seed(options.seed, events=options.events, markets=options.markets)
-    return SandboxServer(world, now=now, fault=options.fault, thinking_seconds=options.thinking_seconds)
+    return SandboxServer(
+        world,
+        now=now,
+        fault=options.fault,
+        thinking_seconds=options.thinking_seconds,
+        manners=options.manners,
+    )

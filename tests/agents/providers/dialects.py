@@ -8,13 +8,20 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
+from predibot.sandbox.server.manners import (
+    THOUGHT,
+    calls_without,
+    forces_a_tool,
+    in_text,
+    speaks_after_tool,
+    speaks_twice,
+    streamed,
+)
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, said_json
 from tests.agents.scripted import answer
 
-THOUGHT = "Two searches, then the answer."
 SIGNATURE = "c2lnbmF0dXJl"
 USAGE = {"prompt_tokens": 900, "completion_tokens": 200, "total_tokens": 1100}
 SEARCHES = ("news about the rain", "forecast for tomorrow")
@@ -49,8 +56,7 @@ def no_forced_tool(words: str) -> Rule:
     """Return a rule: no tool is forced while the model thinks."""
 
     def rule(body: Body) -> Said | None:
-        choice = body.get("tool_choice")
-        return refusal(words) if isinstance(choice, dict) or choice in ("required", "any") else None
+        return refusal(words) if forces_a_tool(body) else None
 
     return rule
 
@@ -59,7 +65,7 @@ def wants_reasoning(words: str) -> Rule:
     """Return a rule: an assistant's turn with calls comes back with what was thought in it, word for word."""
 
     def rule(body: Body) -> Said | None:
-        missing = [place for place, message in assistants(body) if message.get("reasoning_content") != THOUGHT]
+        missing = calls_without(body, "reasoning_content", THOUGHT)
         return refusal(words.format(missing[0])) if missing else None
 
     return rule
@@ -90,18 +96,18 @@ def new_max_tokens(body: Body) -> Said | None:
 
 def no_user_after_tool(body: Body) -> Said | None:
     """Refuse a user's turn behind a tool's: Mistral, code 3230 (goose #5998, crush #279)."""
-    roles = [each["role"] for each in body["messages"]]
-    pairs = pairwise(roles)
     words = {"object": "error", "message": "Unexpected role 'user' after role 'tool'", "code": "3230"}
-    return said_json({**words, "type": "invalid_request_message_order"}, 400) if ("tool", "user") in pairs else None
+    return said_json({**words, "type": "invalid_request_message_order"}, 400) if speaks_after_tool(body) else None
 
 
 def alternating(body: Body) -> Said | None:
     """Refuse two turns of one role: a template that raises, which llama.cpp says with 500."""
-    roles = [each["role"] for each in body["messages"]]
-    twice = any(one == other != "tool" for one, other in pairwise(roles))
     words = "Conversation roles must alternate user/assistant/user/assistant/..."
-    return said_json({"error": {"code": 500, "message": words, "type": "server_error"}}, 500) if twice else None
+    return (
+        said_json({"error": {"code": 500, "message": words, "type": "server_error"}}, 500)
+        if speaks_twice(body)
+        else None
+    )
 
 
 def no_system(body: Body) -> Said | None:
@@ -169,6 +175,8 @@ class Dialect:
     """The variable that tells litellm where it is."""
     heeds_objects: bool = True
     """Whether a tool can be forced by its name: llama.cpp reads `tool_choice` as text, and anything else as `auto`."""
+    text_calls: bool = False
+    """Whether calls of tools are text, as the server has no parser for them."""
     whole_counts: bool = True
     """Whether tokens are counted in whole numbers, and not as 900.0."""
 
@@ -260,6 +268,7 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "gemma at llama.cpp": Dialect("openai/gemma", (no_system, alternating), heeds_objects=False),
     "ollama": Dialect("openai/qwen3:8b", (), {"reasoning": THOUGHT}),
+    "vllm without a parser of calls": Dialect("openai/NousResearch/Hermes-3", text_calls=True),
     "vllm": Dialect(
         "openai/Qwen/Qwen3-8B",
         (short_context,),
@@ -303,10 +312,14 @@ class Provider(ChatServer):
             function = {"name": call[0], "arguments": json.dumps(call[1])}
             of_call = {"id": f"call{results:05d}", "type": "function", "function": function}
             message["tool_calls"] = [{**of_call, **self.dialect.call_carried}]
+            if self.dialect.text_calls:
+                message["content"], call = in_text(message.pop("tool_calls")[0]["function"], THOUGHT), None
         finish = "tool_calls" if call else "stop"
         usage = USAGE if self.dialect.whole_counts else {name: float(count) for name, count in USAGE.items()}
         if body.get("stream"):
-            return streamed(message, finish, usage)
+            choice = {"message": message, "finish_reason": finish}
+            reply = streamed({"id": "c1", "created": 1, "model": "tiny-1", "choices": [choice], "usage": usage})
+            return Said(reply.body, headers={"Content-Type": reply.content_type})
         return completion(None, message=message, finish_reason=finish, usage=usage, service_tier="default")
 
     @property
@@ -318,26 +331,6 @@ class Provider(ChatServer):
     def answered(self) -> list[Body]:
         """Return what was answered."""
         return [each.body for each in self.exchanges if each.status == 200]
-
-
-def streamed(message: Body, finish: str, usage: object) -> Said:
-    """Return a message in pieces, as server-sent events."""
-    pieces: list[Body] = [{"role": "assistant", "content": None}]
-    for name in ("reasoning_content", "content"):
-        pieces += [{name: word} for word in (message.get(name) or "").split(sep="\x00") if word]
-    for call in message.get("tool_calls", ()):
-        text = call["function"]["arguments"]
-        begun = {**call, "index": 0, "function": {**call["function"], "arguments": text[:5]}}
-        pieces += [{"tool_calls": [begun]}, {"tool_calls": [{"index": 0, "function": {"arguments": text[5:]}}]}]
-    chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "tiny-1"}
-    events = [{**chunk, "choices": [{"index": 0, "delta": piece, "finish_reason": None}]} for piece in pieces]
-    events.append({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
-    events.append({**chunk, "choices": [], "usage": usage})
-    lines = [f"data: {json.dumps(event)}\n\n" for event in events]
-    return Said(
-        "".join([": keep-alive\n\n", *lines, "data: [DONE]\n\n"]).encode(),
-        headers={"Content-Type": "text/event-stream"},
-    )
 
 
 @contextmanager
