@@ -114,7 +114,7 @@ def late_actions(connection: Connection, venue: SessionVenue, spec: str, *, unti
                 if before.held(instrument).shares:
                     late.setdefault((each.effective_at, instrument.id, each.kind), []).append(bot)
     return tuple(
-        f"the {kind} of {ticker} of {at:%Y-%m-%d} was stated after {', '.join(bots[:_NAMED_BOTS])}"
+        f"the {kind} of {ticker} of {at:%Y-%m-%d} was stated after {', '.join(sorted(bots)[:_NAMED_BOTS])}"
         f"{f' and {len(bots) - _NAMED_BOTS} more' if len(bots) > _NAMED_BOTS else ''} went through its close; it is "
         "not booked. Replay into another ledger to have it"
         for (at, ticker, kind), bots in sorted(late.items())
