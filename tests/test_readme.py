@@ -68,7 +68,7 @@ def test_the_recipe_of_the_readme_names_an_argument_of_that_strategy() -> None:
 def test_the_recipe_with_a_model_is_one() -> None:
     text = next(block for block in blocks("toml") if "tool_agent" in block)
     recipe = parse_recipe(RecipeText(text, "README.md", "readme"))
-    assert (recipe.limits["decision"].usd, recipe.limits["day"].usd) == (0.25, 10.0)
+    assert (recipe.limits["decision"].usd, recipe.limits["day"].usd) == (0.75, 10.0)
     assert recipe.bots[1].model == "openai/gpt-5"
 
 
