@@ -140,6 +140,8 @@ class _Models(ChatServer):
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
         self.asked.append(asked)
+        if asked.body.get("response_format") and asked.body["model"] == "calls":
+            return completion('{"sum_of_both": 5}')
         thinking = json.loads(tool_call().body)
         thinking["usage"]["completion_tokens_details"] = {"reasoning_tokens": 4}
         said = {"calls": tool_call(), "talks": completion("pong"), "thinks": said_json(thinking)}
@@ -168,7 +170,7 @@ def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
         asked = Counter(request.body["model"] for request in server.asked)
         screen = predibot("doctor", "r.toml").out
     models = {each.pop("bot"): each for each in said.document["models"]}
-    assert (said.code, asked) == (1, {"calls": 1, "thinks": 1, "talks": 2, "refuses": 1})
+    assert (said.code, asked) == (1, {"calls": 2, "thinks": 2, "talks": 3, "refuses": 1})
     told = {bot: (each["calls_tools"], each["thinks"], bool(each["problem"])) for bot, each in models.items()}
     assert told == {
         "calls_tool_agent": (True, False, False),
@@ -179,8 +181,13 @@ def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
         "refuses_tool_agent": (None, None, True),
     }
     assert models["calls_tool_agent"]["input_usd_per_million_tokens"] == 1.0
-    assert models["calls_tool_agent"]["cost_usd"] == pytest.approx(25e-6)
-    assert "openai/calls: calls tools, did not think, schema unknown, $1 and $1" in " ".join(screen.split())
+    assert models["calls_tool_agent"]["cost_usd"] == pytest.approx(50e-6)
+    assert [models[f"{name}_tool_agent"]["takes_schema"] for name in ("calls", "talks", "refuses")] == [
+        True,
+        False,
+        None,
+    ]
+    assert "openai/calls: calls tools, did not think, takes a schema, $1 and $1" in " ".join(screen.split())
     assert "PLANTED" not in said.out + screen
 
 

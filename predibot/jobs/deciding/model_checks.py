@@ -1,5 +1,6 @@
 """Checks of models: what one question to each model of a recipe tells, before anybody decides with it."""
 
+import json
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,16 +10,19 @@ from functools import partial
 
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.litellm_library import table_context_tokens, table_takes_schema
-from predibot.agents.models.tool_support import ToolProbe
+from predibot.agents.models.tool_support import PROBE_SECONDS, ToolProbe
 from predibot.config import Settings
 from predibot.contracts import ChatModel, ModelNeed
-from predibot.domain.chat import ChatReply, ChatRequest
-from predibot.errors import PredibotError
+from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
+from predibot.errors import ModelError, PredibotError
 from predibot.jobs.deciding.agent_setup import AgentSetup
 from predibot.jobs.deciding.worker_setup import agent_setup
 from predibot.jobs.open_venue import open_venue
 from predibot.recipe.recipe import BotSpec, Recipe
 
+_FIELD = "sum_of_both"
+_SUM = ToolSchema("sum", "The sum.", {"type": "object", "properties": {_FIELD: {"type": "integer"}}})
+_MAX_TOKENS = 2_048
 _TOOLS = {True: "calls tools", False: "calls no tools", None: "may call tools"}
 _THINKS = {True: "thinks", False: "did not think", None: "thinking unknown"}
 _SCHEMA = {True: "takes a schema", False: "takes no schema", None: "schema unknown"}
@@ -36,11 +40,11 @@ class ModelCheck:
     thinks: bool | None = None
     """Whether it thought before it answered the question."""
     takes_schema: bool | None = None
-    """Whether it can be held to a JSON schema, by litellm's table; of a server of the user's own that is not known."""
+    """Whether it can be held to a JSON schema, by litellm's table; a server of the user's own is asked."""
     input_usd_per_million_tokens: float | None = None
     output_usd_per_million_tokens: float | None = None
     context_tokens: int | None = None
-    """The longest conversation that it reads, by the same table."""
+    """The longest conversation that it reads, by the table."""
     cost_usd: float | None = 0.0
     """Of the question; None where a part is unknown."""
 
@@ -62,8 +66,9 @@ class ModelCheck:
 def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetime]) -> tuple[ModelCheck, ...]:
     """Return what each model of a recipe's bots answers to a question with one tool, which costs a little.
 
-    No budget is held to: who asks for it means it. Bots that name a model with the same settings share the question.
-    Models that write reports in the background are not asked.
+    One that litellm's table does not know is asked one more, with the schema of an answer. No budget is held to: who
+    asks for it means it. Bots that name a model with the same settings share the question. Models that write reports
+    in the background are not asked.
 
     Raises:
         PredibotError: If the venue cannot be opened, or a bot could not keep to its budget.
@@ -95,6 +100,7 @@ class _Question:
     why_no_tools: str = ""
     problem: str = ""
     """Why there is no answer."""
+    takes_schema: bool | None = None
 
     @classmethod
     def asked(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_Question":
@@ -104,6 +110,9 @@ class _Question:
             return question
         try:
             question.why_no_tools = ToolProbe().why_no_tools(question)
+            question.takes_schema = (
+                table_takes_schema(name) if agents.is_in_table(bot, name) else question.keeps_to_a_schema()
+            )
         except PredibotError as error:
             question.problem = str(error)
         return question
@@ -112,6 +121,16 @@ class _Question:
         """Return the model's answer, which is kept."""
         self.replies.append(self.opened().chat(request, deadline_seconds=deadline_seconds))
         return self.replies[-1]
+
+    def keeps_to_a_schema(self) -> bool | None:
+        """Return whether the model answers as a schema says, which the question does not; None where it fails."""
+        request = ChatRequest((Message("user", "What is 2 + 3?"),), max_output_tokens=_MAX_TOKENS, answer=_SUM)
+        try:
+            return list(json.loads(self.chat(request, deadline_seconds=PROBE_SECONDS).message.text)) == [_FIELD]
+        except (ValueError, TypeError, RecursionError):
+            return False
+        except ModelError:
+            return None
 
 
 def _checked(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Question) -> ModelCheck:
@@ -124,7 +143,7 @@ def _checked(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Quest
         agents.unplayable.get(bot.name) or question.problem or (why if need.tools else ""),
         calls_tools=False if why else any(reply.message.tool_calls for reply in replies) or None,
         thinks=any(reply.thought for reply in replies) if replies else None,
-        takes_schema=table_takes_schema(need.name) if is_in_table else None,
+        takes_schema=question.takes_schema,
         input_usd_per_million_tokens=None if price is None else price.input_usd_per_million_tokens,
         output_usd_per_million_tokens=None if price is None else price.output_usd_per_million_tokens,
         context_tokens=table_context_tokens(need.name) if is_in_table else None,
