@@ -67,6 +67,8 @@ class ModelTerms:
     knowledge_cutoff: date | None = None
     """Up to when the model has read, as its maker says."""
     settings: ModelSettings = field(default_factory=ModelSettings)
+    cached_usd_per_million_tokens: float | None = None
+    """Of input that the provider had kept; None is the price of any input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -463,6 +463,7 @@ def _terms(table: BotTable, settings: ModelSettings) -> ModelTerms:
         table.price_usd_per_search,
         table.knowledge_cutoff,
         settings,
+        price.cached if isinstance(price, PriceTable) else None,
     )
 
 

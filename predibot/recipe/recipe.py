@@ -196,6 +196,8 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
     strategy, terms = bot.strategy, _TERMS.dump_python(bot.terms, mode="json")
     # What is not stated is not written down, so that recipes of before it could be stated stay as they are.
     del terms["settings"]
+    if terms["cached_usd_per_million_tokens"] is None:
+        del terms["cached_usd_per_million_tokens"]
     if stated := dict(bot.terms.settings.stated):
         terms["settings"] = stated
     return {

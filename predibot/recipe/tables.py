@@ -99,10 +99,11 @@ class ScheduleTable(_Table):
 
 
 class PriceTable(_Table):
-    """A price in its two parts."""
+    """A price in its parts."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
 
 
 class SettingsTable(_Table):

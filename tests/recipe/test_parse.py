@@ -284,6 +284,14 @@ def test_a_recipe_says_how_the_models_of_a_bot_answer() -> None:
     assert dict(bot.strategy.arguments) == {"model": "x/y"}
 
 
+def test_a_recipe_says_what_cached_input_costs() -> None:
+    terms = parse(AGENT + "price_usd_per_million_tokens = {input = 2, output = 10, cached = 0.2}\n").bots[0].terms
+    assert terms.cached_usd_per_million_tokens == 0.2
+    bot = parse(AGENT).bots[0]
+    assert "cached_usd_per_million_tokens" not in bot_as_data(bot)["terms"]
+    assert bot_of_data(bot_as_data(bot)).terms == bot.terms
+
+
 def test_a_recipe_says_what_else_stands_in_a_request() -> None:
     bot = parse(AGENT + "extra_body = {num_ctx = 32_768, chat = {enable_thinking = false}}\n").bots[0]
     assert json.loads(bot.terms.settings.extra_body or "") == {"num_ctx": 32_768, "chat": {"enable_thinking": False}}

@@ -26,12 +26,14 @@ class Price:
     search_usd: float | None = None
     """Of a model that is charged by the search; None where that is unknown, or it makes none."""
     source: CostSource = "recipe"
+    cached_usd_per_million_tokens: float | None = None
+    """Of input that the provider had kept; None is the price of any input."""
 
     def __post_init__(self) -> None:
         """Refuse what is no price."""
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.name == "source" or (each.name == "search_usd" and value is None):
+            if each.name == "source" or (each.default is None and value is None):
                 continue
             if not (math.isfinite(value) and value >= 0.0):
                 raise ValueError(f"{value!r} is no price; {each.name} is 0 or more")
@@ -46,10 +48,13 @@ class Price:
         """Return whether a call with so many searches of the model's own is priced; None is one that is not counted."""
         return not searches or self.search_usd is not None
 
-    def usd(self, input_tokens: int, output_tokens: int, searches: int = 0) -> float:
-        """Return what a call with so many tokens costs, and as many searches of the model's own."""
+    def usd(self, input_tokens: int, output_tokens: int, searches: int = 0, *, cached_tokens: int = 0) -> float:
+        """Return what a call with so many tokens, of which some were cached, and searches of the model costs."""
+        cached_usd = self.cached_usd_per_million_tokens
         tokens_usd = (
-            input_tokens * self.input_usd_per_million_tokens + output_tokens * self.output_usd_per_million_tokens
+            (input_tokens - cached_tokens) * self.input_usd_per_million_tokens
+            + cached_tokens * (self.input_usd_per_million_tokens if cached_usd is None else cached_usd)
+            + output_tokens * self.output_usd_per_million_tokens
         )
         return tokens_usd / 1e6 + self.call_usd + searches * (self.search_usd or 0.0)
 
@@ -115,4 +120,5 @@ def cost_of(
         return Cost(0.0, price.source)
     if usage.input_tokens is None or usage.output_tokens is None:
         return Cost(None, "unknown")
-    return Cost(price.usd(usage.input_tokens, usage.output_tokens, usage.searches or 0), price.source)
+    usd = price.usd(usage.input_tokens, usage.output_tokens, usage.searches or 0, cached_tokens=usage.cached_tokens)
+    return Cost(usd, price.source)

@@ -531,4 +531,9 @@ def _stated(name: str, terms: ModelTerms) -> Price | None:
     if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:
         return None
     search_usd = terms.usd_per_search if works_in_background(name) else None
-    return Price(terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens, search_usd=search_usd)
+    return Price(
+        terms.input_usd_per_million_tokens,
+        terms.output_usd_per_million_tokens,
+        search_usd=search_usd,
+        cached_usd_per_million_tokens=terms.cached_usd_per_million_tokens,
+    )

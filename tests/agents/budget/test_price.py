@@ -34,6 +34,28 @@ def test_a_word_of_next_to_nothing_is_passed_over_where_the_price_is_known(usd: 
     assert cost_of(USAGE, provider_usd=0.00002, price=price) == Cost(0.00002, "provider")
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 800}},
+        {"input_tokens_details": {"cached_tokens": 800}},
+        {"prompt_cache_hit_tokens": 800},
+    ],
+)
+def test_what_was_cached_costs_what_the_recipe_says_of_it(raw: dict[str, object]) -> None:
+    usage = Usage(1_000, 100, raw)
+    # 200 tokens at $2 a million, 800 at $0.20, 100 at $10.
+    price = Price(2.0, 10.0, cached_usd_per_million_tokens=0.2)
+    assert cost_of(usage, price=price).usd == pytest.approx(0.0004 + 0.00016 + 0.001)
+    assert cost_of(usage, price=Price(2.0, 10.0)).usd == pytest.approx(0.002 + 0.001)
+
+
+def test_no_more_is_cached_than_was_sent() -> None:
+    assert Usage(100, 1, {"prompt_cache_hit_tokens": 10**400}).cached_tokens == 100
+    assert Usage(100, 1, {"prompt_cache_hit_tokens": -5}).cached_tokens == 0
+    assert Usage(None, 1, {"prompt_cache_hit_tokens": 5}).cached_tokens == 0
+
+
 def test_an_unknown_cost_is_never_zero() -> None:
     assert cost_of(Usage(None, 5), price=Price(1.0, 0.0)) == Cost(None, "unknown")
     assert cost_of(Usage(5, None), price=Price(1.0, 1.0)) == Cost(None, "unknown")
