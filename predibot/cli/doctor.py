@@ -10,7 +10,7 @@ from predibot.cli.ending import DONE, FAILED, secrets_here
 
 _Recipe = Annotated[
     str | None,
-    typer.Argument(metavar="[RECIPE]", help="ask each model of this recipe one question too, which costs a little"),
+    typer.Argument(metavar="RECIPE", help="ask each model of this recipe one question too, which costs a little"),
 ]
 
 

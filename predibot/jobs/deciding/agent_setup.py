@@ -196,19 +196,22 @@ class AgentSetup:
         """Return where each of a bot's models is asked, and with which key.
 
         Raises:
-            UsageError: If a key is not set that the recipe names, or may not go there.
-            ModelRefused: If nobody knows whose model it is, or its key cannot be one.
+            UsageError: If a key is not set that the recipe names, cannot be one, or may not go there; or if nobody
+                knows whose model it is.
         """
-        return {
-            name: model_destination(
-                name,
-                keys=self.keys,
-                base_url=self._base_url(name, bot.terms),
-                key_name=bot.terms.credential,
-                client=bot.terms.client,
-            )
-            for name in dict.fromkeys(need.name for need in bot.needs.models)
-        }
+        try:
+            return {
+                name: model_destination(
+                    name,
+                    keys=self.keys,
+                    base_url=self._base_url(name, bot.terms),
+                    key_name=bot.terms.credential,
+                    client=bot.terms.client,
+                )
+                for name in dict.fromkeys(need.name for need in bot.needs.models)
+            }
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"bot {bot.name!r}: {error}") from None
 
     def search_destinations(self) -> Mapping[str, Destination]:
         """Return where each search provider of the recipe is asked, and with which key; none where no bot searches.

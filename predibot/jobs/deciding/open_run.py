@@ -114,7 +114,10 @@ def open_run(
     if first is not None and not request.new_run:
         raise RunConflict(_conflict(first, request, opened))
     if unplayable and all(bot.name in unplayable for bot in request.recipe.bots if bot.needs.models):
-        raise UsageError(f"no bot with a model can play, so nothing is begun: {_reasons(unplayable)}")
+        raise UsageError(
+            f"no bot with a model can play, so nothing is begun: {_reasons(unplayable)}. Mend that, or name others "
+            "with --bots"
+        )
     keys = (numbered(key, number) for number in count(1))
     plan = _plan(
         request,

@@ -80,8 +80,8 @@ def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[Asked, ...]:
     """Return whom the bots of a recipe ask, models before search providers; nobody is asked for it.
 
     Raises:
-        UsageError: If a key is not set that the recipe names, or may not go where the recipe sends it.
-        ModelRefused: If nobody knows whose model one is.
+        UsageError: If a key is not set that the recipe names, or may not go where the recipe sends it; or if nobody
+            knows whose model one is.
     """
     if agents is None:
         return ()
