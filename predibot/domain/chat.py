@@ -128,7 +128,7 @@ class ChatReply:
     more_room: bool = field(default=False, metadata=_LEFT_OUT)
     """Whether it was cut off, and may be longer where the same is asked again."""
     most_tokens: int | None = field(default=None, metadata=_LEFT_OUT)
-    """How long it could be, where a recipe says it; None for as long as was asked for."""
+    """How long it could be, where a recipe or the provider says it; None for as long as was asked for."""
 
     @property
     def thought(self) -> bool:

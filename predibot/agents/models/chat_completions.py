@@ -108,4 +108,4 @@ class OpenAICompatibleModel:
         if not answer.message.tool_calls and answer.finish_reason == "stop":
             self._manners = manners.unheeded(request) or self._manners
         reply = answer.reply(cost_of(answer.usage, provider_usd=answer.provider_usd, price=self._price))
-        return replace(reply, refused_settings=left_out)
+        return replace(reply, refused_settings=left_out, most_tokens=manners.lowered(request))

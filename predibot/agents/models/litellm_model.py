@@ -152,7 +152,7 @@ class LiteLLMModel:
             reply = self._reply(response, key)
             if not reply.message.tool_calls and reply.finish_reason == "stop":
                 self._manners = manners.unheeded(request) or self._manners
-            return replace(reply, refused_settings=left_out)
+            return replace(reply, refused_settings=left_out, most_tokens=manners.lowered(request))
         # Outside of the handler, so that litellm's error, which may hold the key, is no context of ours.
         raise failure
 

@@ -98,13 +98,16 @@ class Manners:
             changed["answer"] = None
         if self.without_system:
             messages = [replace(each, role="user") if each.role == "system" else each for each in messages]
-        if self.most_tokens is not None:
-            changed["max_output_tokens"] = min(request.max_output_tokens, self.most_tokens)
-        effort, most = request.reasoning_effort, changed.get("max_output_tokens", request.max_output_tokens)
+        effort, most = request.reasoning_effort, self.lowered(request) or request.max_output_tokens
+        changed["max_output_tokens"] = most
         if self.thinks_within and _THOUGHT_TOKENS.get(effort or "", 0) >= most:
             changed["reasoning_effort"] = next((low for low in _LOWER if _THOUGHT_TOKENS[low] < most), None)
             left_out.append(f"reasoning_effort = {effort}")
         return replace(request, messages=tuple(self._merged(messages)), **changed), tuple(left_out)
+
+    def lowered(self, request: ChatRequest) -> int | None:
+        """Return how long the answer to a request may be where the model lets nobody ask for as much; else None."""
+        return self.most_tokens if self.most_tokens and self.most_tokens < request.max_output_tokens else None
 
     def tool_choice(self, request: ChatRequest) -> object:
         """Return how the tool of a request is forced, in the chat-completions dialect; None says nothing of it."""

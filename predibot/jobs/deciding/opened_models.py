@@ -113,8 +113,10 @@ class _SettledModel:
             tokens = request.max_output_tokens
             reply = self.model.chat(asked, deadline_seconds=deadline_seconds)
         self.room.thinks = self.room.thinks or reply.thought
+        if reply.most_tokens is not None:
+            tokens = self.room.most_tokens = reply.most_tokens
         # What asked does not know it, and tells the model when an answer is cut off.
-        most = None if self.settings.max_tokens is None else tokens
+        most = reply.most_tokens if self.settings.max_tokens is None else tokens
         if reply.finish_reason != "length":
             self._cuts = 0
             return replace(reply, most_tokens=most)

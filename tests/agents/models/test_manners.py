@@ -80,6 +80,12 @@ def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
     assert (state("x" * 199_000) != "", state("x" * 201_000)) == (True, "")
 
 
+def test_an_answer_says_how_long_it_could_be_where_that_is_less_than_was_asked_for() -> None:
+    known = replace(Manners("m"), most_tokens=8_192)
+    assert (known.lowered(TALK), known.fit(TALK)[0].max_output_tokens) == (8_192, 8_192)
+    assert known.lowered(replace(TALK, max_output_tokens=500)) is None
+
+
 def test_roles_alternate_on_the_wire() -> None:
     assert [each["role"] for each in wire(Manners("m"))] == ["system", "user", "assistant", "tool", "user"]
     assert wire(Manners("m"))[-1]["content"] == "Two searches so far.\n\nHand in your answer now."

@@ -88,6 +88,17 @@ def test_what_a_bot_or_its_model_allows_is_never_passed() -> None:
     assert asked_tokens(cuts, room=Room(8_192, thinks=True)) == [8_192] * 3
 
 
+def test_what_a_provider_lets_nobody_pass_is_known_from_its_answer() -> None:
+    room = Room()
+    short = replace(cut_off(3_000), most_tokens=3_000)
+    assert asked_tokens([short, short, reply_of()], room=room) == [4_096, 3_000, 3_000]
+    scripted = Scripted([replace(short, most_tokens=None)] * 3)
+    model = OpenedModels(STRATEGY, lambda _: scripted, None, lambda _: room)("x/y")
+    assert [model.chat(HELLO, deadline_seconds=1.0).more_room for _ in range(2)] == [False, False]
+    with pytest.raises(NoAnswer, match="cut off at 3,000 tokens"):
+        model.chat(HELLO, deadline_seconds=1.0)
+
+
 def test_more_room_than_the_budget_has_is_not_taken() -> None:
     replies: list[ChatReply | Exception] = [cut_off(4_096), BudgetSpent("no"), reply_of()]
     assert asked_tokens(replies) == [4_096, 16_000, 4_096]
