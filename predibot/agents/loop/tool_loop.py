@@ -239,6 +239,11 @@ class Talk:
             self.tight = True
             return self.reply(request)
         self.replies += 1
+        if answer.more_room:
+            again = "cut off, so the same is asked again with more room"
+            self.write(RefusedTurnStep(again))
+            self.count_unusable(again)
+            return self.reply(request)
         if answer.finish_reason == "refusal":
             raise LoopEnded(f"the model refused to answer: {answer.refusal or answer.message.text}")
         return answer
@@ -266,11 +271,6 @@ class Talk:
     def _turn(self) -> None:
         """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
         answer = self.reply(self._request)
-        if answer.more_room:
-            again = "cut off, so the same is asked again with more room"
-            self.write(RefusedTurnStep(again))
-            self.count_unusable(again)
-            return
         calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer))
         refused = self._refused(answer, calls)
         if not refused:
