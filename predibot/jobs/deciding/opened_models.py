@@ -1,5 +1,6 @@
 """The models one decision opens: those its strategy declares, and no other."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -104,14 +105,15 @@ class _SettledModel:
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
         asked = replace(request, **stated)
         self._longest_tokens = max(self._longest_tokens, request.max_output_tokens)
-        tokens = self._tokens(asked)
+        tokens, ends = self._tokens(asked), time.monotonic() + deadline_seconds
         try:
             reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=deadline_seconds)
         except BudgetSpent:
             if tokens <= request.max_output_tokens or self.settings.max_tokens is not None:
                 raise
             tokens = request.max_output_tokens
-            reply = self.model.chat(asked, deadline_seconds=deadline_seconds)
+            # It may have waited for what others had set aside.
+            reply = self.model.chat(asked, deadline_seconds=max(0.0, ends - time.monotonic()))
         self.room.thinks = self.room.thinks or reply.thought
         if reply.most_tokens is not None:
             tokens = self.room.most_tokens = reply.most_tokens
