@@ -3,12 +3,12 @@
 
 PYTHON ?=
 PYTEST_ARGS ?=
-# Most tests wait for processes and servers, so they run side by side; JOBS=0 runs one after another.
-JOBS ?= logical
+# Many tests wait for processes and servers, so that three keep two cores at work; JOBS=0 runs one after another.
+JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 
 python := .venv/bin/python
 # A file of tests runs in one worker, which makes its fixtures once. What is compiled is kept, whatever the shell says.
-pytest = env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest -n $(JOBS) --maxprocesses 4 \
+pytest = env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest -n $(JOBS) --maxprocesses 6 \
 	--dist loadfile --no-loadscope-reorder
 # Answers no questions, and speaks only of errors.
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq

@@ -120,8 +120,9 @@ def passes_over(process: "subprocess.Popen[str]", *signals: signal.Signals) -> b
 
 
 def wait_until(true: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait until something is true."""
-    until = time.monotonic() + seconds
+    """Wait until something is true, and ask ever more rarely, as asking keeps others from what is waited for."""
+    until, pause_seconds = time.monotonic() + seconds, 0.01
     while not true():
         assert time.monotonic() < until, "it never came true"
-        time.sleep(0.01)
+        time.sleep(pause_seconds)
+        pause_seconds = min(1.3 * pause_seconds, 0.2)

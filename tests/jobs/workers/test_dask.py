@@ -96,19 +96,19 @@ def test_a_cluster_of_this_machine_comes_to_the_ledger_of_threads(program: Progr
     assert outcomes(cluster) == ["recorded"] * 6
 
 
-def test_each_of_a_hundred_decisions_is_made_once_where_one_of_two_workers_is_killed(cluster: Cluster) -> None:
+def test_each_of_sixty_decisions_is_made_once_where_one_of_two_workers_is_killed(cluster: Cluster) -> None:
     program = cluster.program
     cluster.worker()
     killed = cluster.worker()
-    recipe = many_bots(program, 34)
+    recipe = many_bots(program, 20)
     process = program.decide(recipe, *cluster.executor)
     wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 10)
     killed.kill()
     document = document_of(process)
-    assert len(document["decisions"]) == 34 * EVENTS
-    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 34 * EVENTS
+    assert len(document["decisions"]) == 20 * EVENTS
+    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 20 * EVENTS
     assert set(outcomes(program.ledger)) <= {"recorded", "lost"}
-    assert outcomes(program.ledger).count("recorded") == 34 * EVENTS
+    assert outcomes(program.ledger).count("recorded") == 20 * EVENTS
     document_of(program.decide(recipe, ledger="sqlite:///threads.db"))
     assert canonical_at(program.ledger) == canonical_at(f"sqlite:///{program.folder}/threads.db")
 
@@ -133,7 +133,7 @@ def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_c
     program = cluster.program
     program.settings = {**program.settings, "PREDIBOT_WORKER_WAIT_SECONDS": "3"}
     worker = cluster.worker()
-    process = program.decide(many_bots(program, 34), *cluster.executor)
+    process = program.decide(many_bots(program, 20), *cluster.executor)
     wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 4)
     worker.kill()
     document = document_of(process, code=1)
@@ -141,7 +141,7 @@ def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_c
     cluster.worker()
     document = document_of(program.decide("many.toml", *cluster.executor))
     assert document["totals"]["skipped"] >= 4
-    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 34 * EVENTS
+    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 20 * EVENTS
 
 
 def stops_once(program: Program, stops: str) -> None:
