@@ -2,14 +2,16 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from predibot.agents.models.chat_wire import count_of, read_answer, request_body
 from predibot.agents.models.manners import Manners, error_words
 from predibot.domain.chat import ChatRequest, Message, ToolCall
+from predibot.sandbox.server.manners import THOUGHT
 from tests.agents.clients import HELLO, PING
-from tests.agents.providers.dialects import SIGNATURE, THOUGHT
+from tests.agents.providers.dialects import SIGNATURE
 
 STATE = json.dumps(
     [{"model": "m", "reasoning_content": THOUGHT}, {"extra_content": {"google": {"thought_signature": SIGNATURE}}}]
@@ -53,8 +55,8 @@ def test_state_of_another_model_is_sent_to_none() -> None:
 
 
 def test_a_signature_of_a_call_goes_back_with_its_call() -> None:
-    (call,) = wire(Manners("m"))[2]["tool_calls"]  # type: ignore[misc]
-    assert call["extra_content"]["google"]["thought_signature"] == SIGNATURE
+    calls: Any = wire(Manners("m"))[2]["tool_calls"]
+    assert calls[0]["extra_content"]["google"]["thought_signature"] == SIGNATURE
 
 
 @pytest.mark.parametrize("words", ["reasoning_content is missing", "The `reasoning_content` must be passed back"])

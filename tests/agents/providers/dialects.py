@@ -132,7 +132,7 @@ def no_seed(body: Body) -> Said | None:
     """Refuse a seed in a list: Google's compatible address."""
     message = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
     error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}
-    return said_json([{"error": error}], 400) if "seed" in body else None  # type: ignore[arg-type]
+    return said_json([{"error": error}], 400) if "seed" in body else None
 
 
 def wants_signature(body: Body) -> Said | None:

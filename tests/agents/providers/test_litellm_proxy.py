@@ -64,7 +64,7 @@ def proxy(environment: Path, servers: dict[str, Provider], tmp_path_factory: pyt
     (folder / "proxy.yaml").write_text(json.dumps({"model_list": rows}), encoding="utf-8")
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-    command = [environment / "litellm", "--config", "proxy.yaml", "--host", "127.0.0.1", "--port", str(port)]
+    command = [str(environment / "litellm"), "--config", "proxy.yaml", "--host", "127.0.0.1", "--port", str(port)]
     settings = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=settings, stdout=log, stderr=log)
