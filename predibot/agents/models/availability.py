@@ -9,8 +9,8 @@ from predibot.agents.models.open_model import ClientName, model_destination
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys
 from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.json_client import CONNECT_SECONDS
 
-CHECK_SECONDS = 5.0
 _NO_LEAVE = ("scope", "permission")
 """In what a provider says to a key that may be used, and may not list models."""
 
@@ -33,7 +33,7 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
         return str(error)
     sent_name = name.removeprefix("openai/")
     try:
-        received = endpoint.ask("GET", f"/models/{quote(sent_name)}", seconds=CHECK_SECONDS)
+        received = endpoint.ask("GET", f"/models/{quote(sent_name)}", seconds=CONNECT_SECONDS)
     except (AnswerLost, ModelRefused):
         return ""
     except TryAgain as error:
