@@ -46,8 +46,8 @@ class ToolProbe:
     ) -> str:
         """Return in the words of its provider that a model calls no tools; nothing where it does, or may.
 
-        It is asked to call one and left the choice; if it answers text, it is asked once more and forced.
-        Text to both is a no, a forcing that is refused is not.
+        It is asked to call one and left the choice; if it answers text, it is forced by name, and by `required` if it
+        passes that over, as llama.cpp does (ggml-org/llama.cpp#26535). Text to all is a no, a refused forcing is not.
 
         Args:
             model: What is remembered by.
@@ -71,7 +71,8 @@ class ToolProbe:
 def _asked(model: ChatModel, deadline_seconds: float) -> str:
     """Return what a model says in the place of a call."""
     text = ""
-    for forced in (None, _PING.name):
+    # A name that was passed over is no way to force a tool: the last time is by `required`.
+    for forced in (None, _PING.name, _PING.name):
         request = ChatRequest(_MESSAGES, (_PING,), forced, max_output_tokens=_MAX_TOKENS)
         try:
             reply = model.chat(request, deadline_seconds=deadline_seconds)

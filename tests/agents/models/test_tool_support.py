@@ -35,14 +35,25 @@ def test_a_model_calls_tools_or_what_it_says_instead_is_known(said: Said, words:
     assert why.endswith(words) if not words or "forced" in words else words in why
     assert bool(why) is bool(words)
     assert choices[0] is None
-    forced = [choice["function"]["name"] for choice in choices[1:]]
-    assert forced == (["ping"] if "forced" in words else [])
+    by_name = {"type": "function", "function": {"name": "ping"}}
+    assert choices[1:2] == ([by_name] if "forced" in words else [])
+    assert choices[2:] in ([], [by_name], ["required"])
+    assert len(choices) == (3 if "forced" in words else 1)
 
 
-def test_a_text_is_asked_once_more_and_forced() -> None:
-    with chat_server(completion("Shall I?"), tool_call()) as server:
+@pytest.mark.parametrize("texts", [1, 2])
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_text_is_asked_again_and_forced_by_name_then_by_required(client: Client, texts: int) -> None:
+    with chat_server(*[completion("Shall I?")] * texts, tool_call()) as server:
+        assert not ToolProbe().why_no_tools(client(server, retry_of(Clock())))
+        choices = [asked.body.get("tool_choice") for asked in server.asked]
+    assert choices == [None, {"type": "function", "function": {"name": "ping"}}, "required"][: texts + 1]
+
+
+def test_where_names_are_passed_over_and_required_is_refused_it_is_left_open() -> None:
+    with chat_server(*[completion("Hm.")] * 2, error(400, FORCING[0]), completion("Hm.")) as server:
         assert not ToolProbe().why_no_tools(light(server, retry_of(Clock())))
-        assert len(server.asked) == 2
+        assert [asked.body.get("tool_choice") for asked in server.asked][2:] == ["required", "auto"]
 
 
 FORCING = [

@@ -16,8 +16,9 @@ from predibot.domain.terms import ModelSettings, ReasoningEffort
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.net.api_keys import ApiKeys
 from predibot.plugins.strategies import StrategySpec, load_strategy, spec_of
+from tests.agents.chat_server import Said, completion
 from tests.agents.clients import HELLO, PING, Clock, retry_of
-from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider
+from tests.agents.providers.dialects import DIALECTS, SEARCHES, Body, Dialect, Provider, provider
 from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
 from tests.agents.scripted import context, toolbox
 
@@ -107,6 +108,23 @@ def test_one_prompt_is_answered_in_the_schema_where_that_is_taken(
     ]
     assert formats == ([] if name == "deepseek" else [context().form().schema.parameters] * 2)
     assert len([body for body in server.refused if "response_format" in body]) <= 2
+
+
+class Shy(Provider):
+    """Calls a tool only where it has to."""
+
+    def said(self, body: Body) -> Said:
+        """Return the model's turn."""
+        return Provider.said(self, body) if body.get("tool_choice") == "required" else completion("Shall I call it?")
+
+
+@pytest.mark.parametrize("client", ["light", "litellm"])
+def test_a_model_that_calls_only_where_it_has_to_has_tools_at_llama_cpp(
+    client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with provider(DIALECTS["llama.cpp"], Shy) as server:
+        assert not ToolProbe().why_no_tools(opened(server, client, monkeypatch))
+        assert len(server.answered) == 3
 
 
 NATIVE: dict[str, tuple[type[Native], str, str, str]] = {
