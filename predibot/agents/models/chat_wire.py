@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from predibot.agents.models.manners import RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
+from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import (
     SETTINGS,
     ChatReply,
@@ -101,7 +101,8 @@ def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str
         body["tools"] = [{"type": "function", "function": function} for function in functions]
     if request.answer is not None:
         schema = {"name": request.answer.name, "schema": dict(request.answer.parameters), "strict": False}
-        body[RESPONSE_FORMAT] = {"type": "json_schema", "json_schema": schema}
+        of_schema = {"type": JSON_SCHEMA, JSON_SCHEMA: schema}
+        body[RESPONSE_FORMAT] = {"type": "json_object"} if JSON_SCHEMA in manners.refused else of_schema
     if (choice := manners.tool_choice(request)) is not None:
         body[TOOL_CHOICE] = choice
     return body | {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}

@@ -19,6 +19,7 @@ NEW_MAX_TOKENS = "max_completion_tokens"
 TOOL_CHOICE = "tool_choice"
 ANY_CALL = "required"
 RESPONSE_FORMAT = "response_format"
+JSON_SCHEMA = "json_schema"
 _CHOICES = ("object", ANY_CALL, "auto", "none")
 """How a tool is forced, the surest first; from `auto` on it is only asked for."""
 _FORCING = re.compile(r"tool[_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_calling", re.IGNORECASE)
@@ -253,10 +254,14 @@ def _roles(known: Manners, said: str, request: ChatRequest) -> Manners | None:
 
 
 def _format(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    """Learn that an answer is held to no schema; litellm forces a tool for it where there is no other way."""
+    """Learn that an answer is held to no schema but to be JSON, where that is named, else to nothing.
+
+    litellm forces a tool for it where there is no other way.
+    """
     is_news = request.answer is not None and RESPONSE_FORMAT not in known.refused
     is_said = _FORMAT.search(said) or _FORCING.search(said)
-    return replace(known, refused=known.refused | {RESPONSE_FORMAT}) if is_news and is_said else None
+    refused = JSON_SCHEMA if "json_object" in said and JSON_SCHEMA not in known.refused else RESPONSE_FORMAT
+    return replace(known, refused=known.refused | {refused}) if is_news and is_said else None
 
 
 def _next_choice(known: Manners) -> Manners | None:

@@ -175,3 +175,29 @@ def test_an_error_is_read_in_every_form_that_is_known(body: str, words: str) -> 
 
 def test_a_count_may_be_written_with_a_point() -> None:
     assert (count_of(100.0), count_of(100.5), count_of(float("nan")), count_of(float("inf"))) == (100, None, None, None)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "'response_format.type': value is not one of the allowed values ['text', 'json_object']",
+        "Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'.",
+    ],
+)
+def test_an_answer_is_held_to_be_json_where_a_refused_schema_names_that(words: str) -> None:
+    asked = replace(HELLO, answer=PING)
+    known = after(words, asked)
+    assert request_body(known.fit(asked)[0], "m", known)["response_format"] == {"type": "json_object"}
+    known = after("'messages' must contain the word 'json' to use the type 'json_object'", asked, known=known)
+    assert "response_format" not in request_body(known.fit(asked)[0], "m", known)
+    assert known.learned(words, asked) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["This response_format type is unavailable now", "This model does not support response format `json_schema`."],
+)
+def test_an_answer_is_held_to_nothing_where_a_refused_schema_names_nothing_else(words: str) -> None:
+    asked = replace(HELLO, answer=PING)
+    known = after(words, asked)
+    assert "response_format" not in request_body(known.fit(asked)[0], "m", known)
