@@ -30,7 +30,7 @@ from predibot.agents.models.litellm_library import (
     table_price,
     table_usd,
 )
-from predibot.agents.models.manners import Manners, named_in, settings_of
+from predibot.agents.models.manners import Manners, error_words, named_in, settings_of
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
@@ -185,7 +185,10 @@ class LiteLLMModel:
 
     def _has_learned(self, error: Exception, request: ChatRequest, manners: Manners, dropped: frozenset[str]) -> bool:
         """Note what litellm or the provider says that the model does not take; return whether there is anything."""
-        learned = manners.learned(str(error), request, status=getattr(error, "status_code", 0))
+        # litellm repeats the message, which may name nothing.
+        bodies = (error_words(body.decode(errors="replace")) for body in _bodies(_causes(error)))
+        said = ": ".join((str(error), *bodies))
+        learned = manners.learned(said, request, status=getattr(error, "status_code", 0))
         if learned is not None:
             self._manners = learned
             return True

@@ -33,6 +33,12 @@ _LOWER = tuple(reversed(_THOUGHT_TOKENS))
 _LIMIT = re.compile(r"too (?:large|high|big|many)|at most|range|maximum|exceed|less than|greater|>", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
+_SAYING = (
+    *("param", "loc", "field", "fieldViolations", "message", "msg", "error_msg", "detail", "details", "description"),
+    *("error", "errors", "innererror", "metadata", "raw"),
+)
+"""Where the errors of providers have their words."""
+
 STATE_OF = "model"
 """Of a turn's state: the model whose it is."""
 STATE_WORDS: Mapping[str, re.Pattern[str]] = {
@@ -180,20 +186,33 @@ def named_in(said: str, parameters: Iterable[str]) -> str | None:
 
 
 def error_words(text: str) -> str:
-    """Return what an error that is JSON says, what it names first, in the forms that are known; else nothing.
+    """Return what an error says in its text, or in the fields that are known, and not what it repeats of the request.
 
-    Google's compatible address puts it into a list, Ollama and llama.cpp say it as text.
+    A page of HTML says nothing. Google's compatible address puts an error into a list, Ollama and llama.cpp say it as
+    text, FastAPI says where, and OpenRouter has in `metadata` what the provider behind it said, maybe JSON again.
+
+    Examples:
+        >>> error_words('[{"error": {"message": "refused", "details": [{"field": "seed"}]}}]')
+        'refused: seed'
     """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        return ": ".join(_said(json.loads(text)))
+    except ValueError:
+        return "" if text.lstrip().startswith("<") else text
+    except RecursionError:
         return ""
-    value = value[0] if isinstance(value, list) and value else value
-    if not isinstance(value, dict):
-        return ""
-    error = value.get("error")
-    error = error if isinstance(error, dict) else value
-    return ": ".join(str(error[key]) for key in ("param", "message", "detail", "error") if error.get(key))
+
+
+def _said(value: object) -> Iterator[str]:
+    """Yield the words of an error, those of an error within it too."""
+    if isinstance(value, dict):
+        for each in _SAYING:
+            yield from _said(value.get(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _said(each)
+    elif isinstance(value, str) and value:
+        yield error_words(value) or value
 
 
 def _joined(one: Message, other: Message) -> str:
