@@ -170,7 +170,7 @@ def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
         asked = Counter(request.body["model"] for request in server.asked)
         screen = predibot("doctor", "r.toml").out
     models = {each.pop("bot"): each for each in said.document["models"]}
-    assert (said.code, asked) == (1, {"calls": 2, "thinks": 2, "talks": 3, "refuses": 1})
+    assert (said.code, asked) == (1, {"calls": 2, "thinks": 2, "talks": 4, "refuses": 1})
     told = {bot: (each["calls_tools"], each["thinks"], bool(each["problem"])) for bot, each in models.items()}
     assert told == {
         "calls_tool_agent": (True, False, False),
