@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from predibot.domain.chat import ToolCall
 
 _NAMED = re.compile(
-    r"<tool_call>\s*(\{.*\})\s*</tool_call>"  # Hermes, Qwen
+    r"<tool_call>\s*(\{.*\})\s*(?:</tool_call>)?"  # Hermes, Qwen; the last mark may be where a server stops
     r"|(?:<\|python_tag\|>)?\s*(\{.*\})\s*(?:<\|eom_id\|>|<\|eot_id\|>)?"  # Llama
     r"|\[TOOL_CALLS\]\s*\[\s*(\{.*\})\s*\]",  # Mistral, first form
     re.DOTALL,

@@ -148,8 +148,11 @@ def _text_of(content: object) -> str:
 
 
 def _arguments_of(value: object) -> str:
-    """Return arguments as text; some servers send them decoded."""
-    return value if isinstance(value, str) else json.dumps({} if value is None else value)
+    """Return arguments as text; some servers send them decoded, some encoded twice (vllm-project/vllm#54964)."""
+    if isinstance(value, str):
+        inner = json_or_none(value)
+        return inner if isinstance(inner, str) and isinstance(json_or_none(inner), dict) else value
+    return json.dumps({} if value is None else value)
 
 
 def _optional_text(value: object) -> str:
@@ -325,8 +328,8 @@ def _number(digits: str) -> int:
     return int(digits[:_MOST_DIGITS])
 
 
-def json_or_none(body: bytes) -> object:
-    """Return what bytes say as JSON, or None where they say nothing."""
+def json_or_none(body: bytes | str) -> object:
+    """Return what a body says as JSON, or None where it says nothing."""
     try:
         return loaded_json(body)
     except (ValueError, RecursionError):

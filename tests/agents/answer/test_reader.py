@@ -181,6 +181,7 @@ CALL = {"query": "rain", "note": "a } b"}
 CALLS = [
     '<tool_call>\n{"name": "web_search", "arguments": ARGS}\n</tool_call>',
     '<tool_call>{"arguments": ARGS, "name": "web_search"}</tool_call>',
+    '<tool_call>{"name": "web_search", "arguments": ARGS}',
     '<think>search {first}</think>\n<tool_call>\n{"name": "web_search", "arguments": ARGS}\n</tool_call>',
     '{"name": "web_search", "parameters": ARGS}',
     '<|python_tag|>{"name": "web_search", "parameters": ARGS}<|eom_id|>',

@@ -1,5 +1,6 @@
 """The probe: whether a model calls tools, asked once."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -21,6 +22,8 @@ from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
         (tool_call(finish_reason="stop"), ""),
         (completion("hmm hm", finish_reason="length"), ""),
         (tool_call(arguments='{"word": '), "'nothing' to a forced call"),
+        (tool_call(arguments=json.dumps('{"word": "pong"}')), ""),
+        (tool_call(arguments=json.dumps(json.dumps('{"word": "pong"}'))), "'nothing' to a forced call"),
         (tool_call(arguments='"pong"'), "'nothing' to a forced call"),
         (tool_call("other"), "'nothing' to a forced call"),
         (completion("I would call ping."), "'I would call ping.' to a forced call"),
