@@ -49,7 +49,7 @@ def said_in(reply: ChatReply) -> str:
         return text
     if len(spoken.objects) != 1 or spoken.problem:
         return text
-    last = spoken.text[spoken.objects[0][0] :]
+    last = spoken.text[spoken.objects[0][0] :].rstrip().removesuffix("```").rstrip()
     return last if isinstance(_decoded(last), dict) else text
 
 

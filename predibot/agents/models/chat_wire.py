@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import (
@@ -24,6 +24,8 @@ from predibot.domain.chat import (
     Usage,
 )
 
+_THOUGHTS = ("thinking", "reasoning")
+"""Parts of a content."""
 MAX_CITATIONS = 200
 MAX_URL_CHARACTERS = 2_000
 MAX_TOKENS = 100_000_000
@@ -137,13 +139,14 @@ def sendable(text: str) -> str:
 
 
 def _text_of(content: object) -> str:
-    """Return the text of a content that is one, none, or a list of parts."""
+    """Return the text of a content that is one, none, or a list of parts, some of which may be thoughts."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "".join(_text_of(part.get("text")) for part in content if isinstance(part, dict))
+        parts = (part for part in content if isinstance(part, dict) and part.get("type") not in _THOUGHTS)
+        return "".join(_text_of(part.get("text")) for part in parts)
     raise ValueError(f"a {type(content).__name__} is no content")
 
 
@@ -181,8 +184,13 @@ class Boundary(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+def _without_marks(name: str) -> str:
+    """Return the name of a tool without the channel of gpt-oss that servers leave behind it (ollama/ollama#12132)."""
+    return name.partition("<|")[0]
+
+
 class _Function(Boundary):
-    name: str
+    name: Annotated[str, AfterValidator(_without_marks)]
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 

@@ -216,6 +216,8 @@ def test_a_turn_that_is_one_call_in_words_is_read_as_that_call(text: str) -> Non
         ("", "I weigh {it}. RIGHT", "stop", True),
         ("", "RIGHT", "stop", True),
         (" ", "So:\n```json\nRIGHT", "stop", True),
+        ("", "So:\n```json\nRIGHT\n```\n", "stop", True),
+        ("", "So:\n```json\nRIGHT\n```\nOr not.", "stop", False),
         ("", "RIGHT That is what I will say.", "stop", False),
         ("", "First RIGHT then RIGHT", "stop", False),
         ("", "I weigh it.", "stop", False),

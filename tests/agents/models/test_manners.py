@@ -82,6 +82,20 @@ def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
     assert (state("x" * 199_000) != "", state("x" * 201_000)) == (True, "")
 
 
+@pytest.mark.parametrize(
+    "thought",
+    [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "thinking", "text": "hm"},
+        {"type": "reasoning", "text": "hm", "summary": [{"type": "summary_text", "text": "hm"}]},
+    ],
+)
+def test_a_part_of_a_content_that_is_a_thought_is_not_said(thought: dict[str, object]) -> None:
+    parts = [thought, {"type": "text", "text": "y"}, {"type": "output_text", "text": "es"}]
+    answer = {"choices": [{"message": {"role": "assistant", "content": parts}}]}
+    assert read_answer(answer, "m").message.text == "yes"
+
+
 def test_an_answer_says_how_long_it_could_be_where_that_is_less_than_was_asked_for() -> None:
     known = replace(Manners("m"), most_tokens=8_192)
     assert (known.lowered(TALK), known.fit(TALK)[0].max_output_tokens) == (8_192, 8_192)

@@ -24,6 +24,8 @@ from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
         (tool_call(arguments='{"word": '), "'nothing' to a forced call"),
         (tool_call(arguments=json.dumps('{"word": "pong"}')), ""),
         (tool_call(arguments=json.dumps(json.dumps('{"word": "pong"}'))), "'nothing' to a forced call"),
+        (tool_call("ping<|channel|>analysis"), ""),
+        (tool_call("assistant<|channel|>analysis"), "'nothing' to a forced call"),
         (tool_call(arguments='"pong"'), "'nothing' to a forced call"),
         (tool_call("other"), "'nothing' to a forced call"),
         (completion("I would call ping."), "'I would call ping.' to a forced call"),
