@@ -1,5 +1,6 @@
 """Talking to a model: what is sent, what comes back, what it cost."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,7 +10,7 @@ FinishReason = Literal["stop", "tool_calls", "length", "refusal", "other"]
 CostSource = Literal["provider", "litellm", "recipe", "unknown"]
 SETTINGS = ("temperature", "top_p", "seed", "reasoning_effort")
 """The fields of a request that a provider may refuse, and can answer without."""
-_THOUGHTS = tuple(f'"{name}":' for name in ("reasoning_content", "reasoning_details", "reasoning", "thinking_blocks"))
+_THOUGHTS = re.compile(r'"(?:reasoning_content|reasoning_details|reasoning|thinking_blocks)": (?!"")')
 _LEFT_OUT = {"left_out": True}
 """Of a field that is not written down where it says nothing."""
 
@@ -135,4 +136,4 @@ class ChatReply:
         """Return whether the model thought before it answered, as its provider counts or shows it."""
         raw = [self.usage.raw.get(name) for name in ("completion_tokens_details", "output_tokens_details")]
         counts = [each.get("reasoning_tokens") for each in raw if isinstance(each, Mapping)]
-        return any(counts) or any(name in self.message.state_json for name in _THOUGHTS)
+        return any(counts) or _THOUGHTS.search(self.message.state_json) is not None

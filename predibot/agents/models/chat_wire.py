@@ -194,14 +194,18 @@ class _Function(Boundary):
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 
+def _stated(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if name in STATE_WORDS and (value or value == "")}
+
+
 class _Stateful(Boundary):
     """What may carry state of its provider in fields of its own."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     def state(self) -> dict[str, object]:
-        """Return those fields that say something."""
-        return {name: value for name, value in (self.model_extra or {}).items() if name in STATE_WORDS and value}
+        """Return those fields that say something; DeepSeek wants a thought back that is empty (nanobot#946)."""
+        return _stated(self.model_extra or {})
 
 
 class _Call(_Stateful):
@@ -218,8 +222,9 @@ class _Message(_Stateful):
     def state_json(self, model: str) -> str:
         """Return the state of a model's turn, or nothing where there is none or more than a turn can have."""
         parts = [each.state() for each in (self, *self.tool_calls)]
-        # What litellm keeps of a whole message is there a second time.
-        parts[0].pop("provider_specific_fields", None)
+        # Where litellm keeps what it does not know of a whole message, such as OpenRouter's `reasoning_details`.
+        kept = parts[0].pop("provider_specific_fields", None)
+        parts[0] = _stated(kept if isinstance(kept, dict) else {}) | parts[0]
         text = json.dumps([{STATE_OF: model, **parts[0]}, *parts[1:]], ensure_ascii=False) if any(parts) else ""
         return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
 

@@ -23,6 +23,7 @@ from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, compl
 from tests.agents.scripted import answer
 
 SIGNATURE = "c2lnbmF0dXJl"
+DETAILS = [{"type": "reasoning.encrypted", "data": SIGNATURE, "format": "google-gemini-v1", "id": "r1", "index": 0}]
 USAGE = {"prompt_tokens": 900, "completion_tokens": 200, "total_tokens": 1100}
 SEARCHES = ("news about the rain", "forecast for tomorrow")
 
@@ -67,6 +68,16 @@ def wants_reasoning(words: str) -> Rule:
     def rule(body: Body) -> Said | None:
         missing = calls_without(body, "reasoning_content", THOUGHT)
         return refusal(words.format(missing[0])) if missing else None
+
+    return rule
+
+
+def wants_back(name: str, value: object, words: str) -> Rule:
+    """Return a rule: an assistant's turn with calls has a field just as it was said."""
+
+    def rule(body: Body) -> Said | None:
+        has_all = all(name in each and each[name] == value for _, each in assistants(body))
+        return None if has_all else refusal(words)
 
     return rule
 
@@ -207,6 +218,26 @@ DIALECTS: Mapping[str, Dialect] = {
         {"reasoning_content": THOUGHT},
         litellm="deepseek/deepseek-v4-pro",
         address="DEEPSEEK_API_BASE",
+    ),
+    # In more than half of its turns: craft-agents-oss #703, nanobot #946.
+    "deepseek that thought nothing": Dialect(
+        "openai/deepseek-v4-flash",
+        (
+            wants_back(
+                "reasoning_content", "", "The `reasoning_content` in the thinking mode must be passed back to the API."
+            ),
+        ),
+        {"reasoning_content": ""},
+        litellm="deepseek/deepseek-v4-flash",
+        address="DEEPSEEK_API_BASE",
+    ),
+    # openrouter.ai/docs/use-cases/reasoning-tokens, on the blocks of reasoning.
+    "openrouter": Dialect(
+        "openai/google/gemini-3-pro-preview",
+        (wants_back("reasoning_details", DETAILS, "Function call is missing a thought_signature"),),
+        {"reasoning": THOUGHT, "reasoning_details": DETAILS},
+        litellm="openrouter/google/gemini-3-pro-preview",
+        address="OPENROUTER_API_BASE",
     ),
     "deepseek behind another name": Dialect(
         "openai/house-model",

@@ -22,7 +22,7 @@ from tests.agents.providers.dialects import DIALECTS, SEARCHES, Body, Dialect, P
 from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
 from tests.agents.scripted import context, toolbox
 
-HELD = "DEEPSEEK DASHSCOPE MOONSHOT MISTRAL GROQ HOSTED_VLLM ANTHROPIC GEMINI OPENAI"
+HELD = "DEEPSEEK OPENROUTER DASHSCOPE MOONSHOT MISTRAL GROQ HOSTED_VLLM ANTHROPIC GEMINI OPENAI"
 KEYS = {f"{name}_API_KEY": "sk-1" for name in HELD.split()}
 
 
