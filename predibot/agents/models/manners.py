@@ -22,10 +22,14 @@ RESPONSE_FORMAT = "response_format"
 JSON_SCHEMA = "json_schema"
 _CHOICES = ("object", ANY_CALL, "auto", "none")
 """How a tool is forced, the surest first; from `auto` on it is only asked for."""
-_FORCING = re.compile(r"tool[_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_calling", re.IGNORECASE)
+_FORCING = re.compile(r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_?calling", re.IGNORECASE)
 _FORMAT = re.compile(r"format|schema|grammar|structured|json", re.IGNORECASE)
 _STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
-_SYSTEM = re.compile(r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}system\b", re.IGNORECASE)
+_SYSTEM = re.compile(
+    r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}(?:does not support\W{1,3})?system\b|"
+    r"\bsystem\W{1,2}is not a|\bonly user\b.* roles",
+    re.IGNORECASE,
+)
 _ROLES = re.compile(r"\balternat|(?:un)?expected (?:last )?role|role\W{1,3}user\W{1,3}after", re.IGNORECASE)
 _THOUGHT_TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 2_048, "high": 4_096, "xhigh": 8_192}
 """How long litellm lets Claude think at each effort; it takes no fewer than the first."""

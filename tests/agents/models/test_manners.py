@@ -135,6 +135,8 @@ def test_what_a_user_says_after_a_tool_ends_what_the_tool_said(words: str) -> No
         "System role not supported",
         "Developer instruction is not enabled for gemma",
         "role 'system' is unknown",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        "Only user, assistant and tool roles are supported!",
     ],
 )
 def test_a_refused_system_role_goes_into_the_users_turn(words: str) -> None:

@@ -66,6 +66,7 @@ FORCING = [
     "The tool_choice parameter does not support being set to required or object in thinking mode",
     "tool_choice 'specified' is incompatible with thinking enabled",
     "Thinking may not be enabled when tool_choice forces tool use.",
+    "functionCallingConfig.mode: ANY is not supported",
     "No endpoints found that support the provided 'tool_choice' value.",
 ]
 
