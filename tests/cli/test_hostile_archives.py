@@ -28,9 +28,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def snapshot(folder: Path, content: str) -> None:
+def snapshot(folder: Path, content: str | bytes) -> None:
     """Put something else in the place of a snapshot."""
-    (folder / "archive" / "snapshots" / snapshot_name(NOW) / "events.json").write_text(content)
+    written = content if isinstance(content, bytes) else content.encode()
+    (folder / "archive" / "snapshots" / snapshot_name(NOW) / "events.json").write_bytes(written)
 
 
 def decided(folder: Path, *more: str) -> Ended:
@@ -58,7 +59,7 @@ def test_a_snapshot_of_too_many_events_and_markets_is_refused(folder: Path, cont
 
 
 def test_a_large_file_is_refused_for_one_wide_character(folder: Path) -> None:
-    snapshot(folder, f'["{"x" * 60_000_000}\N{GRINNING FACE}"]')
+    snapshot(folder, b'["' + b"x" * 60_000_000 + "\N{GRINNING FACE}".encode() + b'"]')
     ended = decided(folder)
     assert ended.code == 1
     assert (

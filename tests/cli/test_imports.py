@@ -18,6 +18,8 @@ from tests.worlds import Worlds
 
 NEW = ("--ledger", "sqlite:///new.db")
 MOST_RESIDENT_BYTES = 470_000_000
+WIDE = "\N{GRINNING FACE}".encode()
+"""What makes Python hold four bytes for each character of a text."""
 
 
 def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> None:
@@ -233,7 +235,7 @@ def alone(*arguments: str, said: str) -> None:
         (lambda: b"[" + b"{}," * 5_000_000 + b"{}]", "events.json holds more than 3,000,000 values"),
         (lambda: b"[" + b'{"":0},' * 990_000 + b"{}]", "events.json, event 1: id: Field required"),
         (
-            lambda: ('["' + "x" * 16_000_000 + '\N{GRINNING FACE}"]').encode(),
+            lambda: b'["' + b"x" * 16_000_000 + WIDE + b'"]',
             "events.json, event 1: Input should be a valid",
         ),
         (
@@ -260,7 +262,7 @@ def test_a_file_of_predibench_does_not_fill_the_memory(
         ),
         (lambda: b'{"table":"runs"' + b"".join(b',"%x":0' % n for n in range(499_000)) + b"}", "line 1: it has no run"),
         (
-            lambda: ('{"table":"runs","x":"' + "x" * 33_000_000 + '\N{GRINNING FACE}"}').encode(),
+            lambda: b'{"table":"runs","x":"' + b"x" * 33_000_000 + WIDE + b'"}',
             "line 1: it has no run",
         ),
     ],

@@ -121,7 +121,9 @@ def test_the_largest_file_that_is_scored_is_in_memory_once(
     file = tmp_path / "wide.csv"
     passed_over = "x" * 100_000
     rows = (f"ann,q{n},0.5,1,{passed_over}\n" for n in range(2_600))
-    file.write_text(mark + HEADER.replace("\n", ",more\n") + "".join(rows))
+    with file.open("w", encoding="utf-8") as opened:
+        opened.write(mark + HEADER.replace("\n", ",more\n"))
+        opened.writelines(rows)
     ended = score(file)
     assert (ended.code, ended.err) == (0, "")
     assert ended.resident_bytes < 450_000_000
