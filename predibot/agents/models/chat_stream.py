@@ -1,5 +1,6 @@
 """A chat completion that comes in pieces: read to its end, and put together as if it had come at once."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,7 +39,8 @@ def streamed_object(received: Received) -> dict[str, Any]:
 
 def _events(received: Received) -> Iterator[dict[str, Any]]:
     """Yield the objects of a stream up to its end."""
-    for line in received.text(most_bytes=len(received.body)).splitlines():
+    # A line ends nowhere else: JSON may hold what Python takes for the end of one.
+    for line in re.split(r"[\r\n]+", received.text(most_bytes=len(received.body))):
         data = line.removeprefix("data:").strip()
         if data == line.strip() or not data:
             continue

@@ -48,6 +48,31 @@ def test_a_parameter_that_was_not_sent_cannot_be_left_out() -> None:
         ask(lambda request: refusal)
 
 
+def streamed(*deltas: object) -> ChatReply:
+    """Return the reply of a server that answers in a stream only, in these pieces."""
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    events = [*({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas), end]
+    said = "".join(f"data: {json.dumps(event, ensure_ascii=False)}\r\n\r\n" for event in events) + "data: [DONE]\n\n"
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if not json.loads(request.content).get("stream"):
+            return httpx.Response(400, json={"error": {"message": "only streamed responses are supported: stream"}})
+        return httpx.Response(200, content=said.encode(), headers={"content-type": "text/event-stream"})
+
+    return ask(answer)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "text"),
+    [
+        ([{"content": "ye"}, {"content": "s"}], "yes"),
+        *[([{"content": f"y{mark}"}, {"content": "s"}], f"y{mark}s") for mark in "\u2028\u2029\x85\x0b\x0c\x1c"],
+    ],
+)
+def test_the_pieces_of_a_text_come_to_the_whole(deltas: list[object], text: str) -> None:
+    assert streamed(*deltas).message.text == text
+
+
 def test_a_redirect_is_not_followed() -> None:
     asked: list[str] = []
 
