@@ -86,8 +86,8 @@ class Usage:
         details = [self.raw.get(name) for name in ("prompt_tokens_details", "input_tokens_details")]
         counts = [each.get("cached_tokens") for each in details if isinstance(each, Mapping)]
         counts += [self.raw.get(name) for name in ("cache_read_input_tokens", "prompt_cache_hit_tokens")]
-        kept = max((each for each in counts if isinstance(each, int)), default=0)
-        return max(0, min(kept, self.input_tokens or 0))
+        whole = [each for each in counts if type(each) is int or (isinstance(each, float) and each.is_integer())]
+        return max(0, int(min(max(whole, default=0), self.input_tokens or 0)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ def test_a_word_of_next_to_nothing_is_passed_over_where_the_price_is_known(usd: 
         {"prompt_tokens_details": {"cached_tokens": 800}},
         {"input_tokens_details": {"cached_tokens": 800}},
         {"prompt_cache_hit_tokens": 800},
+        {"prompt_tokens_details": {"cached_tokens": 800.0}},
+        {"prompt_tokens_details": {"cached_tokens": True}, "prompt_cache_hit_tokens": 800},
     ],
 )
 def test_what_was_cached_costs_what_the_recipe_says_of_it(raw: dict[str, object]) -> None:
@@ -54,6 +56,8 @@ def test_no_more_is_cached_than_was_sent() -> None:
     assert Usage(100, 1, {"prompt_cache_hit_tokens": 10**400}).cached_tokens == 100
     assert Usage(100, 1, {"prompt_cache_hit_tokens": -5}).cached_tokens == 0
     assert Usage(None, 1, {"prompt_cache_hit_tokens": 5}).cached_tokens == 0
+    for none in (True, "5", 5.5, float("nan"), float("inf")):
+        assert Usage(100, 1, {"prompt_cache_hit_tokens": none}).cached_tokens == 0
 
 
 def test_an_unknown_cost_is_never_zero() -> None:
