@@ -23,7 +23,7 @@ OURS = re.compile(
     r"models?|messages?|input|prompt|contents|(?:system_?)?instructions?|system|max_(?:\w+_)?tokens|(?:num|n)_predict|"
     r"options|(?:generation|inference|tool)_?config|tools|tool_choice|functions|function_call|(?:response_)?format|"
     r"stream(?:_options)?|temperature|top_p|seed|reasoning_effort|extra_body|background|store|n|best_of|service_tier|"
-    r"web_search_options|plugins|route|fallbacks",
+    r"(?:web_)?search(?:_options|_parameters)?|enable_search|plugins|route|fallbacks",
     re.IGNORECASE,
 )
 """Keys of a request that predibot sets, or that make an answer cost more than its budget knows."""

@@ -314,6 +314,13 @@ def test_a_recipe_says_what_else_stands_in_a_request() -> None:
         ('reasoning_effort = "hihg"', "'reasoning_effort' in [[bots]] is 'hihg'. Did you mean 'high'?"),
         ("extra_body = {n = 5}", "'extra_body' in [[bots]] is {'n': 5}; 'n' is set by predibot or changes what an"),
         ("extra_body = {max_new_tokens = 5}", "'extra_body' in [[bots]] is {'max_new_tokens': 5}; 'max_new_tokens' is"),
+        *[
+            (
+                f"extra_body = {{{name} = true}}",
+                f"'extra_body' in [[bots]] is {{'{name}': True}}; '{name}' is set by predibot or changes what an",
+            )
+            for name in ("enable_search", "search_parameters", "web_search", "search_options", "web_search_options")
+        ],
         (f"extra_body = {{a = '{2000 * 'x'}'}}", "'extra_body' in [[bots]] is {'a': 'xx"),
         ("extra_body = {a = nan}", "'extra_body' in [[bots]] is nan; it should be a finite number"),
         ("extra_body = 5", "'extra_body' in [[bots]] is 5; it should be a valid dictionary"),
