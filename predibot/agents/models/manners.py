@@ -268,7 +268,9 @@ def _streaming(known: Manners, said: str, _request: ChatRequest) -> Manners | No
 
 def _system(known: Manners, said: str, request: ChatRequest) -> Manners | None:
     is_news = not known.without_system and any(each.role == "system" for each in request.messages)
-    return replace(known, without_system=True) if is_news and _SYSTEM.search(said) else None
+    # Templates that know no system say that roles alternate, as those do that let no user speak after a tool.
+    is_said = _SYSTEM.search(said) or (_ROLES.search(said) and _roles(known, said, request) is None)
+    return replace(known, without_system=True) if is_news and is_said else None
 
 
 def _roles(known: Manners, said: str, request: ChatRequest) -> Manners | None:

@@ -143,6 +143,15 @@ def test_a_refused_system_role_goes_into_the_users_turn(words: str) -> None:
     assert wire(after(words))[0] == {"role": "user", "content": "Be careful.\n\nWill it rain?"}
 
 
+def test_roles_that_alternate_without_a_tools_turn_leave_no_place_for_a_system() -> None:
+    words = "Conversation roles must alternate user/assistant/user/assistant/..."
+    plain = replace(TALK, messages=TALK.messages[:2])
+    assert [each["role"] for each in wire(after(words, plain), plain)] == ["user"]
+    first = after(words)
+    assert [each["role"] for each in wire(first)] == ["system", "user", "assistant", "tool"]
+    assert [each["role"] for each in wire(after(words, known=first))] == ["user", "assistant", "tool"]
+
+
 @pytest.mark.parametrize(
     ("words", "most"),
     [
