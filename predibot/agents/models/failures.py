@@ -9,8 +9,10 @@ _LOST = frozenset({408, 499, 504, 520, 522, 524, 598, 599})
 _FINAL_ABOVE_500 = frozenset({501, 505})
 _NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")
 _TOO_LONG = (
-    *("context_length_exceeded", "maximum context length", "prompt is too long", "contextwindowexceeded"),
-    *("exceed_context_size", "available context size", "input token count", "too many tokens"),
+    *("context_length_exceeded", "context length", "context window", "contextwindowexceeded", "exceed context limit"),
+    *("exceed_context_size", "available context size", "input token count", "too many tokens", "model token limit"),
+    *("prompt is too long", "input is too long", "input token length", "range of input length"),
+    *("maximum prompt length", "prompt exceeds max length"),
 )
 
 

@@ -625,8 +625,25 @@ def test_what_is_sent_grows_about_linearly_with_the_steps() -> None:
     assert sent(40) < 2.4 * sent(20)
 
 
-def test_a_conversation_that_is_too_long_is_sent_short_then_for_the_answer_only_then_fails_with_the_number() -> None:
-    words = "maximum context length is 8192 tokens, you requested 9000"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "maximum context length is 8192 tokens, you requested 9000",
+        "InternalError.Algo.InvalidParameter: Range of input length should be [1, 8192]",
+        "Invalid request: Your request exceeded model token limit: 8192",
+        "Input token length too long (8192)",
+        "This model's maximum prompt length is 8192 but the request contains 9000 tokens.",
+        "input length and `max_tokens` exceed context limit: 7000 + 2133 > 8192, decrease input length",
+        "prompt is too long: 9000 tokens > 8192 maximum",
+        "Your input exceeds the context window of this model (8192).",
+        "Input is too long for requested model (8192).",
+        "Prompt exceeds max length (8192)",
+        "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+    ],
+)
+def test_a_conversation_that_is_too_long_is_sent_short_then_for_the_answer_only_then_fails_with_the_number(
+    words: str,
+) -> None:
     model = ScriptedModel([*RESEARCHED, ModelRefused(words), GOOD])
     assert run(model).decision is not None
     assert len(str(model.requests[-1].messages)) < len(str(model.requests[-2].messages))
