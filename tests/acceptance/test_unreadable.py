@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, tool_call
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, said_json, tool_call
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -15,6 +15,8 @@ WAYS = {
     "cut": completion("It may be that", finish_reason="length"),
     "empty": completion(""),
     "null": completion(None),
+    "no_choice": said_json({**json.loads(completion().body), "choices": []}),
+    "no_message": said_json({**json.loads(completion().body), "choices": [{"message": None}]}),
     "refusal": completion(None, finish_reason="content_filter", message={"refusal": "I will not"}),
     "unreadable": completion("I think sixty percent"),
     "two_objects": completion('{"a": 1} {"b": 2}'),

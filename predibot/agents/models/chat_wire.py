@@ -230,7 +230,7 @@ class _Message(_Stateful):
 
 
 class _Choice(Boundary):
-    message: _Message
+    message: Annotated[_Message, BeforeValidator(lambda message: {} if message is None else message)]
     finish_reason: LenientText = ""
 
 
@@ -273,6 +273,9 @@ def read_answer(value: object, asked_model: str) -> Answer:
     Raises:
         Unreadable: If it is no answer of this dialect.
     """
+    if isinstance(value, dict) and value.get("choices") == [] and has_usage(value):
+        # The model worked, and said nothing.
+        value = {**value, "choices": [{"message": None}]}
     try:
         return _Completion.model_validate(value).to_domain(asked_model)
     except ValidationError as error:

@@ -121,6 +121,13 @@ def test_an_object_that_is_no_completion_counts_as_lost(value: object) -> None:
         ask(lambda request: httpx.Response(200, json=value))
 
 
+@pytest.mark.parametrize("choices", [[], [{"message": None, "finish_reason": "stop"}]])
+def test_an_answer_that_says_nothing_and_was_counted_is_an_empty_one(choices: list[object]) -> None:
+    reply = ask(lambda request: httpx.Response(200, json={**OK, "choices": choices}))
+    assert (reply.message.text, reply.message.tool_calls, reply.retries) == ("", (), 0)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (20, 5)
+
+
 def test_an_error_without_a_status_may_have_been_charged() -> None:
     answers = [{"error": {"type": "timeout", "message": "idle"}}, OK]
     assert ask(lambda _request: httpx.Response(200, json=answers.pop(0))).lost_tries == 1
