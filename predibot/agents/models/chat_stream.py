@@ -1,10 +1,10 @@
 """A chat completion that comes in pieces: read to its end, and put together as if it had come at once."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from predibot.agents.models.chat_wire import loaded_json
+from predibot.agents.models.chat_wire import Unreadable, loaded_json, objects_of
 from predibot.agents.models.endpoint import json_object
 from predibot.net.failures import AnswerLost
 from predibot.net.json_client import Received
@@ -29,8 +29,11 @@ def streamed_object(received: Received) -> dict[str, Any]:
         if event.get("error"):
             return event
         whole |= {name: value for name, value in event.items() if name != "choices" and value is not None}
-        for choice in event.get("choices") or ():
-            _add(message, choice.get("delta") or {})
+        for choice in objects_of(event.get("choices")):
+            try:
+                _add(message, choice.get("delta") or {})
+            except Unreadable as error:
+                raise AnswerLost(f"{received.asked}: {error}") from None
             finish_reason = choice.get("finish_reason") or finish_reason
     if finish_reason is None:
         raise AnswerLost(f"{received.asked}: the stream broke off before its end")
@@ -54,22 +57,49 @@ def _events(received: Received) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _add(whole: dict[str, Any], piece: Mapping[str, Any]) -> None:
-    """Add a piece of a message, or of one of its calls, to what came before it."""
+def _add(whole: dict[str, Any], piece: object) -> None:
+    """Add a piece of a message, or of one of its calls, to what came before it.
+
+    Raises:
+        Unreadable: If it is no object.
+    """
+    if not isinstance(piece, dict):
+        raise Unreadable(f"a {type(piece).__name__} is no piece of an answer")
     for name, value in piece.items():
+        before = whole.get(name)
         if name == "tool_calls":
-            calls = whole.setdefault(name, [])
-            for call in value or ():
-                place = call.get("index")
-                if not isinstance(place, int) or not 0 <= place < len(calls):
-                    calls.append({})
-                    place = -1
-                _add(calls[place], call)
-        elif name == "function" and isinstance(value, dict):
+            for call in _parts(value):
+                _add(_continued(whole.setdefault(name, []), call), call)
+        elif name == "function" and value is not None:
             _add(whole.setdefault(name, {}), value)
-        elif name in _GROWING and isinstance(value, str):
-            whole[name] = (whole.get(name) or "") + value
-        elif isinstance(value, list):
-            whole[name] = [*(whole.get(name) or ()), *value]
+        elif name in _GROWING and isinstance(value, str) and isinstance(before, str | None):
+            whole[name] = (before or "") + value
+        elif isinstance(value, list) or (name in _GROWING and isinstance(value, str)):
+            whole[name] = [*_parts(before), *_parts(value)]
         elif value:
             whole[name] = value
+
+
+def _parts(content: object) -> list[object]:
+    """Return a list, or a text as the part that it is: Magistral's thoughts are a list, what follows is none."""
+    if isinstance(content, list):
+        return content
+    if isinstance(content, str | None):
+        return [{"type": "text", "text": content}] if content else []
+    raise Unreadable(f"a {type(content).__name__} is no piece of an answer")
+
+
+def _continued(calls: list[dict[str, Any]], piece: object) -> dict[str, Any]:
+    """Return the call that a piece goes on with, or a new one.
+
+    That is the latest of its index, or of all where it has none. A name begins a new one where it comes with another
+    id, since Google gives all calls one index, or with neither id nor index.
+    """
+    said = piece if isinstance(piece, dict) else {}
+    index, own_id, function = said.get("index"), said.get("id"), said.get("function")
+    same = [each for each in calls if index is None or each.get("index", 0) == index]
+    named = isinstance(function, dict) and function.get("name")
+    if not same or (named and (own_id != same[-1].get("id") if own_id else index is None)):
+        same = [{}]
+        calls += same
+    return same[-1]

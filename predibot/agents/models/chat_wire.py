@@ -163,7 +163,7 @@ def _optional_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list_of_objects(value: object) -> list[dict[str, object]]:
+def objects_of(value: object) -> list[dict[str, object]]:
     """Return the objects of a list, or none where there is no list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
@@ -174,7 +174,7 @@ def _object(value: object) -> dict[str, object]:
 
 
 LenientText = Annotated[str, BeforeValidator(_optional_text)]
-LenientObjects = Annotated[list[dict[str, object]], BeforeValidator(_list_of_objects)]
+LenientObjects = Annotated[list[dict[str, object]], BeforeValidator(objects_of)]
 LenientObject = Annotated[dict[str, object], BeforeValidator(_object)]
 
 

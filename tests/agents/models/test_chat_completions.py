@@ -67,10 +67,52 @@ def streamed(*deltas: object) -> ChatReply:
     [
         ([{"content": "ye"}, {"content": "s"}], "yes"),
         *[([{"content": f"y{mark}"}, {"content": "s"}], f"y{mark}s") for mark in "\u2028\u2029\x85\x0b\x0c\x1c"],
+        # Magistral's thoughts, and the text after them.
+        ([{"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "h"}]}]}, {"content": "yes"}], "yes"),
+        ([{"content": "y"}, {"content": [{"type": "text", "text": "e"}]}, {"content": "s"}], "yes"),
+        ([{"content": [{"type": "text", "text": "ye"}]}, {"content": [{"type": "text", "text": "s"}]}], "yes"),
+        ([{"content": None}, None, {"content": "yes"}], "yes"),
     ],
 )
 def test_the_pieces_of_a_text_come_to_the_whole(deltas: list[object], text: str) -> None:
     assert streamed(*deltas).message.text == text
+
+
+def called(arguments: str = "", **more: object) -> dict[str, object]:
+    """Return a piece of a call."""
+    name = {"name": more.pop("name")} if "name" in more else {}
+    return {"tool_calls": [{**more, "function": {**name, "arguments": arguments}}]}
+
+
+F, G = ToolCall("a", "f", '{"q":1}'), ToolCall("b", "g", "{}")
+UNKNOWN = [replace(F, id="call_0"), replace(G, id="call_1")]
+
+
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        ([called(id="a", name="f"), called('{"q":'), called("1}"), called(id="b", name="g"), called("{}")], [F, G]),
+        ([called('{"q":', id="a", name="f"), called("1}", id="a", name="f"), called("{}", id="b", name="g")], [F, G]),
+        ([called(name="f"), called('{"q":1}'), called("{}", name="g")], UNKNOWN),
+        ([called(index=1, id="a", name="f"), called('{"q":1}', index=1), called("{}", index=2, id="b", name="g")],
+         [F, G]),
+        ([called(index=0, id="a", name="f"), called("{", index=1, id="b", name="g"), called('{"q":1}', index=0),
+          called("}", index=1)], [F, G]),
+        # Google says index 0 of each.
+        ([called('{"q":1}', index=0, id="a", name="f"), called("{}", index=0, id="b", name="g")], [F, G]),
+        ([called('{"q":', index=0, id="a", name="f"), called("1}", index=0, id=None, name=None)], [F]),
+    ],
+)  # fmt: skip
+def test_the_pieces_of_calls_come_to_the_calls(deltas: list[object], calls: list[ToolCall]) -> None:
+    assert streamed(*deltas).message.tool_calls == tuple(calls)
+
+
+@pytest.mark.parametrize(
+    "delta", ["x", ["x"], {"tool_calls": ["x"]}, {"content": {"a": 1}}, {"tool_calls": [{"function": 5}]}]
+)
+def test_a_piece_that_is_none_counts_as_lost(delta: object) -> None:
+    with pytest.raises(ModelUnavailable, match="no piece of an answer"):
+        streamed(delta, {"content": "yes"})
 
 
 def test_a_redirect_is_not_followed() -> None:
