@@ -90,6 +90,8 @@ class _SettledModel:
     """What was cut off may be as long as this when it is asked for again."""
     _cuts: int = 0
     """Answers in a row that were cut off."""
+    _cut_tokens: int = 0
+    """The longest of these."""
 
     @property
     def name(self) -> str:
@@ -109,20 +111,24 @@ class _SettledModel:
         try:
             reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=deadline_seconds)
         except BudgetSpent:
-            if tokens <= request.max_output_tokens or self.settings.max_tokens is not None:
+            # What was cut off needs more than it had; else what the strategy asks for may do.
+            less = (tokens + self._cut_tokens) // 2 if self._cut_tokens else request.max_output_tokens
+            if not self._cut_tokens < less < tokens or self.settings.max_tokens is not None:
                 raise
-            tokens = request.max_output_tokens
+            tokens = less
             # It may have waited for what others had set aside.
-            reply = self.model.chat(asked, deadline_seconds=max(0.0, ends - time.monotonic()))
+            left_seconds = max(0.0, ends - time.monotonic())
+            reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=left_seconds)
         self.room.thinks = self.room.thinks or reply.thought
         if reply.most_tokens is not None:
             tokens = self.room.most_tokens = reply.most_tokens
         # What asked does not know it, and tells the model when an answer is cut off.
         most = reply.most_tokens if self.settings.max_tokens is None else tokens
         if reply.finish_reason != "length":
-            self._cuts = 0
+            self._cuts = self._cut_tokens = 0
             return replace(reply, most_tokens=most)
         self._cuts += 1
+        self._cut_tokens = max(self._cut_tokens, tokens)
         if self._cuts == MAX_CUTS:
             raise NoAnswer(
                 f"{self.name}: cut off at {tokens:,} tokens, as {MAX_CUTS} answers in a row were; give the bot "

@@ -99,9 +99,14 @@ def test_what_a_provider_lets_nobody_pass_is_known_from_its_answer() -> None:
         model.chat(HELLO, deadline_seconds=1.0)
 
 
-def test_more_room_than_the_budget_has_is_not_taken() -> None:
-    replies: list[ChatReply | Exception] = [cut_off(4_096), BudgetSpent("no"), reply_of()]
-    assert asked_tokens(replies) == [4_096, 16_000, 4_096]
+def test_more_room_than_the_budget_has_is_not_taken_nor_as_little_as_was_cut_off() -> None:
+    no = BudgetSpent("no")
+    assert asked_tokens([no, reply_of()], room=Room(thinks=True)) == [16_000, 4_096]
+    assert asked_tokens([cut_off(4_096), no, reply_of()]) == [4_096, 16_000, 10_048]
+    assert asked_tokens([cut_off(4_096), cut_off(16_000), no, reply_of()]) == [4_096, 16_000, 32_000, 24_000]
+    for replies, room in (([cut_off(1), cut_off(1), no, no], Room()), ([cut_off(1), no], Room(8_192, thinks=True))):
+        with pytest.raises(BudgetSpent):
+            asked_tokens(replies, room=room)
 
 
 def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:

@@ -108,7 +108,13 @@ CUT = replace(
 
 
 @pytest.mark.parametrize(
-    ("lengths", "messages"), [((4096, 16_000), (1, 1)), ((16_000, 16_000), (1, 3)), ((4096, -16_000, 4096), (1, 1, 1))]
+    ("lengths", "messages"),
+    [
+        ((4096, 16_000), (1, 1)),
+        ((16_000, 16_000), (1, 3)),
+        ((4096, -16_000, 4096), (1, 1, 1)),
+        ((4096, -16_000, 10_048), (1, 1, 1)),
+    ],
 )
 def test_what_was_asked_again_with_more_room_is_asked_so_again(
     lengths: tuple[int, ...], messages: tuple[int, ...]
