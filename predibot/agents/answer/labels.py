@@ -1,9 +1,9 @@
 """Labels: one of some words, read out of what a model wrote around it by a stated rule.
 
-A label counts where it stands as a whole line, or after `Answer:`, `Label:` or
-`Final answer:` on its line; marks, quotes and case are ignored. The last such
-line decides. Two labels on it, or a label within a sentence, are refused:
-"reveals no side" is no NO.
+A label counts where it stands as a whole line, after `Answer:`, `Label:` or
+`Final answer:` on its line, or as the label of an object; marks, quotes and case
+are ignored. The last such line decides. Two labels on it, or a label within a
+sentence, are refused: "reveals no side" is no NO.
 """
 
 import re
@@ -13,6 +13,7 @@ from predibot.errors import AnswerError
 from predibot.games.answers import AnswerComplaint, quoted
 
 _PREFIX = re.compile(r"\b(?:final\s+answer|answer|label)[\s*_]*:", re.IGNORECASE)
+_OBJECT = re.compile(r"\{label: ([^{}]*)\}")
 _TEMPLATE = re.compile(r"<\|start\|>assistant|<\|channel\|>\w+|<\|\w+\|>|</s>")
 """Marks of a chat template."""
 _WORD = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
@@ -20,10 +21,10 @@ _BETWEEN = frozenset({"or", "and"})
 
 
 def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
-    """Return the label that a text states, and what stands before its line.
+    """Return the label that a text states, and what stands before its line or object.
 
     Args:
-        text: What a model wrote, without its thoughts.
+        text: What a model wrote, without its thoughts, an object written as `{label: YES}` on one line.
         labels: That may be answered.
 
     Raises:
@@ -37,7 +38,8 @@ def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
     lines = _TEMPLATE.sub("", text).splitlines()
     for row in range(len(lines) - 1, -1, -1):
         words = [word.casefold() for word in _WORD.findall(lines[row])]
-        *_, said = _PREFIX.split(lines[row])
+        found = _OBJECT.search(lines[row])
+        *_, said = found.groups() if found else _PREFIX.split(lines[row])
         rest = [word.casefold() for word in _WORD.findall(said)]
         is_stated = said != lines[row] and bool(rest)
         named = {word for word in words if word in known}
@@ -47,5 +49,6 @@ def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
             raise AnswerComplaint(
                 f"the answer is {quoted(lines[row].strip())}; give exactly one of {', '.join(labels)}."
             )
-        return known[rest[0]], "\n".join(lines[:row]).strip()
+        begun = lines[row][: found.start()] if found else ""
+        return known[rest[0]], "\n".join([*lines[:row], begun]).strip()
     raise AnswerError(f"no line of the answer is a label alone; answer with exactly one of {listed}.")

@@ -6,6 +6,7 @@ ever put in the place of what was said.
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from predibot.games.answers import LABEL, AnswerComplaint, abstention_of, decode
 _ONE = "hand in one JSON object as described and nothing else"
 _ABSENT = ("", None)
 """What stands in an optional field that is left empty."""
+_BRACES = re.compile(r"[\s{}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +125,25 @@ def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
         if words.strict:
             raise
     if call := read_call(spoken.text, (form.schema.name,)):
-        return replace(form.parse(read_json(call.arguments_json, form.fields)), notes=(LENIENT,))
+        spoken = spoken_part(call.arguments_json, decoder(form.fields))
     objects = [(begin, value) for begin, value in spoken.objects if LABEL in value]
     if len(objects) > 1:
         raise AnswerError(f"the answer holds {len(objects)} JSON objects; answer with one label.")
+    said, written, shown = spoken.text, "", ""
     if objects:
-        ((begin, said),) = objects
-        before = spoken.text[:begin]
-    else:
-        label, before = read_label(spoken.text, words.labels)
-        said = {LABEL: label}
+        ((begin, value),) = objects
+        given = _shaped(value, form.schema.parameters, form.fields)
+        if not isinstance(given, Mapping) or [*given] != [LABEL] or not isinstance(given[LABEL], str):
+            raise AnswerError(f"the object is no label alone; answer with exactly one of {', '.join(words.labels)}.")
+        _, end = decoder(form.fields).raw_decode(said, begin)
+        written, shown = said[begin:end], f"{{label: {' '.join(_BRACES.split(given[LABEL]))}}}"
+        said = said[:begin] + shown + said[end:]
+    label, before = read_label(said, words.labels)
     try:
         # As a form reads it that asks for reasons first.
-        decision = form.parse(f"{before}\n{json.dumps(said)}")
+        decision = form.parse(f"{before.replace(shown, written, 1)}\n{json.dumps({LABEL: label})}")
     except AnswerError:
-        decision = form.parse(_shaped(said, form.schema.parameters, form.fields))
+        decision = form.parse({LABEL: label})
     return replace(decision, notes=(*decision.notes, LENIENT))
 
 

@@ -305,6 +305,41 @@ def test_the_last_line_with_a_label_decides_and_two_on_it_are_refused() -> None:
             read_label(doubtful, labels)
 
 
+OBJECT = '{"label": "YES"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (f"{OBJECT}\nFinal answer: NO", "NO"),
+        (f"{OBJECT}\nNO", "NO"),
+        (f"```json\n{OBJECT}\n```\nOn reflection.\nFinal answer: NO", "NO"),
+        ('{\n  "label": "YES"\n}\n**NO**', "NO"),
+        (f"NO\n{OBJECT}", "YES"),
+        ('{"label": "maybe"}\nAnswer: YES', "YES"),
+        (f"{OBJECT}\n\nThey leave no doubt.", "YES"),
+        (f"Answer: {OBJECT}", "YES"),
+        ('<tool_call>{"name": "final_answer", "arguments": {"label": "yes."}}</tool_call>', "YES"),
+        (f"Answer: NO {OBJECT}", None),
+        ('YES {"label": "NO"}', None),
+        ('{\n"label": "NO"\n} YES', None),
+        (f"{OBJECT}\nAnswer: YES or NO", None),
+        ('{"label": "YES\\nNO"}', None),
+        ('{"label": "YES} not"}', None),
+        ('{"label": ["YES"]}', None),
+        ('{"label": "YES", "confidence": 0.9}', None),
+        ('{"label": "YES."}', "YES"),
+    ],
+)
+def test_an_object_is_one_of_the_lines_of_which_the_last_decides(text: str, label: str | None) -> None:
+    form = Stakebench().form(ITEM)
+    if label is not None:
+        assert [each.label for each in decision_of(text, form).labels] == [label]
+        return
+    with pytest.raises(AnswerError, match="one of YES, NO, NEUTRAL"):
+        read_text(text, form)
+
+
 def test_reasons_before_a_label_are_kept_where_they_were_asked_for() -> None:
     form = PAIR.reasoned()
     for text in (
@@ -316,6 +351,9 @@ def test_reasons_before_a_label_are_kept_where_they_were_asked_for() -> None:
         assert decision is not None
         assert decision.labels[0].label == "0.4-0.6"
         assert decision.rationale.startswith("Both rise.")
+    last = read_text('So.\n{"label":"0.0-0.2"}\nFinal answer: 0.4-0.6', form).decision
+    assert last is not None
+    assert (last.labels[0].label, last.rationale) == ("0.4-0.6", 'So.\n{"label":"0.0-0.2"}')
     first = read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form).decision
     assert first is not None
     assert first.labels[0].label == "0.4-0.6"
