@@ -12,7 +12,11 @@ from collections.abc import Sequence
 from predibot.errors import AnswerError
 from predibot.games.answers import AnswerComplaint, quoted
 
-_PREFIX = re.compile(r"\b(?:final\s+answer|answer|label)[\s*_]*:", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"""(?<![^\W_])(?:final\s+answer|answer|label)(?!["']\s*:\s*["'])[\s*_"'`”’]*[:：]""",
+    re.IGNORECASE,
+)
+"""A field of JSON is none."""
 _OBJECT = re.compile(r"\{label: ([^{}]*)\}")
 _TEMPLATE = re.compile(r"<\|start\|>assistant|<\|channel\|>\w+|<\|\w+\|>|</s>")
 """Marks of a chat template."""

@@ -329,6 +329,14 @@ OBJECT = '{"label": "YES"}'
         ('{"label": ["YES"]}', None),
         ('{"label": "YES", "confidence": 0.9}', None),
         ('{"label": "YES."}', "YES"),
+        ("_Answer_: YES", "YES"),
+        ("__Answer:__ YES", "YES"),
+        ('"Answer": YES', "YES"),
+        ("`Answer`: YES", "YES"),
+        ("Answer： YES", "YES"),
+        ('"label": "YES"', None),
+        ('{\n  "label": "YES"\n', None),
+        ("{'label': 'YES'}", None),
     ],
 )
 def test_an_object_is_one_of_the_lines_of_which_the_last_decides(text: str, label: str | None) -> None:
