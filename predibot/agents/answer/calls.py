@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 
 from predibot.domain.chat import ToolCall
 
+ARGUMENTS = frozenset({"arguments", "parameters"})
+"""The fields of an object that is a call, one of which holds the arguments."""
 _NAMED = re.compile(
     r"<tool_call>\s*(\{.*\})\s*(?:</tool_call>)?"  # Hermes, Qwen; the last mark may be where a server stops
     r"|(?:<\|python_tag\|>)?\s*(\{.*\})\s*(?:<\|eom_id\|>|<\|eot_id\|>)?"  # Llama
@@ -46,7 +48,7 @@ def read_call(text: str, offered: Collection[str]) -> ToolCall | None:
         name, arguments = (each for each in found.groups() if each is not None)
     elif found := _NAMED.fullmatch(bare):
         call = _decoded(next(each for each in found.groups() if each is not None))
-        given = {"arguments", "parameters"} & set(call)
+        given = set(call) & ARGUMENTS
         if len(given) != 1 or not set(call) <= {"name", "type", "id", *given}:
             return None
         name, said = call.get("name"), call[given.pop()]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from predibot.agents.answer.calls import read_call
+from predibot.agents.answer.calls import ARGUMENTS, read_call
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm, WordForm
@@ -46,7 +46,7 @@ def said_in(reply: ChatReply) -> str:
     if not isinstance(thoughts, str):
         return text
     try:
-        spoken = spoken_part(thoughts.strip(), decoder(()))
+        spoken = spoken_part(thoughts.strip(), decoder(()), own=None)
     except AnswerError:
         return text
     if len(spoken.objects) != 1 or spoken.problem:
@@ -84,15 +84,15 @@ def call_of(text: str, offered: Collection[str], form: AnswerForm) -> ToolCall |
 
     Where only the answer may be handed in, one object with a field of it is the answer.
     """
-    own = frozenset(_part(form.schema.parameters, "properties"))
+    own = _part(form.schema.parameters, "properties")
     try:
-        spoken = spoken_part(text, decoder(form.fields))
+        spoken = spoken_part(text, decoder(form.fields), {*own, *ARGUMENTS})
     except AnswerError:
         return None
     call = read_call(spoken.text, offered)
     if call is None and [*offered] == [form.schema.name] and len(spoken.objects) == 1 and not spoken.problem:
         ((_, value),) = spoken.objects
-        return ToolCall("", form.schema.name, json.dumps(value)) if own.intersection(value) else None
+        return ToolCall("", form.schema.name, json.dumps(value)) if own.keys() & value else None
     return call
 
 
@@ -103,8 +103,7 @@ def _object(text: str, form: AnswerForm) -> object:
         return read_json(bare, form.fields)
     except AnswerError as error:
         complaint = error
-    properties = _part(form.schema.parameters, "properties")
-    spoken = spoken_part(bare, decoder(form.fields), frozenset(properties))
+    spoken = spoken_part(bare, decoder(form.fields), _part(form.schema.parameters, "properties"))
     if call := read_call(spoken.text, (form.schema.name,)):
         return read_json(call.arguments_json, form.fields)
     if spoken.problem:
@@ -118,7 +117,7 @@ def _object(text: str, form: AnswerForm) -> object:
 
 def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
     """Return the decision of a label: as its form reads it bare, or where that is allowed by the rule of `labels`."""
-    spoken = spoken_part(text, decoder(form.fields), frozenset((LABEL,)))
+    spoken = spoken_part(text, decoder(form.fields), (LABEL,))
     try:
         return form.parse(spoken.text.strip())
     except AnswerError:

@@ -6,6 +6,7 @@ stands there may be the words of a page, which must not cut an answer off.
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from predibot.errors import AnswerError
@@ -45,14 +46,14 @@ class Spoken:
     """Why no more objects were looked for."""
 
 
-def spoken_part(text: str, decoder: json.JSONDecoder, own: frozenset[str] | None = None) -> Spoken:
+def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | None = ()) -> Spoken:
     """Return what a text says.
 
     Args:
         text: As a model wrote it.
         decoder: Of JSON; refuses what most readers would settle in silence.
         own: The fields of an answer: an object without them before a lone `</think>` belongs to the thoughts. None
-            where every object may be one.
+            where every object may be an answer.
 
     Raises:
         AnswerError: If it is too long, or its thoughts never end.
@@ -60,7 +61,7 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: frozenset[str] | None
     if len(text) > MAX_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")
     text = text.lstrip("\ufeff")
-    spoken, begin, place = Spoken(), 0, 0
+    spoken, begin, place, is_answered = Spoken(), 0, 0, False
     while not spoken.problem and (mark := _NEXT.search(text, place)):
         place, kind = mark.end(), str(mark.lastgroup)
         if kind == "list":
@@ -76,8 +77,9 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: frozenset[str] | None
                 if place - mark.start() > MAX_ANSWER_CHARACTERS:
                     spoken.problem = f"it has more than {MAX_ANSWER_CHARACTERS:,} characters"
                 spoken.objects.append((len(spoken.text) + mark.start() - begin, value))
+                is_answered = is_answered or own is None or any(name in value for name in own)
         elif kind == "closes":
-            if not any(own is None or own.intersection(value) for _, value in spoken.objects):
+            if not is_answered:
                 spoken, begin = Spoken(), place
         elif not spoken.objects:
             end = _CLOSES[int(kind.removeprefix("opens"))].search(text, place)

@@ -12,10 +12,12 @@ import pytest
 
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.reader import call_of, read_object, read_text, said_in
+from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
+from predibot.games.answers import decoder
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioWeights
 from predibot.games.stakebench import Stakebench
@@ -210,6 +212,17 @@ def test_a_turn_that_is_one_call_in_words_is_read_as_that_call(text: str) -> Non
     assert call_of(written, ["visit_webpage", "final_answer"], EVENT) is None
 
 
+@pytest.mark.parametrize("thoughts", ["so", 'so {"a": 1}', 'so {"a": 1} or {"query": "snow"}', '{"market_id": "m1"}'])
+def test_a_call_behind_the_lone_end_of_thoughts_is_one_whatever_they_hold(thoughts: str) -> None:
+    written = f'{thoughts}\n</think>\n<tool_call>{{"name": "web_search", "arguments": {json.dumps(CALL)}}}</tool_call>'
+    call = call_of(written, ["web_search", "final_answer"], EVENT)
+    assert call is not None
+    assert json.loads(call.arguments_json) == CALL
+    assert call_of(f"{json.dumps(answer())} {written}", ["web_search", "final_answer"], EVENT) is None
+    ping = f'{thoughts}</think><tool_call>{{"name": "ping", "arguments": {{}}}}</tool_call>'
+    assert spoken_part(ping, decoder(())).text.startswith("<tool_call>")
+
+
 @pytest.mark.parametrize(
     ("text", "thoughts", "finish", "is_read"),
     [
@@ -254,6 +267,14 @@ def test_no_text_takes_long_to_read(hostile: str) -> None:
         with pytest.raises(AnswerError):
             read_text(text, form)
         assert time.process_time() - began < 5.0
+
+
+def test_a_thousand_ends_of_thoughts_behind_many_objects_are_read_at_once() -> None:
+    text = '{"a":1}' * 25_000 + '{"label":1}' + "</think>" * 25_000
+    began = time.process_time()
+    with pytest.raises(AnswerError):
+        read_text(text, GAMES["stakebench"][0])
+    assert time.process_time() - began < 5.0
 
 
 def wordings() -> list[tuple[str, str, str]]:
