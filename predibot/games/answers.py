@@ -22,6 +22,8 @@ FINAL_ANSWER = "final_answer"
 ABSTAIN = "abstain"
 LABEL = "label"
 """The field of a label."""
+ABSENT = ("", None)
+"""What stands in an optional field that is left empty."""
 _MAX_SEEN_CHARACTERS = 60
 _MAX_LISTED = 20
 _OPENS, _CLOSES = "\x0e", "\x0f"
@@ -117,6 +119,15 @@ def read_json(text: str, fields: Collection[str]) -> object:
         why = str(error).partition(" (")[0]
         raise AnswerError(f"the answer is not JSON ({why}); hand in one JSON object and nothing else.") from None
     return found
+
+
+def decoded(text: str) -> object:
+    """Return what a text says as JSON, or the text itself where that is no array or object."""
+    try:
+        value = read_json(text, ())
+    except AnswerError:
+        return text
+    return value if isinstance(value, list | dict) else text
 
 
 def decoder(fields: Collection[str]) -> json.JSONDecoder:

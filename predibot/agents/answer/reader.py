@@ -17,11 +17,9 @@ from predibot.contracts import AnswerForm, WordForm
 from predibot.domain.chat import ChatReply, ToolCall
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
-from predibot.games.answers import LABEL, AnswerComplaint, abstention_of, decoder, quoted, read_json
+from predibot.games.answers import ABSENT, LABEL, AnswerComplaint, abstention_of, decoded, decoder, quoted, read_json
 
 _ONE = "hand in one JSON object as described and nothing else"
-_ABSENT = ("", None)
-"""What stands in an optional field that is left empty."""
 _BRACES = re.compile(r"[\s{}]+")
 
 
@@ -52,7 +50,7 @@ def said_in(reply: ChatReply) -> str:
     if len(spoken.objects) != 1 or spoken.problem:
         return text
     last = spoken.text[spoken.objects[0][0] :].rstrip().removesuffix("```").rstrip()
-    return last if isinstance(_decoded(last), dict) else text
+    return last if isinstance(decoded(last), dict) else text
 
 
 def read_text(text: str, form: AnswerForm) -> Reading:
@@ -159,7 +157,7 @@ def _shaped(
     """
     kind = schema.get("type")
     if isinstance(value, str) and is_text and kind in ("array", "object"):
-        value, is_text = _decoded(value), False
+        value, is_text = decoded(value), False
     if isinstance(value, list) and kind == "array":
         items = _part(schema, "items")
         return [_shaped(each, items, is_text=is_text) for each in value]
@@ -170,17 +168,8 @@ def _shaped(
     return {
         name: _shaped(each, _part(properties, name), is_text=is_text)
         for name, each in value.items()
-        if name not in may_lack or each not in _ABSENT
+        if name not in may_lack or each not in ABSENT
     }
-
-
-def _decoded(text: str) -> object:
-    """Return what a text says as JSON, or the text itself where that is no array or object."""
-    try:
-        value = read_json(text, ())
-    except AnswerError:
-        return text
-    return value if isinstance(value, list | dict) else text
 
 
 def _part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:

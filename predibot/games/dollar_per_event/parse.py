@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from predibot.domain.decision import Decision, Forecast
 from predibot.domain.event import Event, EventView
-from predibot.games.answers import AnswerComplaint, final_answer, joined, listed, quoted, read_json
+from predibot.games.answers import ABSENT, AnswerComplaint, decoded, final_answer, joined, listed, quoted, read_json
 from predibot.games.dollar_per_event.complaints import FIELDS, complaints_of
 
 MAX_TEXT_CHARACTERS = 4_000
@@ -73,13 +73,13 @@ class _MarketAnswer(_Wire):
 class _Answer(_Wire):
     market_decisions: list[_MarketAnswer] = Field(max_length=MAX_MARKETS)
     unallocated_capital: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    rationale: str = Field(default="", max_length=MAX_TEXT_CHARACTERS)
+    rationale: str | None = Field(default=None, max_length=MAX_TEXT_CHARACTERS)
 
     def to_domain(self, view: EventView) -> Decision:
         """Return the decision that was said, with an order for each bet."""
         forecasts = tuple(market.to_domain() for market in self.market_decisions)
         orders = view.orders({market.market_id: market.bet for market in self.market_decisions})
-        return Decision(forecasts, orders, unallocated_usd=self.unallocated_capital, rationale=self.rationale)
+        return Decision(forecasts, orders, unallocated_usd=self.unallocated_capital, rationale=self.rationale or "")
 
 
 def parse_answer(answer: object, view: EventView) -> Decision:
@@ -100,10 +100,12 @@ def parse_answer(answer: object, view: EventView) -> Decision:
     if not isinstance(data, Mapping):
         fields = "market_decisions and unallocated_capital"
         raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {fields}.")
+    data = _filled(_filled(data, DECISIONS_NAMES), RATIONALE_NAMES)
     complaints = [*_both_names((data,), DECISIONS_NAMES), *_both_names((data,), RATIONALE_NAMES)]
     data = _one_name(_one_name(data, DECISIONS_NAMES), RATIONALE_NAMES)
     items = data.get("market_decisions")
     if isinstance(items, list) and len(items) <= MAX_MARKETS:
+        items = [_filled(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
         complaints += [*_both_names(items, PROBABILITY_NAMES), *_roll_call(items, view.event)]
         data = {**data, "market_decisions": [_entry(item) for item in items]}
     try:
@@ -119,11 +121,22 @@ def _entry(item: object) -> object:
     return _one_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item
 
 
+def _filled(item: Mapping[Any, Any], names: tuple[str, str]) -> Mapping[Any, Any]:
+    """Return an object without the older of two names where it is left empty beside the newer one."""
+    newer, older = names
+    is_empty = newer in item and item.get(older) in ABSENT
+    return {name: value for name, value in item.items() if name != older} if is_empty else item
+
+
 def _one_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]:
     """Return an object with one of its fields under the newer of two names; both at once are told elsewhere."""
     newer, older = names
     rest = {name: value for name, value in item.items() if name != older}
-    return rest if newer in item or older not in item else {**rest, newer: item[older]}
+    if newer in item or older not in item:
+        return rest
+    said = item[older]
+    # The newer name has been decoded by the reader of answers, which knows the schema.
+    return {**rest, newer: decoded(said) if names is DECISIONS_NAMES and isinstance(said, str) else said}
 
 
 def _both_names(entries: Sequence[object], names: tuple[str, str]) -> Iterator[str]:
