@@ -22,9 +22,10 @@ _THOUGHTS = (
     (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
     (r"<\|channel\|>analysis<\|message\|>", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>)"),
     # gpt-oss behind a server that takes the marks out and leaves the words between them.
-    (r"\A\s*analysis(?=.*assistantfinal)", r"assistantfinal"),
+    (r"\A\s*(?-i:analysis)(?=[^:].*assistantfinal)", r"assistantfinal"),
 )
 """How thoughts open and close: Qwen, DeepSeek and most others, Mistral, Kimi, Cohere, gpt-oss."""
+_WORDS = len(_THOUGHTS) - 1
 _FLAGS = re.DOTALL | re.IGNORECASE
 _CLOSES = [re.compile(closes, _FLAGS) for _, closes in _THOUGHTS]
 _NEXT = re.compile(
@@ -33,6 +34,7 @@ _NEXT = re.compile(
     + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:))""",
     _FLAGS,
 )
+_FINAL_OR_OBJECT = re.compile(r"""assistantfinal|(?P<object>\{\s*["'])""", _FLAGS)
 
 
 @dataclass(slots=True)
@@ -82,10 +84,23 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
             if not is_answered:
                 spoken, begin = Spoken(), place
         elif not spoken.objects:
-            end = _CLOSES[int(kind.removeprefix("opens"))].search(text, place)
+            number = int(kind.removeprefix("opens"))
+            end = _CLOSES[number].search(text, _said_first(text, place, decoder) if number == _WORDS else place)
             if end is None:
+                if number == _WORDS:
+                    continue
                 raise AnswerError("your thoughts do not end; close them, and write the answer behind them.")
             spoken.text += text[begin : mark.start()]
             begin = place = end.end()
     spoken.text += text[begin:]
     return spoken
+
+
+def _said_first(text: str, place: int, decoder: json.JSONDecoder) -> int:
+    """Return where the first words behind a place are looked for that no object holds: what it quotes is no mark."""
+    while (found := _FINAL_OR_OBJECT.search(text, place)) and found["object"]:
+        try:
+            _, place = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            return found.end()
+    return place
