@@ -14,7 +14,8 @@ ARGUMENTS = frozenset({"arguments", "parameters"})
 """The fields of an object that is a call, one of which holds the arguments."""
 _NAMED = re.compile(
     r"<tool_call>\s*(\{.*\})\s*(?:</tool_call>)?"  # Hermes, Qwen; the last mark may be where a server stops
-    r"|(?:<\|python_tag\|>)?\s*(\{.*\})\s*(?:<\|eom_id\|>|<\|eot_id\|>)?"  # Llama
+    r"|(?:<\|python_tag\|>)?\s*(\{.*\})"  # Llama
+    r"|```(?:json|JSON)?\s*(\{.*\})\s*```"  # the same in a fence
     r"|\[TOOL_CALLS\]\s*\[\s*(\{.*\})\s*\]",  # Mistral, first form
     re.DOTALL,
 )
@@ -24,10 +25,12 @@ _APART = re.compile(
     r"|\[TOOL_CALLS\]\s*(?P<mistral>[\w.-]+?)(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?P<mistral_arguments>\{.*\})"
     r"|(?:<\|start\|>assistant)?\s*(?:<\|channel\|>\s*commentary)?\s*to=functions\.(?P<oss>[\w.-]+)"
     r"\s*(?:<\|channel\|>\s*commentary)?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>"
-    r"(?P<oss_arguments>\{.*\})\s*(?:<\|call\|>)?",
+    r"(?P<oss_arguments>\{.*\})",
     re.DOTALL,
 )
 """The name before the arguments."""
+_ENDS = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|call|>", "<|end|>", "</s>")
+"""Marks of a chat template behind a turn, of which servers leave one in."""
 
 
 def read_call(text: str, offered: Collection[str]) -> ToolCall | None:
@@ -44,6 +47,8 @@ def read_call(text: str, offered: Collection[str]) -> ToolCall | None:
         True
     """
     bare = text.strip()
+    for end in _ENDS:
+        bare = bare.removesuffix(end).rstrip()
     if found := _APART.fullmatch(bare):
         name, arguments = (each for each in found.groups() if each is not None)
     elif found := _NAMED.fullmatch(bare):
