@@ -337,6 +337,8 @@ class ToolError:
     """Why a tool found nothing, in a sentence; it may repeat foreign words, so it is untrusted text too."""
 
     text: str
+    was_called: bool = True
+    """Whether it looked for something; else its arguments were wrong."""
 
 
 ToolResult: TypeAlias = ToolText | ToolError

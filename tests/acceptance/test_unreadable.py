@@ -20,6 +20,7 @@ WAYS = {
     "refusal": completion(None, finish_reason="content_filter", message={"refusal": "I will not"}),
     "unreadable": completion("I think sixty percent"),
     "two_objects": completion('{"a": 1} {"b": 2}'),
+    "no_query": tool_call("web_search", '{"query": null}'),
     "half_a_call": tool_call("web_search", '{"query": ', finish_reason="stop"),
 }
 STRATEGIES = {"one_shot": "", "ensemble": "samples = 5", "tool_agent": "min_searches = 0\nmin_pages = 0"}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
@@ -95,11 +95,18 @@ class Told:
     """What stands for it once its turn is over."""
     words: str
     """What is inside the fence, or the limit says; of our own words, all."""
+    is_refusal: bool = False
+    """Whether the call was not made, for what stood in it."""
 
     @classmethod
     def own(cls, text: str) -> "Told":
         """Return words that are ours, and so in no fence."""
         return cls(text, "own", text, text)
+
+    @classmethod
+    def refusal(cls, text: str) -> "Told":
+        """Return why a call was not made, in words that are ours."""
+        return replace(cls.own(f"{ERROR} {text}"), is_refusal=True)
 
     @classmethod
     def limit(cls, text: str) -> "Told":
@@ -120,7 +127,7 @@ class Told:
             return cls.own(f"{ERROR} {nothing}")
         if isinstance(result, ToolError):
             said = f"{ERROR} {fence.inline(result.text, MAX_ERROR_CHARACTERS)}"
-            return cls(said, "error", said, result.text)
+            return cls(said, "error", said, result.text, is_refusal=not result.was_called)
         later = fence.around(result.text, GIST_CHARACTERS) if gist is None else gist
         return cls(fence.around(result.text), "text", later, result.text)
 
@@ -197,7 +204,7 @@ class Research:
         query = arguments.get("query")
         words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
         if self.toolbox.web_search is None or not isinstance(query, str) or not words:
-            return Told.own(f"{ERROR} give query as text with words in it")
+            return Told.refusal("give query as text with words in it")
         # Until the search is over it counts as one that returned nothing, also where it raises.
         self.empty_queries.add(words)
         result = self.toolbox.web_search(query)
@@ -210,12 +217,12 @@ class Research:
         """Return a page's text, or why there is none."""
         url, part, focus = arguments.get("url"), arguments.get("part"), arguments.get("focus")
         if self.toolbox.visit_webpage is None or not isinstance(url, str) or not url.strip():
-            return Told.own(f"{ERROR} give url as text")
+            return Told.refusal("give url as text")
         part = 1 if part is None else part
         if isinstance(part, bool) or not isinstance(part, int) or part < 1:
-            return Told.own(f"{ERROR} part is a whole number from 1")
+            return Told.refusal("part is a whole number from 1")
         if not isinstance(focus, str | None):
-            return Told.own(f"{ERROR} focus is text, or left out")
+            return Told.refusal("focus is text, or left out")
         page = urldefrag(url.strip()).url
         if page not in self.pages:
             self.unread_pages.add(page)
@@ -233,11 +240,11 @@ class Research:
         url, line, speaks = (arguments.get(name) for name in ("url", "line", "speaks"))
         date = arguments.get("date") or ""
         if not isinstance(url, str) or not isinstance(line, str) or not isinstance(date, str) or not line.strip():
-            return Told.own(f"{ERROR} give url and line as text, and date too or leave it out")
+            return Told.refusal("give url and line as text, and date too or leave it out")
         if not isinstance(speaks, str) or speaks not in _SPEAKS:
-            return Told.own(f"{ERROR} speaks is one of {', '.join(_SPEAKS)}")
+            return Told.refusal(f"speaks is one of {', '.join(_SPEAKS)}")
         if len(self.board) >= MAX_BOARD_LINES:
-            return Told.own(f"{ERROR} the board is full; it holds {MAX_BOARD_LINES} lines")
+            return Told.refusal(f"the board is full; it holds {MAX_BOARD_LINES} lines")
         line = _one_line(line, MAX_LINE_CHARACTERS)
         self.board.append(Evidence(_one_line(url, MAX_LINE_CHARACTERS), _one_line(date, 40), line, speaks))
         return Told.own("pinned")

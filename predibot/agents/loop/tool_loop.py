@@ -30,7 +30,7 @@ LAST_SHARE = 0.15
 """Of the time: when less is left, only the answer is taken."""
 MAX_REASON_CHARACTERS = 600
 MAX_UNUSABLE = 3
-"""Turns in a row that are empty, cut off, or no call that can be made; with the question whether a model calls tools
+"""Turns in a row that are empty, cut off, or no call that is made; with the question whether a model calls tools
 at most four are paid for."""
 _TOLD = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
 """What a tool may raise that the model is told of; everything else ends the loop."""
@@ -113,6 +113,8 @@ class Talk:
     repairs: int = 0
     unusable: int = 0
     """Turns in a row of which nothing could be made."""
+    idle: bool = False
+    """Whether no call of the latest turn was made so far."""
     complaint: str = ""
     """The latest about an answer that was handed in."""
     submit_only: str = ""
@@ -137,21 +139,28 @@ class Talk:
         """Return what the waiting call returns, after writing it down."""
         call = self.waiting.popleft()
         arguments = read_json(call.arguments_json, self.form.fields)
-        began = self.clock()
+        given = arguments if isinstance(arguments, Mapping) else {}
+        began, repairs = self.clock(), self.repairs
         complaint: AnswerError | None = None
         try:
-            given = arguments if isinstance(arguments, Mapping) else {}
             if call.name == FINAL_ANSWER:
                 self.take(given)
                 result = Told.own("taken")
             else:
                 result = self.look_up(call.name, given)
         except AnswerError as error:
-            complaint, result = error, Told.own(f"{ERROR} {self.told_complaint(error)}")
+            # One that comes too early is no lost turn where it would hold; else one that does not is a repair.
+            is_lost = self.repairs == repairs and not self._holds(given)
+            complaint, result = error, replace(Told.refusal(self.told_complaint(error)), is_refusal=is_lost)
         self.transcript.returned(call_id, result.text, gist=result.gist)
         self.write_tool(call.name, arguments, result, self.clock() - began)
+        self.idle = self.idle and result.is_refusal
+        if self.idle and not self.waiting:
+            self.count_unusable(result.words.removeprefix(f"{ERROR} "))
         if complaint is not None:
             raise complaint
+        if not self.idle:
+            self.unusable = 0
         return result.text
 
     def told_complaint(self, error: AnswerError) -> str:
@@ -186,6 +195,14 @@ class Talk:
         self.decision = reading.decision
         return reading.decision
 
+    def _holds(self, answer: object) -> bool:
+        """Return whether an answer would be taken, were it not too early."""
+        try:
+            read_object(answer, self.form)
+        except AnswerError:
+            return False
+        return True
+
     def count_unusable(self, why: str) -> None:
         """Count a turn of which nothing could be made, and end where there were too many in a row."""
         self.unusable += 1
@@ -203,7 +220,7 @@ class Talk:
     def look_up(self, name: str, arguments: Mapping[str, object]) -> Told:
         """Return what a tool returns, or why nothing."""
         if self.submit_only:
-            return Told.own(f"{ERROR} only final_answer is taken now")
+            return Told.refusal("only final_answer is taken now")
         _, tool = self.research.tools()[name]
         try:
             return tool(arguments, self.left_seconds())
@@ -274,7 +291,7 @@ class Talk:
         calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer))
         refused = self._refused(answer, calls)
         if not refused:
-            self.unusable = 0
+            self.idle = True
             self.transcript.said(answer.message.text, calls, answer.message.state_json)
             self.waiting.extend(calls)
             return

@@ -115,7 +115,7 @@ def opened_tool(
         try:
             typed = plugin.arguments(arguments)
         except ValueError as error:
-            return ToolError(f"{schema.name} was not called: {error}")
+            return ToolError(f"{schema.name} was not called: {error}", was_called=False)
         if plugin.takes_as_of:
             typed["as_of"] = now
         worst = Spending(usd=plugin.usd_per_call, searches=1)

@@ -17,12 +17,13 @@ from predibot.agents.loop.evidence import Research
 from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.prompts.render import decide_prompt
-from predibot.contracts import Context, Toolbox, ToolError
+from predibot.contracts import Context, Tool, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.domain.trace import AbstainedStep, Step, ToolStep
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
 from predibot.games.dollar_per_event.parse import SCHEMA
+from tests.agents.clients import PING
 from tests.agents.scripted import (
     FENCE,
     GOOD,
@@ -108,6 +109,34 @@ def test_an_answer_before_the_research_is_sent_back_and_is_no_repair() -> None:
     model = ScriptedModel([*[GOOD] * 5, *RESEARCHED, GOOD])
     assert run(model).decision is not None
     assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
+
+
+BLIND: tuple[str, object] = ("web_search", {"query": None})
+WRONG: Turn = ("final_answer", {"x": 1})
+UNCALLED = Tool(replace(PING, name="mine"), lambda *_: ToolError("mine was not called: no word", was_called=False))
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        WRONG,
+        BLIND,
+        [BLIND, ("visit_webpage", {"url": 5})],
+        ("visit_webpage", {"url": "u", "part": 0}),
+        ("note_evidence", {"url": "u", "line": "wet", "speaks": "loudly"}),
+        ("mine", {}),
+    ],
+)
+def test_turns_whose_calls_are_all_refused_are_unusable_until_one_is_made(turn: Turn) -> None:
+    looked = replace(research(), more={"mine": UNCALLED})
+    model = ScriptedModel([turn])
+    result = run(model, looked)
+    assert (result.decision, result.kind, len(model.requests)) == (None, "answer", 3)
+    assert result.reason.startswith("nothing could be made of 3 turns in a row; of the last: ")
+    made: list[Turn] = [[BLIND, ("web_search", {"query": "rain"})], ("visit_webpage", {"url": "u"})]
+    model = ScriptedModel([turn, "text", made[0], turn, "text", made[1], BLIND, "text", WRONG])
+    assert run(model, replace(research(), more={"mine": UNCALLED})).decision is None
+    assert len(model.requests) == 9
 
 
 def test_a_lazy_model_is_taken_at_its_last_step_and_marked() -> None:

@@ -104,9 +104,10 @@ def test_more_room_than_the_budget_has_is_not_taken_nor_as_little_as_was_cut_off
     assert asked_tokens([no, reply_of()], room=Room(thinks=True)) == [16_000, 4_096]
     assert asked_tokens([cut_off(4_096), no, reply_of()]) == [4_096, 16_000, 10_048]
     assert asked_tokens([cut_off(4_096), cut_off(16_000), no, reply_of()]) == [4_096, 16_000, 32_000, 24_000]
-    for replies, room in (([cut_off(1), cut_off(1), no, no], Room()), ([cut_off(1), no], Room(8_192, thinks=True))):
-        with pytest.raises(BudgetSpent):
-            asked_tokens(replies, room=room)
+    with pytest.raises(BudgetSpent):
+        asked_tokens([cut_off(1), cut_off(1), no, no])
+    with pytest.raises(BudgetSpent):
+        asked_tokens([cut_off(1), no], room=Room(8_192, thinks=True))
 
 
 def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:

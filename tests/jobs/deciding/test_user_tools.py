@@ -116,6 +116,7 @@ def test_a_result_without_end_is_cut(made: Made, letter: str) -> None:
 def test_wrong_arguments_are_told_and_not_tried(made: Made) -> None:
     result = made("raise SystemExit").call({"word": 3, "other": 1}, 60.0)
     assert isinstance(result, ToolError)
+    assert not result.was_called
     assert result.text.startswith("mine was not called: word: Input should be a valid string; other: ")
 
 
