@@ -7,7 +7,7 @@ from pydantic import Field
 
 from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.answer.result import LoopResult
+from predibot.agents.answer.result import MAX_REPAIRS, LoopResult
 from predibot.agents.loop.evidence import Research, research_needs
 from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
@@ -59,5 +59,8 @@ class ToolAgent:
 
     def _without_tools(self, context: Context, fence: Fence, form: AnswerForm) -> LoopResult:
         """Return what a model that calls no tools answers at once, and say that it did."""
-        result = run_one_shot(context.model(self.model), one_shot_prompt(context, fence, form), form, context)
+        prompt = one_shot_prompt(context, fence, form)
+        # What the question whether it calls tools took counts as repairs.
+        left = MAX_REPAIRS if context.meter is None else max(0, MAX_REPAIRS - context.meter.spent().steps)
+        result = run_one_shot(context.model(self.model), prompt, form, context, most_repairs=left)
         return replace(result, notes=(*result.notes, WITHOUT_TOOLS, "under_researched"))

@@ -23,20 +23,26 @@ WAYS = {
     "no_query": tool_call("web_search", '{"query": null}'),
     "half_a_call": tool_call("web_search", '{"query": ', finish_reason="stop"),
 }
-STRATEGIES = {"one_shot": "", "ensemble": "samples = 5", "tool_agent": "min_searches = 0\nmin_pages = 0"}
+STRATEGIES = {
+    "one_shot": "",
+    "ensemble": "samples = 5",
+    "tool_agent": "min_searches = 0\nmin_pages = 0",
+    "tool_agent of a model that calls none": 'min_searches = 0\nmin_pages = 0\nwithout_tools = "one_shot"',
+}
 
 
 class _Broken(ChatServer):
     """Calls the tool it is asked for, and answers in one way until it is mended."""
 
     way: Said | None
+    without_tools = False
 
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
         with self.lock:
             self.asked.append(asked)
         tools = [tool["function"]["name"] for tool in asked.body.get("tools", [])]
-        if "ping" in tools:
+        if "ping" in tools and not (self.without_tools and self.way):
             return tool_call()
         if self.way is not None:
             return self.way
@@ -58,7 +64,9 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
         server.__class__ = _Broken
         assert isinstance(server, _Broken)
         server.way = WAYS[way]
-        bot = f'name = "agent"\nstrategy = "{strategy}"\nmodel = "local/tiny"\nprice_usd_per_million_tokens = 0\n'
+        name, *others = strategy.split()
+        server.without_tools = bool(others)
+        bot = f'name = "agent"\nstrategy = "{name}"\nmodel = "local/tiny"\nprice_usd_per_million_tokens = 0\n'
         Path("r.toml").write_text(f'[[bots]]\n{bot}base_url = "{server.base_url}"\n{STRATEGIES[strategy]}\n')
         asked = ("decide", "r.toml", "--venue", "sandbox:events=20", "--events", "1", "--json")
         first = predibot(*asked)

@@ -33,6 +33,7 @@ def run_one_shot(
     deadline_seconds: float | None = None,
     seed: int | None = None,
     max_output_tokens: int = ANSWER_TOKENS,
+    most_repairs: int = MAX_REPAIRS,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
     """Return the decision a model answers with, after at most three repairs, or as many as its game allows.
@@ -48,6 +49,7 @@ def run_one_shot(
         deadline_seconds: For the answer and its repairs together; the context's where it is not given.
         seed: Of the model's sampling, where its provider knows such a thing.
         max_output_tokens: A call.
+        most_repairs: Fewer than three where some of its calls are spent.
         clock: Seconds that never go back.
 
     Raises:
@@ -57,8 +59,8 @@ def run_one_shot(
     ends = clock() + allowed_seconds
     messages = [Message("user", prompt)]
     schema = None if isinstance(form, WordForm) else form.schema
-    complaint, repairs = "", form.repairs if isinstance(form, LastWordForm) else MAX_REPAIRS
-    for _ in range(1 + MAX_REPAIRS):
+    complaint, repairs = "", form.repairs if isinstance(form, LastWordForm) else most_repairs
+    for _ in range(1 + most_repairs):
         left_seconds = ends - clock()
         if left_seconds <= 0:
             return LoopResult(None, f"no answer within {allowed_seconds:g} seconds{_after(complaint)}")
@@ -89,7 +91,7 @@ def run_one_shot(
             messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     if isinstance(form, LastWordForm):
         return LoopResult(form.given_up(complaint))
-    return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
+    return LoopResult(None, f"no answer held after {most_repairs} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
 
 
 def refusal_of(reply: ChatReply) -> str:
