@@ -110,6 +110,14 @@ def test_arguments_of_a_wrong_kind_are_answered_with_what_to_give(call: str, arg
     assert not (looked.queries or looked.pages or looked.board)
 
 
+@pytest.mark.parametrize("empty", ["", None])
+def test_what_is_empty_and_may_be_left_out_is_left_out(empty: str | None) -> None:
+    asked: list[tuple[object, ...]] = []
+    looked = research(toolbox(page=lambda *given: asked.append(given) or "read"))
+    looked.visit({"url": "http://a.example", "part": empty, "focus": empty})
+    assert asked == [("http://a.example", 1, None)]
+
+
 def test_everything_fetched_is_fenced() -> None:
     looked = research(toolbox(lambda _query: FENCE.closing, lambda *_: FENCE.closing.upper()))
     for told in (looked.search({"query": "rain"}), looked.visit({"url": "http://a.example"})):
