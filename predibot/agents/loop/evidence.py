@@ -21,6 +21,7 @@ from predibot.contracts import (
 )
 from predibot.domain.chat import ToolSchema
 from predibot.domain.trace import Outcome
+from predibot.games.answers import ABSENT
 
 ERROR = "error:"
 """How a model is told that a call returned nothing."""
@@ -218,7 +219,7 @@ class Research:
         url, part, focus = arguments.get("url"), arguments.get("part"), arguments.get("focus")
         if self.toolbox.visit_webpage is None or not isinstance(url, str) or not url.strip():
             return Told.refusal("give url as text")
-        part = 1 if part in ("", None) else part
+        part = 1 if part in ABSENT else part
         if isinstance(part, bool) or not isinstance(part, int) or part < 1:
             return Told.refusal("part is a whole number from 1")
         if not isinstance(focus, str | None):

@@ -6,7 +6,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.store import Store
 from predibot.sandbox.crowd import crowd
 from predibot.sandbox.server.crowd_host import CrowdHost
 from tests.agents.chat_server import Asked, ChatServer, Said, completion
@@ -72,6 +77,30 @@ def answer_to(prompt: str) -> str:
     if number % 9 == 0:
         return f"I think it is {label}."
     return f"<think>Is it {labels[0]}?</think>\n {label.lower()} " if number % 9 == 1 else label
+
+
+SETTINGS = {"PREDIBOT_WORKERS": "2", "OPENAI_API_KEY": ""}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be in a folder of this test alone, with settings of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def reader(model: Reader) -> Reader:
+    """Return the model of a file of tests, which was asked nothing yet."""
+    model.asked.clear()
+    return model
+
+
+def rows(address: str, table: str) -> list[dict[str, Any]]:
+    """Return what an export of a ledger has in a table."""
+    with Store.open(address, create=False) as store, store.read() as connection:
+        return [dict(row) for row in export_rows(connection, table)]
 
 
 @contextmanager

@@ -17,17 +17,30 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.failpoints import After
 from tests.jobs.program import Program, document_of
-from tests.jobs.text_tasks.readers import RECIPE, Reader, Silent, Wording, answer_to, data_set, reading
+from tests.jobs.text_tasks.readers import (
+    RECIPE,
+    SETTINGS,
+    Reader,
+    Silent,
+    Wording,
+    answer_to,
+    data_set,
+    here,
+    reader,
+    reading,
+    rows,
+)
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
 
-SETTINGS = {"PREDIBOT_WORKERS": "2", "OPENAI_API_KEY": ""}
+__all__ = ["here", "reader"]
+
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +54,6 @@ def model() -> Iterator[Reader]:
     """Return a model that reads, at one address for all runs, so that they are equal ones."""
     with reading() as server:
         yield server
-
-
-@pytest.fixture
-def reader(model: Reader) -> Reader:
-    """Return the model, which was asked nothing yet."""
-    model.asked.clear()
-    return model
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +88,8 @@ def player(tmp_path: Path, texts: Path, reader: Reader) -> Iterator[Program]:
         yield made
 
 
-@pytest.fixture(autouse=True)
-def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-
-
 def asked(ledger: str, *more: str) -> tuple[str, ...]:
     return ("decide", "texts.toml", "--ledger", ledger, "--json", *more)
-
-
-def rows(address: str, table: str) -> list[dict[str, Any]]:
-    with Store.open(address, create=False) as store, store.read() as connection:
-        return [dict(row) for row in export_rows(connection, table)]
 
 
 def test_labels_are_what_the_model_said_and_what_is_none_is_refused(player: Program, reader: Reader) -> None:

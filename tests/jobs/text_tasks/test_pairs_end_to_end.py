@@ -16,7 +16,6 @@ from rich.console import Console
 from sklearn.metrics import accuracy_score
 
 from predibot.jobs.pairs.readings import pair_tables
-from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.reports.terminal.tables import print_tables
 from predibot.text_tasks.pairs import LABELS, REASONINGS
@@ -24,10 +23,12 @@ from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.failpoints import After
 from tests.jobs.program import Program
 from tests.jobs.text_tasks.pair_readers import RECIPE, PairReader, answer_to, pairs_in
-from tests.jobs.text_tasks.readers import Reader, reading
+from tests.jobs.text_tasks.readers import SETTINGS, Reader, here, reader, reading, rows
 from tests.jobs.tiny import canonical_at
 
-SETTINGS = {"PREDIBOT_WORKERS": "2", "OPENAI_API_KEY": ""}
+__all__ = ["here", "reader"]
+
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +42,6 @@ def model() -> Iterator[Reader]:
     """Return a model that reads, at one address for all runs, so that they are equal ones."""
     with reading(PairReader) as server:
         yield server
-
-
-@pytest.fixture
-def reader(model: Reader) -> Reader:
-    """Return the model, which was asked nothing yet."""
-    model.asked.clear()
-    return model
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +75,8 @@ def player(tmp_path: Path, pairs: Path, reader: Reader) -> Iterator[Program]:
         yield made
 
 
-@pytest.fixture(autouse=True)
-def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-
-
 def asked(ledger: str, *more: str) -> tuple[str, ...]:
     return ("decide", "pairs.toml", "--ledger", ledger, "--json", *more)
-
-
-def rows(address: str, table: str) -> list[dict[str, Any]]:
-    with Store.open(address, create=False) as store, store.read() as connection:
-        return [dict(row) for row in export_rows(connection, table)]
 
 
 def items_of(whole: Whole) -> dict[str, Any]:
