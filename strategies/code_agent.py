@@ -1,16 +1,15 @@
 """An agent that writes code, which runs in a container and nowhere else."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
 from predibot.agents.answer.check import decided
-from predibot.agents.loop.code_loop import run_code
-from predibot.agents.loop.code_tools import tool_parameters
 from predibot.agents.loop.container import docker_problem, docker_spec
 from predibot.agents.loop.evidence import Research, research_needs
-from predibot.agents.loop.tool_loop import LoopLimits
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.agents.prompts.render import decide_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, Context, Needs
@@ -63,5 +62,7 @@ class CodeAgent:
         )
         prompt = decide_prompt(context, fence, form, min_searches=self.min_searches, min_pages=self.min_pages)
         limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
-        spec = docker_spec(self.image, tool_parameters(research, form))
-        return decided(run_code(context.model(self.model), prompt, research, form, context, limits, spec))
+        container = partial(docker_spec, self.image)
+        return decided(
+            run_agent(context.model(self.model), prompt, research, form, context, limits, container=container)
+        )

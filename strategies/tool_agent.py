@@ -9,7 +9,7 @@ from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import MAX_REPAIRS, LoopResult
 from predibot.agents.loop.evidence import Research, research_needs
-from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, AnswerForm, Context, Needs
@@ -55,7 +55,7 @@ class ToolAgent:
         )
         prompt = decide_prompt(context, fence, form, min_searches=self.min_searches, min_pages=self.min_pages)
         limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
-        return decided(run_tools(context.model(self.model), prompt, research, form, context, limits))
+        return decided(run_agent(context.model(self.model), prompt, research, form, context, limits))
 
     def _without_tools(self, context: Context, fence: Fence, form: AnswerForm) -> LoopResult:
         """Return what a model that calls no tools answers at once, and say that it did."""

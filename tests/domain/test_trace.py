@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.domain.trace import (
     MAX_DEPTH,
@@ -84,7 +84,7 @@ def test_a_trace_of_before_types_is_rerun() -> None:
         name = "scripted"
         chat = staticmethod(lambda request, deadline_seconds: record.reply("scripted", request))
 
-    result = run_tools(Model(), "Will it rain?", looked, seen.form(), seen, LoopLimits(), clock=lambda: 0.0)
+    result = run_agent(Model(), "Will it rain?", looked, seen.form(), seen, LoopLimits(), clock=lambda: 0.0)
     assert result.decision is not None
     assert (result.decision.forecasts[0].probability, record.rest()) == (0.6, 1)
 

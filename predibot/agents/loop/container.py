@@ -28,6 +28,8 @@ _LATE = "the code did not end in time"
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 """No image begins with a dash; to docker that would be an option, `--privileged` for example."""
 
+Parameters = Mapping[str, Sequence[str]]
+"""Names of the arguments of each tool, by its name."""
 Perform = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 """Makes a call and returns `result`, `error` or `taken`."""
 
@@ -68,7 +70,7 @@ def docker_problem(image: str, *, docker: str = "docker") -> str:
     return f"docker does not work here: {' '.join(done.stderr.split())[:200]}"
 
 
-def docker_spec(image: str, tools: Mapping[str, Sequence[str]], *, docker: str = "docker") -> ContainerSpec:
+def docker_spec(image: str, tools: Parameters, *, docker: str = "docker") -> ContainerSpec:
     """Return how docker runs our side of the pipe in an image that has Python and need have nothing else.
 
     Raises:
@@ -84,7 +86,7 @@ def docker_spec(image: str, tools: Mapping[str, Sequence[str]], *, docker: str =
     return ContainerSpec((*start, *python_side("python", tools)), (docker, "kill", NAME))
 
 
-def python_side(python: str, tools: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def python_side(python: str, tools: Parameters) -> tuple[str, ...]:
     """Return the command that serves the inner side of the pipe.
 
     Args:

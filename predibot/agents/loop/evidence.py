@@ -99,6 +99,10 @@ class Told:
     is_refusal: bool = False
     """Whether the call was not made, for what stood in it."""
 
+    def __str__(self) -> str:
+        """Return what the model is told."""
+        return self.text
+
     @classmethod
     def own(cls, text: str) -> "Told":
         """Return words that are ours, and so in no fence."""

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from predibot.errors import UsageError
+
 _NO_DOTENV = "PYTHON_DOTENV_DISABLED"
 
 
@@ -14,7 +16,12 @@ def load_smolagents() -> None:
     It costs 0.3 s, which only a loop that runs pays. On the way it would read
     the `.env` file of the current folder, or of the project it is installed in:
     keys that nobody gave to this program.
+
+    Raises:
+        UsageError: If Python leaves out assertions, by which smolagents checks answers.
     """
+    if not __debug__:
+        raise UsageError("agents with tools check answers by assertions, which python -O leaves out; run without -O")
     if "smolagents" not in sys.modules:
         with _without_dotenv():
             import smolagents  # noqa: F401

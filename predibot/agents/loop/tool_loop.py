@@ -1,20 +1,21 @@
-"""The tool loop: a model searches, reads, and hands in an answer that holds, or there is none.
+"""The loop in which a model searches, reads, and hands in an answer that holds, or there is none.
 
-The steps are smolagents' `ToolCallingAgent`; what is ours is what it must not
-decide: which tools are offered when, what counts as an answer, and when it ends.
+smolagents' agents drive it and keep its memory. What is ours is what they must
+not decide: what is sent, which tools are offered when, what counts as an answer,
+and when it ends.
 """
 
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from predibot.agents.answer.reader import call_of, read_object, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
+from predibot.agents.loop.container import ContainerSpec, Parameters
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.smolagents_library import load_smolagents
-from predibot.agents.loop.transcript import Transcript, cut
+from predibot.agents.loop.turns import Turn, cut, messages_of
 from predibot.agents.models.failures import is_too_long
 from predibot.agents.prompts.untrusted_text import told
 from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
@@ -32,6 +33,8 @@ MAX_REASON_CHARACTERS = 600
 MAX_UNUSABLE = 3
 """Turns in a row that are empty, cut off, or no call that is made; with the question whether a model calls tools
 at most four are paid for."""
+MAX_EARLY = 3
+"""Answers in a row that would hold and come before the research; the next is taken as it is, and marked."""
 _TOLD = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
 """What a tool may raise that the model is told of; everything else ends the loop."""
 
@@ -46,7 +49,7 @@ class LoopLimits:
     deadline_seconds: float = 600.0
 
 
-def run_tools(
+def run_agent(
     model: ChatModel,
     prompt: str,
     research: Research,
@@ -54,6 +57,7 @@ def run_tools(
     context: Context,
     limits: LoopLimits,
     *,
+    container: Callable[[Parameters], ContainerSpec] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
     """Return the decision a model comes to with its tools.
@@ -65,6 +69,8 @@ def run_tools(
         form: How its answer is read.
         context: Of the decision, and where the trace goes.
         limits: Steps, tokens a call, seconds.
+        container: Where the model is to call its tools by writing Python, which
+            `predibot.agents.loop.container_worker` runs in there.
         clock: Seconds that never go back.
 
     Raises:
@@ -72,21 +78,21 @@ def run_tools(
     """
     load_smolagents()
     # Imports smolagents, which only bots that use it pay for.
-    from predibot.agents.loop.smolagents_steps import step_through
+    from predibot.agents.loop.smolagents_agents import run_code_agent, run_tool_agent
 
-    names = [*research.tools(), FINAL_ANSWER]
-    most_calls = (limits.max_steps + MAX_REPAIRS + 1) * MAX_CALLS_A_TURN
     try:
         with KeptStep(context.meter) as kept:
-            talk = Talk(model, research, form, context, limits, clock, clock(), kept)
-            talk.transcript.tell(prompt)
-            step_through(talk, names, model_name=model.name, max_steps=most_calls)
+            talk = Talk(model, prompt, research, form, context, limits, clock, clock(), kept)
+            if container is None:
+                run_tool_agent(talk)
+            else:
+                run_code_agent(talk, container)
     except (LoopEnded, BudgetSpent) as ended:
-        return ended_with(ended)
+        return _ended_with(ended)
     return talk.result()
 
 
-def ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
+def _ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
     """Return that there is no decision, and why."""
     nothing = "; nothing was handed in" if isinstance(ended, BudgetSpent) else ""
     kind = "budget" if isinstance(ended, BudgetSpent) else ended.kind
@@ -95,9 +101,10 @@ def ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
 
 @dataclass(slots=True)
 class Talk:
-    """One conversation with a model: what was said, what waits, and how far it is."""
+    """What one conversation with a model is held to: limits, what counts, and what is written down."""
 
     model: ChatModel
+    prompt: str
     research: Research
     form: AnswerForm
     context: Context
@@ -106,15 +113,14 @@ class Talk:
     began: float
     kept: KeptStep
     """Of the budget, for the answer."""
-    transcript: Transcript = field(default_factory=Transcript)
-    waiting: deque[ToolCall] = field(default_factory=deque)
-    """Calls of the latest turn that are still to be made."""
     replies: int = 0
     repairs: int = 0
+    early: int = 0
+    """Answers in a row that would hold, and came before the research."""
+    turn: Turn = field(default_factory=lambda: Turn(Message("assistant")))
+    """The latest that made calls."""
     unusable: int = 0
     """Turns in a row of which nothing could be made."""
-    idle: bool = False
-    """Whether no call of the latest turn was made so far."""
     complaint: str = ""
     """The latest about an answer that was handed in."""
     submit_only: str = ""
@@ -129,43 +135,54 @@ class Talk:
         """See how long the budget lasts."""
         self.budget_seconds = self._left_budget_seconds()
 
-    def next_call(self) -> ToolCall:
-        """Return the call that is to be made next, asking the model until it says one that can be made."""
-        while not self.waiting:
-            self._turn()
-        return self.waiting[0]
+    def next_turn(self, turns: Sequence[Turn]) -> Turn:
+        """Let the model speak once, after the turns before: its calls, or why none of them can be made.
 
-    def perform(self, call_id: str) -> str:
-        """Return what the waiting call returns, after writing it down."""
-        call = self.waiting.popleft()
-        arguments = read_json(call.arguments_json, self.form.fields)
-        given = arguments if isinstance(arguments, Mapping) else {}
-        began, repairs = self.clock(), self.repairs
-        complaint: AnswerError | None = None
+        Raises:
+            LoopEnded: If a limit is reached, or too many turns were of no use.
+            BudgetSpent: If not even the answer fits the budget.
+            ModelError: If the model could not be reached, or refuses for good.
+        """
+        if turns:
+            self._count_turn(turns[-1])
+        answer = self.reply(lambda: self._request(turns))
+        calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer), turns)
+        refused = self._refused(answer, calls)
+        if not refused:
+            self.turn = Turn(replace(answer.message, tool_calls=calls))
+            return self.turn
+        self.write(RefusedTurnStep(refused))
+        self.count_unusable(refused)
+        if any(call.name == FINAL_ANSWER for call in calls):
+            self.count_repair(refused)
+        return Turn(Message("assistant", answer.message.text), complaint=refused)
+
+    def _count_turn(self, turn: Turn) -> None:
+        """Count a turn of which nothing could be made; one whose answer was counted as something else is none."""
+        if turn.complaint:
+            return
+        if all(each.is_refusal for each in turn.results):
+            self.count_unusable(turn.results[-1].words.removeprefix(f"{ERROR} "))
+        elif turn.said.tool_calls[-1].name != FINAL_ANSWER:
+            self.unusable = self.early = 0
+
+    def hand_in(self, answer: Mapping[str, object]) -> None:
+        """Take an answer that holds and comes after the research, and write down whether it was taken.
+
+        Raises:
+            AnswerError: If more is to be looked up first, or it does not hold and may be fixed.
+            LoopEnded: If it abstains, or may not be fixed any more.
+        """
+        began, counted = self.clock(), self.repairs + self.early
         try:
-            if call.name == FINAL_ANSWER:
-                self.take(given)
-                result = Told.own("taken")
-            else:
-                result = self.look_up(call.name, given)
+            self._require_research(answer)
+            self._take(answer)
         except AnswerError as error:
-            # One that comes too early is no lost turn where it would hold; else one that does not is a repair.
-            is_lost = self.repairs == repairs and not self._holds(given)
-            complaint, result = error, replace(Told.refusal(self.told_complaint(error)), is_refusal=is_lost)
-        self.transcript.returned(call_id, result.text, gist=result.gist)
-        self.write_tool(call.name, arguments, result, self.clock() - began)
-        self.idle = self.idle and result.is_refusal
-        if self.idle and not self.waiting:
-            self.count_unusable(result.words.removeprefix(f"{ERROR} "))
-        if complaint is not None:
-            raise complaint
-        if not self.idle:
-            self.unusable = 0
-        return result.text
-
-    def told_complaint(self, error: AnswerError) -> str:
-        """Return a complaint as the model is told it, what it quotes in the fence."""
-        return told(error, self.research.fence)
+            refusal = Told.refusal(told(error, self.research.fence))
+            self.turn.results.append(replace(refusal, is_refusal=self.repairs + self.early == counted))
+            self.write_tool(FINAL_ANSWER, answer, refusal, self.clock() - began)
+            raise
+        self.write_tool(FINAL_ANSWER, answer, Told.own("taken"), self.clock() - began)
 
     def result(self) -> LoopResult:
         """Return how it ended."""
@@ -173,17 +190,20 @@ class Talk:
             return LoopResult(None, "the model handed in no answer")
         return LoopResult(self.decision, notes=("under_researched",) if self.research.under_researched else ())
 
-    def take(self, answer: object) -> Decision:
-        """Return the decision of an answer that holds.
-
-        Raises:
-            AnswerError: If more is to be looked up first, or the answer does not
-                hold and may be fixed.
-            LoopEnded: If it abstains, or may not be fixed any more.
-        """
+    def _require_research(self, answer: object) -> None:
         missing = None if self.submit_only else self.research.missing()
-        if missing is not None:
-            raise AnswerError(missing)
+        if missing is None:
+            return
+        try:
+            read_object(answer, self.form)
+        except AnswerError:
+            raise AnswerError(missing) from None
+        self.early += 1
+        if self.early >= MAX_EARLY:
+            self.submit_only = f"it came {MAX_EARLY} times before what had to be looked up"
+        raise AnswerError(missing)
+
+    def _take(self, answer: object) -> None:
         try:
             reading = read_object(answer, self.form)
         except AnswerError as error:
@@ -193,15 +213,6 @@ class Talk:
             self.write(AbstainedStep(reading.abstains))
             raise LoopEnded(abstained(reading.abstains), "bot")
         self.decision = reading.decision
-        return reading.decision
-
-    def _holds(self, answer: object) -> bool:
-        """Return whether an answer would be taken, were it not too early."""
-        try:
-            read_object(answer, self.form)
-        except AnswerError:
-            return False
-        return True
 
     def count_unusable(self, why: str) -> None:
         """Count a turn of which nothing could be made, and end where there were too many in a row."""
@@ -218,7 +229,14 @@ class Talk:
             raise LoopEnded(f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {complaint}")
 
     def look_up(self, name: str, arguments: Mapping[str, object]) -> Told:
-        """Return what a tool returns, or why nothing."""
+        """Return what a tool returns, or why nothing, after writing it down so that a rerun can return it again."""
+        began = self.clock()
+        found = self._looked_up(name, arguments)
+        self.turn.results.append(found)
+        self.write_tool(name, arguments, found, self.clock() - began)
+        return found
+
+    def _looked_up(self, name: str, arguments: Mapping[str, object]) -> Told:
         if self.submit_only:
             return Told.refusal("only final_answer is taken now")
         _, tool = self.research.tools()[name]
@@ -281,38 +299,21 @@ class Talk:
             self.context.trace.write(step)
 
     def write_tool(self, name: str, arguments: object, told: Told, seconds: float | None = None) -> None:
-        """Write down what a call returned, so that a rerun can return it again."""
+        """Write down what a call returned."""
         said = told.words if told.outcome in ("error", "limit") else ""
         self.write(ToolStep(name, arguments, told.text, told.outcome, said, seconds))
-
-    def _turn(self) -> None:
-        """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
-        answer = self.reply(self._request)
-        calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer))
-        refused = self._refused(answer, calls)
-        if not refused:
-            self.idle = True
-            self.transcript.said(answer.message.text, calls, answer.message.state_json)
-            self.waiting.extend(calls)
-            return
-        self.transcript.said(answer.message.text)
-        self.transcript.tell(refused)
-        self.write(RefusedTurnStep(refused))
-        self.count_unusable(refused)
-        if any(call.name == FINAL_ANSWER for call in calls):
-            self.count_repair(refused)
 
     def _written_calls(self, answer: ChatReply) -> tuple[ToolCall, ...]:
         """Return the call that a turn is in words, or where only the answer is taken the answer that it is."""
         if answer.finish_reason not in ("stop", "other"):
             return ()
-        call = call_of(said_in(answer), [tool.name for tool in self._offered()], self.form)
+        call = call_of(said_in(answer), [tool.name for tool in self.offered()], self.form)
         return () if call is None else (call,)
 
     def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
         """Return why none of the calls of a turn is made, or nothing."""
         names = [call.name for call in calls]
-        offered = [tool.name for tool in self._offered()]
+        offered = [tool.name for tool in self.offered()]
         unknown = [name for name in names if name not in offered]
         if answer.finish_reason == "length":
             most = answer.most_tokens or self.max_output_tokens()
@@ -328,15 +329,16 @@ class Talk:
             return "Call final_answer alone; none of your calls was made."
         return next(filter(None, (_unreadable(call, self.form.fields) for call in calls)), "")
 
-    def _request(self) -> ChatRequest:
+    def _request(self, turns: Sequence[Turn]) -> ChatRequest:
         board = self.research.board_text()
-        messages = (SYSTEM, *self.transcript.sent(board, whole=not self.tight))
+        messages = (SYSTEM, *messages_of(self.prompt, turns, board, whole=not self.tight))
         if not self.submit_only:
-            return ChatRequest(messages, self._offered(), None, self.max_output_tokens())
+            return ChatRequest(messages, self.offered(), None, self.max_output_tokens())
         now = Message("user", f"Hand in your answer now, with what you know ({self.submit_only}).")
-        return ChatRequest((*messages, now), self._offered(), FINAL_ANSWER, self.max_output_tokens())
+        return ChatRequest((*messages, now), self.offered(), FINAL_ANSWER, self.max_output_tokens())
 
-    def _offered(self) -> tuple[ToolSchema, ...]:
+    def offered(self) -> tuple[ToolSchema, ...]:
+        """Return the tools there are now, the handing in of the answer last."""
         tools = () if self.submit_only else tuple(schema for schema, _ in self.research.tools().values())
         return (*tools, self.form.schema)
 
@@ -363,9 +365,9 @@ class Talk:
     def _after_complaint(self) -> str:
         return f"; the last complaint: {self.complaint}" if self.complaint else ""
 
-    def _with_own_ids(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    def _with_own_ids(self, calls: Sequence[ToolCall], turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
         """Return calls with the ids they came with, or new ones where those are missing or were used before."""
-        used = set(self.transcript.gists)
+        used = {call.id for turn in turns for call in turn.said.tool_calls}
         named = []
         for number, call in enumerate(calls, start=1):
             own = call.id if call.id and call.id not in used else f"turn_{self.replies}_call_{number}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.agents.prompts.untrusted_text import told
 from predibot.errors import AnswerError
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, answer, context, rain, research, said
@@ -36,7 +36,7 @@ def test_no_answer_is_made_so_that_its_words_leave_the_fence(loop: str) -> None:
     else:
         model = ScriptedModel([("final_answer", CONFUSING), GOOD])
         looked, seen = research(searches=0, pages=0), context()
-        assert run_tools(model, "the prompt", looked, seen.form(), seen, LoopLimits()).decision is not None
+        assert run_agent(model, "the prompt", looked, seen.form(), seen, LoopLimits()).decision is not None
     assert "is not of this event; its markets are " in model.told()
     assert ORDERS in model.told()
     assert "SYSTEM" not in outside(model.told())

@@ -10,11 +10,9 @@ import sys
 import pytest
 
 from predibot.agents.answer.result import LoopResult
-from predibot.agents.loop.code_loop import run_code
-from predibot.agents.loop.code_tools import tool_parameters
-from predibot.agents.loop.container import ContainerSpec, python_side
+from predibot.agents.loop.container import ContainerSpec, Parameters, python_side
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import LoopLimits
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.agents.prompts.render import decide_prompt
 from predibot.errors import ClaimLost, ModelUnavailable
 from tests.agents.scripted import FENCE, ScriptedModel, Turn, answer, context, reply, research, said, toolbox
@@ -33,12 +31,15 @@ RESEARCH = code(
 )
 
 
+def inner_side(tools: Parameters) -> ContainerSpec:
+    return ContainerSpec(python_side(sys.executable, tools))
+
+
 def run(script: list[Turn], looked: Research | None = None, *, steps: int = 6) -> tuple[LoopResult, ScriptedModel]:
     model, done, seen = ScriptedModel(script), looked or research(), context()
-    spec = ContainerSpec(python_side(sys.executable, tool_parameters(done, seen.form())))
     prompt = decide_prompt(seen, FENCE, seen.form(), min_searches=2, min_pages=2)
     limits = LoopLimits(max_steps=steps)
-    return run_code(model, prompt, done, seen.form(), seen, limits, spec, clock=lambda: 0.0), model
+    return run_agent(model, prompt, done, seen.form(), seen, limits, container=inner_side, clock=lambda: 0.0), model
 
 
 def test_code_searches_reads_and_decides() -> None:

@@ -35,3 +35,8 @@ def test_no_env_file_is_read_and_nothing_is_left_behind(tmp_path: Path, load: st
 
 def test_by_itself_it_would_read_the_file(tmp_path: Path) -> None:
     assert "sk-of-somebody-else" in changed_by("import smolagents", tmp_path)
+
+
+def test_without_assertions_which_check_its_answers_no_agent_runs() -> None:
+    said = subprocess.run([sys.executable, "-O", "-c", OURS], capture_output=True, text=True, check=False)
+    assert "python -O leaves out; run without -O" in said.stderr

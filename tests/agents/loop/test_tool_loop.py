@@ -14,7 +14,7 @@ import pytest
 from predibot.agents.answer.result import LoopResult
 from predibot.agents.budget.budget import Budget
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
+from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits, run_agent
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context, Tool, Toolbox, ToolError
@@ -55,7 +55,7 @@ def run(
     done = looked or research()
     prompt = decide_prompt(where, FENCE, where.form(), min_searches=done.min_searches, min_pages=done.min_pages)
     limits = LoopLimits(max_steps=steps, deadline_seconds=seconds)
-    return run_tools(model, prompt, done, where.form(), where, limits, clock=clock)
+    return run_agent(model, prompt, done, where.form(), where, limits, clock=clock)
 
 
 def no_research() -> Research:
@@ -106,8 +106,9 @@ def test_a_researched_answer_is_taken_exactly() -> None:
 
 
 def test_an_answer_before_the_research_is_sent_back_and_is_no_repair() -> None:
-    model = ScriptedModel([*[GOOD] * 5, *RESEARCHED, GOOD])
-    assert run(model).decision is not None
+    model = ScriptedModel([GOOD, GOOD, RESEARCHED[0], GOOD, GOOD, *RESEARCHED[1:], GOOD])
+    result = run(model)
+    assert (result.decision is not None, result.notes) == (True, ())
     assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
 
 
@@ -139,10 +140,13 @@ def test_turns_whose_calls_are_all_refused_are_unusable_until_one_is_made(turn: 
     assert len(model.requests) == 9
 
 
-def test_a_lazy_model_is_taken_at_its_last_step_and_marked() -> None:
-    result = run(ScriptedModel([GOOD]), steps=5)
+@pytest.mark.parametrize("steps", [3, 12])
+def test_a_model_that_insists_on_its_answer_is_taken_at_the_fourth_or_last_time_and_marked(steps: int) -> None:
+    model = ScriptedModel([GOOD])
+    result = run(model, steps=steps)
     assert result.decision is not None
     assert result.notes == ("under_researched",)
+    assert len(model.requests) == min(steps, 4)
 
 
 def test_a_decision_is_taken_without_research_where_none_can_be_had() -> None:
@@ -402,7 +406,7 @@ def run_within(limits: Limits, model: ScriptedModel, *, above: Budget | None = N
     seen = context(meter=budget)
     prompt = decide_prompt(seen, FENCE, seen.form(), min_searches=2, min_pages=2)
     metered = MeteredModel(model, budget, None)
-    return run_tools(metered, prompt, research(), seen.form(), seen, LoopLimits())
+    return run_agent(metered, prompt, research(), seen.form(), seen, LoopLimits())
 
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
@@ -553,6 +557,14 @@ def test_no_argument_is_replaced_by_what_smolagents_remembers(word: str) -> None
     looked = research(toolbox(noting(asked)), searches=0, pages=0)
     run(ScriptedModel([("web_search", {"query": word}), GOOD]), looked)
     assert asked == [word]
+
+
+def test_what_smolagents_makes_of_its_memory_and_asks_for_unasked_is_never_sent() -> None:
+    model = ScriptedModel([("nosuch", {}), "text", *RESEARCHED, BAD, GOOD])
+    assert run(model).decision is not None
+    texts = [message.text for request in model.requests for message in request.messages]
+    assert not [text for text in texts if "Calling tools:" in text or "Observation:" in text or "New task:" in text]
+    assert {request.forced_tool for request in model.requests} == {None}
 
 
 def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from predibot.tools.visit_webpage import make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.agents.prompts.render import decide_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Tool, Toolbox, ToolError, ToolResult, ToolText
@@ -69,7 +69,7 @@ def talked(toolbox: Toolbox, *turns: Turn, more: dict[str, Tool] | None = None, 
     model = ScriptedModel([*turns, ("note_evidence", {}), GOOD])
     prompt = decide_prompt(where, FENCE, where.form(), min_searches=0, min_pages=0)
     looked = Research(toolbox, FENCE, 0, 0, more or {})
-    run_tools(model, prompt, looked, where.form(), where, LoopLimits(), clock=lambda: 0.0)
+    run_agent(model, prompt, looked, where.form(), where, LoopLimits(), clock=lambda: 0.0)
     sent = [message.text for request in model.requests for message in request.messages if message.role != "assistant"]
     return "\n".join(sent)
 

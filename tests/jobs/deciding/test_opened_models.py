@@ -7,7 +7,7 @@ import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import LoopResult
-from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.loop.tool_loop import LoopLimits, run_agent
 from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
@@ -112,7 +112,7 @@ def test_more_room_than_the_budget_has_is_not_taken_nor_as_little_as_was_cut_off
 
 def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:
     """Run the loop with tools."""
-    return run_tools(model, prompt, research(), form, seen, LoopLimits())
+    return run_agent(model, prompt, research(), form, seen, LoopLimits())
 
 
 def labelled(replies: list[ChatReply | Exception]) -> LoopResult:

@@ -1,0 +1,79 @@
+"""The turns of a model, as smolagents' memory keeps them, and the shorter form in which they are sent.
+
+smolagents itself would send calls and their results as plain text, and leave out
+those that failed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from predibot.agents.loop.evidence import Told
+from predibot.domain.chat import Message, ToolCall
+
+MAX_OLD_WORDS = 12_000
+"""Characters kept of what the model said in all earlier turns, the latest first: its own words are its memory."""
+MAX_OLD_ARGUMENTS = 600
+SHORTENED = "… (shortened)"
+
+
+@dataclass(slots=True)
+class Turn:
+    """What a model said once, and what came of it."""
+
+    said: Message
+    complaint: str = ""
+    """Why none of its calls was made; then `said` has none."""
+    results: list[Told] = field(default_factory=list)
+    """What each of its calls returned, in their order."""
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the turn as it is sent; a message without anything in it is refused by most providers."""
+        said = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
+        told = (
+            (Message("user", self.complaint),) if self.complaint else self._told([each.text for each in self.results])
+        )
+        return (said, *told)
+
+    def shortened(self, room: int) -> tuple[Message, ...]:
+        """Return it with so many characters of the model's words, and the gists of what its calls returned."""
+        said, *told = self.messages()
+        calls = tuple(map(_shortened_call, said.tool_calls))
+        gists = told if self.complaint else self._told([each.gist for each in self.results])
+        return (replace(said, text=cut(said.text, room), tool_calls=calls), *gists)
+
+    def _told(self, texts: Sequence[str]) -> tuple[Message, ...]:
+        calls = self.said.tool_calls
+        return tuple(Message("tool", text, tool_call_id=call.id) for call, text in zip(calls, texts, strict=True))
+
+
+def messages_of(prompt: str, turns: Sequence[Turn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
+    """Return a conversation as it is sent: earlier turns shortened, the board at its end.
+
+    A page is sent whole once, to be read; so the characters sent grow about
+    linearly with the turns, and not with their square.
+
+    Args:
+        prompt: The task.
+        turns: Those before, the latest last.
+        board: What was found so far; empty for none.
+        whole: Whether the latest turn is sent whole; else it is shortened too.
+    """
+    latest = turns[-1].messages() if turns and whole else ()
+    earlier: list[Message] = []
+    room = MAX_OLD_WORDS
+    for turn in reversed(turns[:-1] if whole else turns):
+        sent = turn.shortened(room)
+        room = max(0, room - len(sent[0].text))
+        earlier[:0] = sent
+    ends = (Message("user", board),) if board else ()
+    return (Message("user", prompt), *earlier, *latest, *ends)
+
+
+def _shortened_call(call: ToolCall) -> ToolCall:
+    """Return a call with its arguments, or without them where they are long: half of them would be no JSON."""
+    return call if len(call.arguments_json) <= MAX_OLD_ARGUMENTS else replace(call, arguments_json="{}")
+
+
+def cut(text: str, characters: int) -> str:
+    """Return a text of at most so many characters, and a mark where something was left out."""
+    return text if len(text) <= characters + len(SHORTENED) else f"{text[:characters]}{SHORTENED}"
