@@ -8,7 +8,7 @@ import httpx
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_stream import streamed_object
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer, request_body
-from predibot.agents.models.endpoint import TRY_SECONDS, Endpoint, json_object
+from predibot.agents.models.endpoint import TRY_SECONDS, Endpoint
 from predibot.agents.models.failures import AnswerUnusable, asked_otherwise, failure_of_status
 from predibot.agents.models.manners import Manners, error_words
 from predibot.agents.models.retry import Retry
@@ -90,7 +90,7 @@ class OpenAICompatibleModel:
                 raise failure
             self._manners = learned
             raise asked_otherwise(f"{received.asked} refused a parameter: {one_line(text)}")
-        value = streamed_object(received) if manners.streams else json_object(received)
+        value = streamed_object(received)
         if (failed := error_of(value)) is not None:
             # An error that comes as a success.
             status, words = failed

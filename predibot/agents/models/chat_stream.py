@@ -1,14 +1,19 @@
-"""A chat completion that comes in pieces: read to its end, and put together as if it had come at once."""
+"""A chat completion that comes in pieces: read to its end, and put together as if it had come at once.
+
+Source: "Server-sent events" of the HTML standard (WHATWG). Differs: an event that no empty line ends counts, and each
+line of one is an event where they are none together.
+"""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from predibot.agents.models.chat_wire import Unreadable, loaded_json, objects_of
+from predibot.agents.models.chat_wire import Unreadable, json_or_none, loaded_json, objects_of
 from predibot.agents.models.endpoint import json_object
 from predibot.net.failures import AnswerLost
 from predibot.net.json_client import Received
 
+_DONE = "[DONE]"
 _GROWING = frozenset({"content", "reasoning_content", "reasoning", "refusal", "arguments"})
 """Texts of which each piece is the next part; any other is said whole."""
 
@@ -20,41 +25,50 @@ def streamed_object(received: Received) -> dict[str, Any]:
         AnswerLost: If it breaks off, so that it may have been paid for.
         AnswerUnusable: If it is neither a stream nor an object.
     """
-    if "text/event-stream" not in received.headers.get("content-type", ""):
+    if "text/event-stream" not in received.headers.get("content-type", "").lower():
         return json_object(received)
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     whole: dict[str, Any] = {}
-    finish_reason = None
-    for event in _events(received):
+    finish_reason, is_done = None, False
+    for data in _events(received.text(most_bytes=len(received.body))):
+        if is_done := data.strip() == _DONE:
+            break
+        if not data.strip():
+            continue
+        try:
+            event = loaded_json(data)
+        except (ValueError, RecursionError):
+            raise AnswerLost(f"{received.asked}: an event of the stream breaks off") from None
+        if not isinstance(event, dict):
+            continue
         if event.get("error"):
             return event
         whole |= {name: value for name, value in event.items() if name != "choices" and value is not None}
         for choice in objects_of(event.get("choices")):
+            if choice.get("index"):
+                continue  # Another answer to the same, which nobody asked for.
             try:
                 _add(message, choice.get("delta") or {})
             except Unreadable as error:
                 raise AnswerLost(f"{received.asked}: {error}") from None
             finish_reason = choice.get("finish_reason") or finish_reason
-    if finish_reason is None:
+    if finish_reason is None and not is_done:
         raise AnswerLost(f"{received.asked}: the stream broke off before its end")
     return {**whole, "choices": [{"message": message, "finish_reason": finish_reason}]}
 
 
-def _events(received: Received) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a stream up to its end."""
+def _events(text: str) -> Iterator[str]:
+    """Yield the data of the events of a stream."""
+    lines: list[str] = []
     # A line ends nowhere else: JSON may hold what Python takes for the end of one.
-    for line in re.split(r"[\r\n]+", received.text(most_bytes=len(received.body))):
-        data = line.removeprefix("data:").strip()
-        if data == line.strip() or not data:
-            continue
-        if data == "[DONE]":
-            return
-        try:
-            event = loaded_json(data)
-        except (ValueError, RecursionError):
-            raise AnswerLost(f"{received.asked}: an event of the stream breaks off") from None
-        if isinstance(event, dict):
-            yield event
+    for line in (*re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), ""):
+        name, _, value = line.partition(":")
+        if name == "data":
+            lines.append(value.removeprefix(" "))
+        elif not line:
+            data = "\n".join(lines)
+            yield from lines if json_or_none(data) is None else [data]
+            lines = []
 
 
 def _add(whole: dict[str, Any], piece: object) -> None:

@@ -53,13 +53,78 @@ def streamed(*deltas: object) -> ChatReply:
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
     events = [*({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas), end]
     said = "".join(f"data: {json.dumps(event, ensure_ascii=False)}\r\n\r\n" for event in events) + "data: [DONE]\n\n"
+    return answered_by_stream(said.encode())
+
+
+def answered_by_stream(said: bytes, content_type: str = "text/event-stream") -> ChatReply:
+    """Return the reply of a server that answers in a stream only, in these bytes."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         if not json.loads(request.content).get("stream"):
             return httpx.Response(400, json={"error": {"message": "only streamed responses are supported: stream"}})
-        return httpx.Response(200, content=said.encode(), headers={"content-type": "text/event-stream"})
+        return httpx.Response(200, content=said, headers={"content-type": content_type})
 
     return ask(answer)
+
+
+def event(text: str = "", *, finish: str | None = None, index: int = 0, **more: object) -> str:
+    """Return an event of a stream, in JSON that may be cut at each of its fields."""
+    choice = {"index": index, "delta": {"content": text}, "finish_reason": finish}
+    return json.dumps({"choices": [choice], **more}, indent=0, ensure_ascii=False)
+
+
+YE, S = event("ye"), event("s", finish="stop")
+COUNTED = json.dumps({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
+LINES = "data: " + YE.replace("\n", "\ndata: ") + "\n\ndata: " + S.replace("\n", "\ndata:") + "\n\n"
+FLAT = [f"data: {each}\n\n".replace("\n", "", each.count("\n")) for each in (YE, S)]
+OTHER = [
+    "data: " + event(text, finish=end, index=1).replace("\n", "") + "\n\n"
+    for text, end in (("n", None), ("o", "length"))
+]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        LINES,
+        LINES.replace("\n", "\r\n"),
+        LINES.replace("\n", "\r"),
+        "\ufeff" + LINES,
+        "\ufeff" + "".join(FLAT),
+        ": keep-alive\n\n" + FLAT[0] + ": ping\n:\n" + FLAT[1] + ": bye",
+        "event: message\nid: 1\n" + FLAT[0] + "id: 2\nretry: 10\nevent: message\n" + FLAT[1],
+        "".join(FLAT).replace("data: ", "data:"),
+        "".join(FLAT).replace("\n\n", "\n"),
+        "".join(FLAT).rstrip("\n"),
+        "".join(FLAT) + "data: [DONE]",
+        "data\n\ndata:\n\n" + "".join(FLAT) + "data:\n\n",
+        "".join(OTHER[:1] + FLAT[:1] + OTHER[1:] + FLAT[1:]),
+        "".join(FLAT[:1] + OTHER + FLAT[1:]),
+        "".join(FLAT + OTHER),
+        "".join([*FLAT, "data: [DONE]\n\n", *FLAT]),
+        FLAT[0] + FLAT[1].replace("{", '{"usage": null, ', 1),
+    ],
+)  # fmt: skip
+def test_a_stream_is_read_as_its_standard_says(said: str) -> None:
+    reply = answered_by_stream(said.encode())
+    assert (reply.message.text, reply.finish_reason, reply.retries) == ("yes", "stop", 1)
+    counted = answered_by_stream((said.removesuffix("data: [DONE]") + f"\n\ndata: {COUNTED}\n\n").encode())
+    is_over = "[DONE]\n" in said
+    assert (counted.usage.input_tokens, counted.usage.output_tokens) == ((None, None) if is_over else (7, 3))
+
+
+def test_a_stream_that_says_that_it_is_over_is_whole_and_one_that_says_nothing_was_cut() -> None:
+    reply = answered_by_stream(f"{FLAT[0]}data: [DONE]\n\n".encode(), "Text/Event-Stream; charset=UTF-8")
+    assert (reply.message.text, reply.finish_reason) == ("ye", "other")
+    for cut in (FLAT[0], "".join(FLAT)[:-20], "".join(OTHER), ""):
+        with pytest.raises(ModelUnavailable, match=r"broke off before its end|breaks off"):
+            answered_by_stream(cut.encode())
+
+
+def test_a_server_that_streams_unasked_is_read() -> None:
+    said = "".join(FLAT).encode()
+    reply = ask(lambda _request: httpx.Response(200, content=said, headers={"content-type": "text/event-stream"}))
+    assert (reply.message.text, reply.retries) == ("yes", 0)
 
 
 @pytest.mark.parametrize(
