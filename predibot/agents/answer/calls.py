@@ -1,40 +1,71 @@
 """Calls of tools that a model writes as text, in the notation it was trained on, where its server does not read them.
 
-Source: the chat templates of Hermes and Qwen, Llama 3.1 and 3.2, Mistral, and gpt-oss ("harmony"), as the tool
-parsers of vLLM read them. Differs from those: only a turn that is one call and nothing else is read as one.
+Source: the tool parsers of vLLM (Hermes, Qwen3-Coder, Llama, Mistral, DeepSeek V3 to V3.2, Kimi K2, GLM 4.5, Granite,
+InternLM, Phi-4, xLAM, MiniMax M2, gpt-oss) and llama.cpp's common/chat.cpp. Differs from those: a text is read as a
+call only where it ends with it and holds no other, and words stand before it only where a mark shows that it begins.
 """
 
+import ast
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from predibot.domain.chat import ToolCall
+from predibot.games.answers import MAX_ANSWER_CHARACTERS, decoder
 
 ARGUMENTS = frozenset({"arguments", "parameters"})
 """The fields of an object that is a call, one of which holds the arguments."""
-_NAMED = re.compile(
-    r"<tool_call>\s*(\{.*\})\s*(?:</tool_call>)?"  # Hermes, Qwen; the last mark may be where a server stops
-    r"|(?:<\|python_tag\|>)?\s*(\{.*\})"  # Llama
-    r"|```(?:json|JSON)?\s*(\{.*\})\s*```"  # the same in a fence
-    r"|\[TOOL_CALLS\]\s*\[\s*(\{.*\})\s*\]",  # Mistral, first form
+_NAMES = frozenset({"name", "tool_name"})
+_BESIDE = frozenset({"type", "id", "tool_call_id"})
+_BEGINS = re.compile(
+    r"<(?:\w+:|longcat_|｜DSML｜)?(?:tool_?call|function_call)s?>"  # Hermes, Qwen, GLM, MiniMax, DeepSeek V3.2
+    r"|(?=<function=)"  # Llama 3.1, Qwen3-Coder
+    r"|\[TOOL_CALLS\]"  # Mistral
+    r"|<\|tool_call\|>"  # Granite
+    r"|<\|python_(?:tag|start)\|>"  # Llama
+    r"|(?:<｜tool[▁_ ]calls[▁_ ]begin｜>\s*)?<｜tool[▁_ ]call[▁_ ]begin｜>(?:function<｜tool[▁_ ]sep｜>)?"  # DeepSeek
+    r"|(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_begin\|>"  # Kimi
+    r"|<\|action_start\|>\s*<\|plugin\|>"  # InternLM
+    r"|<\|START_ACTION\|>"  # Cohere
+    r"|functools(?=\[\{)"  # Phi-4
+    r"|(?:<\|start\|>|assistant|<\|channel\|>|commentary|analysis|\s){0,8}+to=(?=functions\.)",  # gpt-oss
+    re.IGNORECASE,
+)
+"""Marks by which a call begins, and which no prose has."""
+_ENDS = (
+    *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "</function_call>", "</function_calls>", "</longcat_tool_call>"),
+    *("</minimax:tool_call>", "</seed:tool_call>", "</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"),
+    *("</function>", "</invoke>", "</｜DSML｜invoke>", "<|python_end|>", "<|action_end|>", "<|END_ACTION|>", "```"),
+    *("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<|tool_call_end|>", "<|tool_calls_section_end|>"),
+    *("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|call|>", "<|end|>", "</s>", "<｜end▁of▁sentence｜>"),
+    *("<|end_of_text|>", "<|endoftext|>", "<|return|>", "<|eot|>", "<|user|>", "<|observation|>"),
+)
+"""Marks behind a call and behind a turn; servers leave some in, and stop at others."""
+_MOST_ENDS = 5
+_NAME = r"(?:functions\.|default_api\.)?+([\w.-]++)(?::\d++)?+"
+_NAME_ALONE = re.compile(_NAME)
+_JSON_BEHIND_NAME = re.compile(
+    rf"(?:<function=)?{_NAME}(?:>|<｜tool[▁_ ]sep｜>|<\|tool_call_argument_begin\|>|(?:\[CALL_ID\]\w+)?\[ARGS\]"
+    r"|(?:\s|json|commentary|<\|channel\|>|<\|constrain\|>|<\|message\|>)*+)?\s*(?:```(?:json)?\s*)?(?=\{)"
+)
+_FIELDS_BEHIND_NAME = re.compile(
+    rf'<function="?{_NAME}"?>|<(?:\w+:|｜DSML｜)?invoke name="{_NAME}">|{_NAME}\s*(?=<arg_key>)'
+)
+_FIELD = re.compile(
+    r'\s*<(｜DSML｜)?parameter(?:=|\s+name=)"?([\w.-]+)"?(?:\s+string="(true|false)")?>(.*?)</(?(1)｜DSML｜)parameter>'
+    r"|\s*<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>",
     re.DOTALL,
 )
-"""An object with the name and the arguments."""
-_APART = re.compile(
-    r"<function=(?P<llama>[\w.-]+)>\s*(?P<llama_arguments>\{.*\})\s*</function>"
-    r"|\[TOOL_CALLS\]\s*(?P<mistral>[\w.-]+?)(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?P<mistral_arguments>\{.*\})"
-    r"|(?:<\|start\|>assistant)?\s*(?:<\|channel\|>\s*commentary)?\s*to=functions\.(?P<oss>[\w.-]+)"
-    r"\s*(?:<\|channel\|>\s*commentary)?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>"
-    r"(?P<oss_arguments>\{.*\})",
-    re.DOTALL,
-)
-"""The name before the arguments."""
-_ENDS = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|call|>", "<|end|>", "</s>")
-"""Marks of a chat template behind a turn, of which servers leave one in."""
+_JSON = re.compile(r"\[?\s*\{")
+_PYTHON = re.compile(r"\[?\s*[\w.]++\(")
+_FENCE = re.compile(r"\A```\w*\s*")
+_OBJECT = re.compile(r"""\{\s*["']""")
+_QUOTES = tuple("\"'`“‘«")
+_WORDS = {"true": True, "false": False, "null": None}
 
 
 def read_call(text: str, offered: Collection[str]) -> ToolCall | None:
-    """Return the call of an offered tool that a text is as a whole, or None.
+    """Return the call of an offered tool that a text ends with, or None.
 
     Args:
         text: Of a turn, without its thoughts.
@@ -43,32 +74,144 @@ def read_call(text: str, offered: Collection[str]) -> ToolCall | None:
     Examples:
         >>> read_call('[TOOL_CALLS]web_search[ARGS]{"query": "rain"}', ["web_search"])
         ToolCall(id='', name='web_search', arguments_json='{"query": "rain"}')
-        >>> read_call('I would call [TOOL_CALLS]web_search[ARGS]{"query": "rain"}', ["web_search"]) is None
+        >>> read_call('As the page says: "[TOOL_CALLS]web_search[ARGS]{}"', ["web_search"]) is None
         True
     """
-    bare = text.strip()
-    for end in _ENDS:
-        bare = bare.removesuffix(end).rstrip()
-    if found := _APART.fullmatch(bare):
-        name, arguments = (each for each in found.groups() if each is not None)
-    elif found := _NAMED.fullmatch(bare):
-        call = _decoded(next(each for each in found.groups() if each is not None))
-        given = set(call) & ARGUMENTS
-        if len(given) != 1 or not set(call) <= {"name", "type", "id", *given}:
-            return None
-        name, said = call.get("name"), call[given.pop()]
-        arguments = said if isinstance(said, str) else json.dumps(said)
+    found = written_call(text)
+    return found[1] if found is not None and found[1].name in offered else None
+
+
+def written_call(text: str) -> tuple[int, ToolCall] | None:
+    """Return the call that a text ends with, behind where it begins, or None where it ends with none or holds two."""
+    bare = text.rstrip()
+    for _ in range(_MOST_ENDS):
+        bare = bare.removesuffix(next(filter(bare.endswith, _ENDS), "")).rstrip()
+    # As a whole first: what stands in its strings is no mark.
+    starts = [(0, _FENCE.sub("", bare.lstrip()))]
+    if (mark := _BEGINS.search(bare)) and not _is_quoted(bare[: mark.start()].strip()):
+        starts.append((mark.start(), bare[mark.end() :].strip()))
+    for begin, body in starts:
+        try:
+            name, arguments = _of_json(body) if _JSON.match(body) else _of_name(body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        return begin, ToolCall("", tool_name(name), arguments)
+    return None
+
+
+def tool_name(said: str) -> str:
+    """Return the name of a tool without what some models and servers leave around it.
+
+    Examples:
+        >>> tool_name("functions.web_search:0"), tool_name("final_answer<|channel|>commentary")
+        ('web_search', 'final_answer')
+    """
+    # The channel of gpt-oss: ollama/ollama#12132.
+    bare = said.partition("<|")[0]
+    found = _NAME_ALONE.fullmatch(bare)
+    return found[1] if found else bare
+
+
+def _is_quoted(words: str) -> bool:
+    """Return whether what stands behind these words is a quotation, or not all that is said."""
+    if _FENCE.fullmatch(words):
+        return False
+    is_open = words.count("```") % 2 or words.count("<<untrusted ") > words.count("<<end of untrusted ")
+    is_marked = words.endswith(_QUOTES) or words.rpartition("\n")[2].lstrip().startswith(">")
+    return bool(is_open or is_marked or _OBJECT.search(words))
+
+
+def _of_json(body: str) -> tuple[str, str]:
+    """Return name and arguments of an object that is a call, alone in a list or not.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    value = decoder(()).decode(body)
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if isinstance(value, dict) and isinstance(value.get("function"), dict) and value.keys() <= {"function", *_BESIDE}:
+        value = value["function"]
+    if not isinstance(value, dict):
+        raise ValueError("no object")
+    (named,), (given,) = _NAMES & value.keys(), ARGUMENTS & value.keys()
+    name, said = value[named], value[given]
+    if not isinstance(name, str) or not value.keys() <= {named, given, *_BESIDE}:
+        raise ValueError("no call")
+    arguments = said if isinstance(said, str) else json.dumps(said)
+    if not isinstance(json.loads(arguments), dict):
+        raise ValueError("no arguments")
+    return name, arguments
+
+
+def _of_name(body: str) -> tuple[str, str]:
+    """Return name and arguments of a call that begins with its name.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if head := _JSON_BEHIND_NAME.match(body):
+        _, end = json.JSONDecoder().raw_decode(body, head.end())
+        if body[end:].strip():
+            raise ValueError("more than arguments")
+        return head[1], body[head.end() : end]
+    if head := _FIELDS_BEHIND_NAME.match(body):
+        pairs, end = [], head.end()
+        while field := _FIELD.match(body, end):
+            _, key, is_text, value, glm_key, glm_value = field.groups()
+            said = (value if glm_key is None else glm_value).removeprefix("\n").removesuffix("\n")
+            pairs.append((glm_key or key, said if is_text == "true" else _plain(said)))
+            end = field.end()
+        name = next(filter(None, head.groups()))
+    elif _PYTHON.match(body) and len(body) <= MAX_ANSWER_CHARACTERS:
+        name, pairs, end = *_of_python(ast.parse(body, mode="eval").body), len(body)
     else:
-        return None
-    # Of two calls the text between the first brace and the last is no JSON.
-    is_one = _decoded(arguments) or arguments.strip() == "{}"
-    return ToolCall("", name, arguments) if name in offered and is_one else None
+        raise ValueError("no name")
+    if body[end:].strip() or len(dict(pairs)) < len(pairs):
+        raise ValueError("more than arguments, or one of them twice")
+    return name, json.dumps(dict(pairs))
 
 
-def _decoded(text: str) -> Mapping[str, object]:
-    """Return what a text says that is one JSON object, else an empty one."""
+def _plain(said: str) -> object:
+    """Return what the text of a field says that is JSON and no text in quotes; else the text."""
     try:
-        value = json.loads(text)
+        value: object = decoder(()).decode(said)
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return said
+    return said if isinstance(value, str) else value
+
+
+def _of_python(node: ast.expr) -> tuple[str, list[tuple[str, object]]]:
+    """Return name and arguments of a call in Python: each argument named, and a literal; nothing is run.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    match node:
+        case ast.List(elts=[ast.Call() as call]) | ast.Call(ast.Name("print"), [ast.Call() as call], []):
+            return _of_python(call)
+        case ast.Call(ast.Name() | ast.Attribute(ast.Name()) as name, [], given) if all(each.arg for each in given):
+            return ast.unparse(name), [(str(each.arg), _literal(each.value)) for each in given]
+    raise ValueError("no call of one function")
+
+
+def _literal(node: ast.expr | None) -> object:
+    """Return the value of a literal that JSON has too.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    match node:
+        case ast.Constant(value=None | str() | int() | float() as value):
+            return value
+        case ast.Name(id="true" | "false" | "null" as word):
+            return _WORDS[word]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return [_literal(each) for each in elements]
+        case ast.Dict(keys=keys, values=values):
+            names = [_literal(each) for each in keys]
+            if len(set(map(str, names))) == len(names) and all(isinstance(each, str) for each in names):
+                return dict(zip(names, map(_literal, values), strict=True))
+    raise ValueError("no literal")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from predibot.agents.answer.calls import ARGUMENTS, read_call
+from predibot.agents.answer.calls import ARGUMENTS, read_call, written_call
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm, WordForm
@@ -32,7 +32,7 @@ class Reading:
 
 
 def said_in(reply: ChatReply) -> str:
-    """Return the text of a reply; where it has none, the object that its thoughts end with and hold no other beside.
+    """Return the text of a reply; where it has none, the object or call that its thoughts end with, as their only one.
 
     A server that takes all that a model writes for thoughts leaves the answer in them.
     """
@@ -47,6 +47,8 @@ def said_in(reply: ChatReply) -> str:
         spoken = spoken_part(thoughts.strip(), decoder(()), own=None)
     except AnswerError:
         return text
+    if (found := written_call(spoken.text)) is not None:
+        return spoken.text[found[0] :]
     if len(spoken.objects) != 1 or spoken.problem:
         return text
     last = spoken.text[spoken.objects[0][0] :].rstrip().removesuffix("```").rstrip()
@@ -82,15 +84,15 @@ def call_of(text: str, offered: Collection[str], form: AnswerForm) -> ToolCall |
 
     Where only the answer may be handed in, one object with a field of it is the answer.
     """
-    own = _part(form.schema.parameters, "properties")
+    own = _own(form)
     try:
-        spoken = spoken_part(text, decoder(form.fields), {*own, *ARGUMENTS})
+        spoken = spoken_part(text, decoder(form.fields), own)
     except AnswerError:
         return None
     call = read_call(spoken.text, offered)
     if call is None and [*offered] == [form.schema.name] and len(spoken.objects) == 1 and not spoken.problem:
         ((_, value),) = spoken.objects
-        return ToolCall("", form.schema.name, json.dumps(value)) if own.keys() & value else None
+        return ToolCall("", form.schema.name, json.dumps(value)) if (own - ARGUMENTS) & value.keys() else None
     return call
 
 
@@ -98,10 +100,15 @@ def _object(text: str, form: AnswerForm) -> object:
     """Return the one object of a text: all of it, or what stands in it behind thoughts and beside words."""
     bare = text.strip().lstrip("\ufeff")
     try:
-        return read_json(bare, form.fields)
+        whole = read_json(bare, form.fields)
     except AnswerError as error:
         complaint = error
-    spoken = spoken_part(bare, decoder(form.fields), _part(form.schema.parameters, "properties"))
+    else:
+        call = read_call(bare, (form.schema.name,))
+        return whole if call is None else read_json(call.arguments_json, form.fields)
+    if not bare:
+        raise AnswerError(f"the answer is empty; {_ONE}.")
+    spoken = spoken_part(bare, decoder(form.fields), _own(form))
     if call := read_call(spoken.text, (form.schema.name,)):
         return read_json(call.arguments_json, form.fields)
     if spoken.problem:
@@ -115,7 +122,7 @@ def _object(text: str, form: AnswerForm) -> object:
 
 def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
     """Return the decision of a label: as its form reads it bare, or where that is allowed by the rule of `labels`."""
-    spoken = spoken_part(text, decoder(form.fields), (LABEL,))
+    spoken = spoken_part(text, decoder(form.fields), _own(form))
     try:
         return form.parse(spoken.text.strip())
     except AnswerError:
@@ -170,6 +177,11 @@ def _shaped(
         for name, each in value.items()
         if name not in may_lack or each not in ABSENT
     }
+
+
+def _own(form: AnswerForm) -> frozenset[str]:
+    """Return the fields of an answer, and of a call that hands it in."""
+    return ARGUMENTS.union(_part(form.schema.parameters, "properties"))
 
 
 def _part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:

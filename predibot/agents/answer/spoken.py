@@ -14,27 +14,41 @@ from predibot.games.answers import MAX_ANSWER_CHARACTERS
 
 MAX_CHARACTERS = 400_000
 """Of an answer with all that was thought before it."""
-_TAGS = "think|thinking|thought|reasoning|seed:think"
+_TAGS = "think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad|seed:think|longcat_think|antthinking"
+_RESPONSE = r"Here(?: is|['’]s) my response:"
 _THOUGHTS = (
     (rf"<(?:{_TAGS})>", rf"</(?:{_TAGS})>"),
     (r"\[THINK\]", r"\[/THINK\]"),
     (r"◁think▷", r"◁/think▷"),
     (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
-    (r"<\|channel\|>analysis<\|message\|>", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>)"),
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    (r"<\|channel>", r"<channel\|>"),
+    (r"<\|channel\|>\s*analysis\s*<\|message\|>", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>)"),
+    # From here on these are thoughts only where they end.
+    (r"<\|channel\|>\s*commentary\s*<\|message\|>", r"(?:<\|end\|>\s*)?(?=<\|start\|>|<\|channel\|>)"),
     # gpt-oss behind a server that takes the marks out and leaves the words between them.
-    (r"\A\s*(?-i:analysis)(?=[^:].*assistantfinal)", r"assistantfinal"),
+    (r"\A\s*(?-i:analysis|commentary)(?=[^:].*assistantfinal)", r"assistantfinal"),
+    (rf"\A\s*Here(?: is|['’]s) my thought process:(?=.*{_RESPONSE})", _RESPONSE),
+    (r"\A\s*Here are my reasoning steps:(?=.*\[BEGIN FINAL RESPONSE\])", r"\[BEGIN FINAL RESPONSE\]"),
 )
-"""How thoughts open and close: Qwen, DeepSeek and most others, Mistral, Kimi, Cohere, gpt-oss."""
-_WORDS = len(_THOUGHTS) - 1
+"""How thoughts open and close: Qwen, DeepSeek and most others, Mistral, Kimi, Cohere, OpenThinker, Gemma, gpt-oss,
+Granite, Apriel."""
+_LONE = 6
+"""How many of those close alone too, where a server or a template takes the mark before them for its own."""
+_SURE = 7
+_WORDS = 8
 _FLAGS = re.DOTALL | re.IGNORECASE
 _CLOSES = [re.compile(closes, _FLAGS) for _, closes in _THOUGHTS]
 _NEXT = re.compile(
     "|".join(f"(?P<opens{number}>{opens})" for number, (opens, _) in enumerate(_THOUGHTS))
-    + f"|(?P<closes>{'|'.join(closes for _, closes in _THOUGHTS[:4])})"
-    + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:))""",
+    + f"|(?P<closes>{'|'.join(closes for _, closes in _THOUGHTS[:_LONE])})"
+    + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:))"""
+    + r"""|(?P<call><function=|<(?:\w+:|｜DSML｜)?invoke |<arg_key>|"""
+    r"""(?:\A\s*(?:```\w*\s*)?(?:print\()?|<function_calls>\s*|\[\s*)[\w.]+\(\s*\w+\s*=)""",
     _FLAGS,
 )
-_FINAL_OR_OBJECT = re.compile(r"""assistantfinal|(?P<object>\{\s*["'])""", _FLAGS)
+_OBJECT = r"""(?P<object>\{\s*["'])"""
+_CLOSES_OR_OBJECT = [re.compile(f"{closes}|{_OBJECT}", _FLAGS) for _, closes in _THOUGHTS]
 
 
 @dataclass(slots=True)
@@ -63,7 +77,7 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
     if len(text) > MAX_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")
     text = text.lstrip("\ufeff")
-    spoken, begin, place, is_answered = Spoken(), 0, 0, False
+    spoken, begin, place, is_answered, is_called = Spoken(), 0, 0, False, False
     while not spoken.problem and (mark := _NEXT.search(text, place)):
         place, kind = mark.end(), str(mark.lastgroup)
         if kind == "list":
@@ -80,14 +94,18 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
                     spoken.problem = f"it has more than {MAX_ANSWER_CHARACTERS:,} characters"
                 spoken.objects.append((len(spoken.text) + mark.start() - begin, value))
                 is_answered = is_answered or own is None or any(name in value for name in own)
+        elif kind == "call":
+            # Of which the fields are text without quotes: what stands in them is no mark either.
+            is_answered = is_called = True
         elif kind == "closes":
             if not is_answered:
                 spoken, begin = Spoken(), place
-        elif not spoken.objects:
+        elif not (spoken.objects or is_called):
             number = int(kind.removeprefix("opens"))
-            end = _CLOSES[number].search(text, _said_first(text, place, decoder) if number == _WORDS else place)
+            begins = place if number < _WORDS else _said_first(text, place, decoder, _CLOSES_OR_OBJECT[number])
+            end = _CLOSES[number].search(text, begins)
             if end is None:
-                if number == _WORDS:
+                if number >= _SURE:
                     continue
                 raise AnswerError("your thoughts do not end; close them, and write the answer behind them.")
             spoken.text += text[begin : mark.start()]
@@ -96,9 +114,9 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
     return spoken
 
 
-def _said_first(text: str, place: int, decoder: json.JSONDecoder) -> int:
-    """Return where the first words behind a place are looked for that no object holds: what it quotes is no mark."""
-    while (found := _FINAL_OR_OBJECT.search(text, place)) and found["object"]:
+def _said_first(text: str, place: int, decoder: json.JSONDecoder, closes_or_object: re.Pattern[str]) -> int:
+    """Return where the words that close are looked for that no object holds: what it quotes is no mark."""
+    while (found := closes_or_object.search(text, place)) and found["object"]:
         try:
             _, place = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):

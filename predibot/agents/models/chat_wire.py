@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from predibot.agents.answer.calls import tool_name
 from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import (
     SETTINGS,
@@ -184,13 +185,8 @@ class Boundary(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-def _without_marks(name: str) -> str:
-    """Return the name of a tool without the channel of gpt-oss that servers leave behind it (ollama/ollama#12132)."""
-    return name.partition("<|")[0]
-
-
 class _Function(Boundary):
-    name: Annotated[str, AfterValidator(_without_marks)]
+    name: Annotated[str, AfterValidator(tool_name)]
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 

@@ -6,6 +6,7 @@ import threading
 from weakref import WeakKeyDictionary
 
 from predibot.agents.answer.calls import read_call
+from predibot.agents.answer.reader import said_in
 from predibot.agents.answer.spoken import spoken_part
 from predibot.agents.models.failures import RequestRefused
 from predibot.agents.models.manners import TOOL_CHOICE
@@ -86,10 +87,10 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 
-def _written_calls(text: str) -> tuple[ToolCall, ...]:
-    """Return the call that a text is, of a model whose server reads none."""
+def _written_calls(reply: ChatReply) -> tuple[ToolCall, ...]:
+    """Return the call that a reply is in words, of a model whose server reads none."""
     try:
-        call = read_call(spoken_part(text, decoder(())).text, (_PING.name,))
+        call = read_call(spoken_part(said_in(reply), decoder(())).text, (_PING.name,))
     except AnswerError:
         return ()
     return () if call is None else (call,)
@@ -97,7 +98,7 @@ def _written_calls(text: str) -> tuple[ToolCall, ...]:
 
 def _calls_ping(reply: ChatReply) -> bool:
     """Return whether a reply has the call that was asked for, with arguments that can be read."""
-    written = reply.message.tool_calls or _written_calls(reply.message.text)
+    written = reply.message.tool_calls or _written_calls(reply)
     calls = (call for call in written if call.name == _PING.name)
     try:
         return any(isinstance(json.loads(call.arguments_json), dict) for call in calls)

@@ -12,12 +12,10 @@ import pytest
 
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.reader import call_of, read_object, read_text, said_in
-from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
-from predibot.games.answers import decoder
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioWeights
 from predibot.games.stakebench import Stakebench
@@ -28,6 +26,7 @@ from tests.games.test_beliefbench import FORM as PAIR
 from tests.games.weekly_cohort.world import V2, Player, a_market
 
 EVENT = context().form()
+OBJECT = '{"label": "YES"}'
 ITEM = Item("G2", "c1", "polymarket/crypto", "m", "Will it rain?", ("I bought more.",))
 GAMES: Mapping[str, tuple[AnswerForm, dict[str, Any]]] = {
     "dollar_per_event": (EVENT, answer()),
@@ -95,6 +94,50 @@ def test_what_is_doubtful_is_refused_with_a_sentence_that_says_what_to_do(game: 
     form, right = GAMES[game]
     with pytest.raises(AnswerError, match=r"hand in|answer with|give|write|it is (exactly|one of|such as)|take it out"):
         read_text(REFUSED[shape](json.dumps(right)), form)
+
+
+THOUGHTS = [
+    *(f"<{tag}>THOUGHT</{tag}>" for tag in ("analysis", "thinking", "reasoning", "thought", "seed:think", "Think")),
+    *(f"THOUGHT</{tag}>" for tag in ("analysis", "thinking", "seed:think")),
+    "<|begin_of_thought|>THOUGHT<|end_of_thought|>\n\n<|begin_of_solution|>",
+    "[THINK]THOUGHT[/THINK]",
+    "THOUGHT[/THINK]",
+    "◁think▷THOUGHT◁/think▷",
+    "<|START_THINKING|>THOUGHT<|END_THINKING|><|START_RESPONSE|>",
+    "<|channel>thought\nTHOUGHT<channel|>",
+    "THOUGHT<channel|>",
+    "Here is my thought process: THOUGHT Here is my response: ",
+    "Here's my thought process:\nTHOUGHT\nHere's my response:\n",
+    "Here are my reasoning steps:\nTHOUGHT\n[BEGIN FINAL RESPONSE]\n",
+    "<|channel|>analysis<|message|>THOUGHT<|end|><|start|>assistant<|channel|>commentary<|message|>I will answer {so}:"
+    '{"a": 1}.<|end|><|start|>assistant<|channel|>final <|constrain|>JSON<|message|>',
+    "<|channel|>commentary<|message|>THOUGHT<|end|><|start|>assistant<|channel|>final<|message|>",
+    "analysisTHOUGHTassistantcommentaryI will answer now.assistantfinal",
+    "<think>THOUGHT <analysis>more</analysis> THOUGHT</think>",
+]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_thoughts_are_left_out_in_whatever_marks_they_stand(game: str) -> None:
+    form, right = GAMES[game]
+    alone = form.parse(dict(right) if "label" in right else right)
+    for thoughts in THOUGHTS:
+        before = thoughts.replace("THOUGHT", THOUGHT)
+        assert decision_of(before + json.dumps(right), form) == alone, thoughts
+    for opens in ("<analysis>", "<|begin_of_thought|>", "[THINK]", "◁think▷", "<|channel>thought\n", "<seed:think>"):
+        with pytest.raises(AnswerError, match="your thoughts do not end"):
+            decision_of(f"{opens}{THOUGHT}{json.dumps(right)}", form)
+
+
+def test_a_mark_of_thoughts_counts_only_before_the_first_object_and_never_in_a_string() -> None:
+    for thoughts in THOUGHTS:
+        page = thoughts.replace("THOUGHT", f"THOUGHT {json.dumps(answer(said(bet=-0.5)))}")
+        quoting = answer(said(rationale=f"the page says {page}; so what"))
+        for before in ("", "<think>so</think>", "Here it is: "):
+            (forecast,) = decision_of(before + json.dumps(quoting, ensure_ascii=False)).forecasts
+            assert forecast.rationale == f"the page says {page}; so what"
+        with pytest.raises(AnswerError, match=r"holds \d JSON objects"):
+            decision_of(f"{json.dumps(answer())} {page}")
 
 
 PAGES = (
@@ -195,57 +238,6 @@ def test_capital_that_is_not_stated_is_what_the_bets_leave() -> None:
     assert seen.game.book(found, seen.view, None, seen.view.prices, MidFills()).unallocated_usd == 0.5
 
 
-CALL = {"query": "rain", "note": "a } b"}
-CALLS = [
-    '<tool_call>\n{"name": "web_search", "arguments": ARGS}\n</tool_call>',
-    '<tool_call>{"arguments": ARGS, "name": "web_search"}</tool_call>',
-    '<tool_call>{"name": "web_search", "arguments": ARGS}',
-    '<think>search {first}</think>\n<tool_call>\n{"name": "web_search", "arguments": ARGS}\n</tool_call>',
-    '{"name": "web_search", "parameters": ARGS}',
-    '<|python_tag|>{"name": "web_search", "parameters": ARGS}<|eom_id|>',
-    '{"type": "function", "name": "web_search", "parameters": ARGS}',
-    '<tool_call>{"name": "web_search", "arguments": ARGS}</tool_call><|im_end|>',
-    '```json\n{"name": "web_search", "arguments": ARGS}\n```',
-    '```\n{"name": "web_search", "parameters": ARGS}\n```<|eot_id|>',
-    '[TOOL_CALLS] [{"name": "web_search", "arguments": ARGS}]</s>',
-    "[TOOL_CALLS]web_search[ARGS]ARGS</s>",
-    "<function=web_search>ARGS</function><|eom_id|>",
-    "<|channel|>commentary to=functions.web_search <|constrain|>json<|message|>ARGS<|end|>",
-    "<function=web_search>ARGS</function>",
-    '[TOOL_CALLS] [{"name": "web_search", "arguments": ARGS}]',
-    '[TOOL_CALLS][{"name": "web_search", "arguments": ARGS, "id": "abcdefghi"}]',
-    "[TOOL_CALLS]web_searchARGS",
-    "[TOOL_CALLS]web_search[ARGS]ARGS",
-    "[TOOL_CALLS]web_search[CALL_ID]abcdefghi[ARGS]ARGS",
-    "<|channel|>commentary to=functions.web_search <|constrain|>json<|message|>ARGS<|call|>",
-    "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.web_search json"
-    "<|message|>ARGS",
-    "<|start|>assistant to=functions.web_search<|channel|>commentary json<|message|>ARGS<|call|>",
-]
-
-
-@pytest.mark.parametrize("text", CALLS)
-def test_a_turn_that_is_one_call_in_words_is_read_as_that_call(text: str) -> None:
-    written = re.sub(r"(?<!\[)ARGS(?!\])", json.dumps(CALL), text)
-    call = call_of(written, ["web_search", "final_answer"], EVENT)
-    assert call is not None
-    assert (call.name, json.loads(call.arguments_json)) == ("web_search", CALL)
-    for more in (f"I will search. {written}", f"{written}\nAnd then more.", f"{written}{written}"):
-        assert call_of(more, ["web_search", "final_answer"], EVENT) is None
-    assert call_of(written, ["visit_webpage", "final_answer"], EVENT) is None
-
-
-@pytest.mark.parametrize("thoughts", ["so", 'so {"a": 1}', 'so {"a": 1} or {"query": "snow"}', '{"market_id": "m1"}'])
-def test_a_call_behind_the_lone_end_of_thoughts_is_one_whatever_they_hold(thoughts: str) -> None:
-    written = f'{thoughts}\n</think>\n<tool_call>{{"name": "web_search", "arguments": {json.dumps(CALL)}}}</tool_call>'
-    call = call_of(written, ["web_search", "final_answer"], EVENT)
-    assert call is not None
-    assert json.loads(call.arguments_json) == CALL
-    assert call_of(f"{json.dumps(answer())} {written}", ["web_search", "final_answer"], EVENT) is None
-    ping = f'{thoughts}</think><tool_call>{{"name": "ping", "arguments": {{}}}}</tool_call>'
-    assert spoken_part(ping, decoder(())).text.startswith("<tool_call>")
-
-
 @pytest.mark.parametrize(
     ("text", "thoughts", "finish", "is_read"),
     [
@@ -269,6 +261,57 @@ def test_thoughts_are_read_only_where_nothing_else_came_and_they_end_with_their_
     state = json.dumps([{"reasoning_content": thoughts.replace("RIGHT", right)}])
     said_so = said_in(replace(came, message=replace(came.message, state_json=state)))
     assert said_so == (right if is_read else text)
+
+
+CALLS = (
+    '{"name": "final_answer", "parameters": ARGS}',
+    '{"type": "function", "function": {"name": "final_answer", "arguments": ARGS}}',
+    '{"name": "final_answer", "arguments": TEXT}',
+    '[{"name": "final_answer", "arguments": ARGS}]',
+    '```json\n{"name": "functions.final_answer", "parameters": ARGS}\n```',
+    '<think>so</think>I am done. <tool_call>{"name": "final_answer", "arguments": ARGS}</tool_call>',
+    "<tool_call>\n<function=final_answer>\nFIELDS</function>\n</tool_call>",
+    "[TOOL_CALLS]final_answer[ARGS]ARGS",
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.final_answer:3<|tool_call_argument_begin|>ARGS"
+    "<|tool_call_end|><|tool_calls_section_end|>",
+    "[final_answer(PYTHON)]",
+)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_an_answer_that_is_a_call_in_words_is_the_same_in_every_game(game: str) -> None:
+    form, right = GAMES[game]
+    alone, text = form.parse(dict(right) if "label" in right else right), json.dumps(right)
+    for call in CALLS:
+        fields = "".join(
+            f"<parameter={name}>\n{each if isinstance(each, str) else json.dumps(each)}\n</parameter>\n"
+            for name, each in right.items()
+        )
+        python = ", ".join(f"{name}={each!r}" for name, each in right.items())
+        for mark, said_so in (("TEXT", json.dumps(text)), ("FIELDS", fields), ("PYTHON", python)):
+            call = call.replace(mark, said_so)
+        call = re.sub(r"(?<!\[)ARGS(?!\])", lambda _: text, call)
+        assert decision_of(call, form) == alone, call
+        if "label" not in right:
+            with pytest.raises(AnswerError):
+                read_text(f"{call}\n{call}", form)
+
+
+@pytest.mark.parametrize("before", ["", "I search {now}. ", 'First "x".\n'])
+def test_a_call_is_looked_for_in_thoughts_where_nothing_else_came(before: str) -> None:
+    came = reply("")
+    search = '<tool_call>{"name": "web_search", "arguments": {"query": "rain"}}</tool_call>'
+    for thoughts, is_read in (
+        (before + search, True),
+        (f"{before}<function=web_search><parameter=query>rain</parameter></function>", True),
+        (f"{before}{search} Or not.", False),
+        (f'{before}{{"a": 1}} {search}', False),
+        (f"{before}{search}{search}", False),
+        (f"{before}`{search}", False),
+    ):
+        state = json.dumps([{"reasoning_content": thoughts}])
+        found = said_in(replace(came, message=replace(came.message, state_json=state)))
+        assert (call_of(found, ["web_search"], EVENT) is not None) is is_read, thoughts
 
 
 def test_an_answer_in_words_is_handed_in_only_where_nothing_else_may_be_said() -> None:
@@ -347,9 +390,6 @@ def test_the_last_line_with_a_label_decides_and_two_on_it_are_refused() -> None:
     ):
         with pytest.raises(AnswerError, match="exactly one of YES, NO, NEUTRAL"):
             read_label(doubtful, labels)
-
-
-OBJECT = '{"label": "YES"}'
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,13 @@ from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
         (tool_call(arguments=json.dumps('{"word": "pong"}')), ""),
         (tool_call(arguments=json.dumps(json.dumps('{"word": "pong"}'))), "'nothing' to a forced call"),
         (tool_call("ping<|channel|>analysis"), ""),
+        (tool_call("functions.ping:0"), ""),
+        (tool_call("default_api.ping"), ""),
+        (
+            completion("I call it. <tool_call><function=ping><parameter=word>pong</parameter></function></tool_call>"),
+            "",
+        ),
+        (completion("", message={"reasoning_content": 'Well: <tool_call>{"name": "ping", "arguments": {}}'}), ""),
         (tool_call("assistant<|channel|>analysis"), "'nothing' to a forced call"),
         (tool_call(arguments='"pong"'), "'nothing' to a forced call"),
         (tool_call("other"), "'nothing' to a forced call"),
