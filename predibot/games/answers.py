@@ -24,6 +24,10 @@ LABEL = "label"
 """The field of a label."""
 ABSENT = ("", None)
 """What stands in an optional field that is left empty."""
+_NOTHING = frozenset({"", "-", "n/a", "nil", "none", "null", "undefined"})
+_NO = frozenset({"no", "false", "not applicable"})
+"""What stands for nothing where it is asked why a bot abstains."""
+_KINDS: Mapping[object, type | tuple[type, ...]] = {"array": list, "object": Mapping, "number": (int, float)}
 _MAX_SEEN_CHARACTERS = 60
 _MAX_LISTED = 20
 _OPENS, _CLOSES = "\x0e", "\x0f"
@@ -74,15 +78,30 @@ def final_answer(description: str, properties: Mapping[str, object]) -> ToolSche
     return ToolSchema(FINAL_ANSWER, description, {"type": "object", "properties": {**properties, ABSTAIN: abstain}})
 
 
+def is_placeholder(name: object, value: object, schema: Mapping[str, object]) -> bool:
+    """Return whether a field that may be left out says nothing: it is empty, or a word or value that stands for that.
+
+    Args:
+        name: Of the field.
+        value: As it was said.
+        schema: Of the field; one of a list of words is none of these, whatever it is.
+    """
+    if isinstance(value, str) and "enum" not in schema:
+        word = value.strip("\t\n \"'`.<>()").casefold()
+        return word in _NOTHING or (name == ABSTAIN and word in _NO)
+    is_own = isinstance(value, _KINDS.get(schema.get("type"), ())) and not isinstance(value, bool)
+    return not value and not is_own
+
+
 def abstention_of(answer: object) -> str | None:
-    """Return why an answer abstains, or None for one that does not.
+    """Return why an answer abstains, or None for one that does not; what is empty beside it says nothing.
 
     Raises:
         AnswerError: If it abstains and decides at once, or does not say why.
     """
     if not isinstance(answer, Mapping) or ABSTAIN not in answer:
         return None
-    if len(answer) > 1:
+    if any(each not in ([], {}) for name, each in answer.items() if name != ABSTAIN):
         raise AnswerError(f"{ABSTAIN} stands beside other fields; hand in a decision without it, or it alone.")
     reason = answer[ABSTAIN]
     if not isinstance(reason, str) or not reason.strip():

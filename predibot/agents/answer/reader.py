@@ -17,7 +17,16 @@ from predibot.contracts import AnswerForm, WordForm
 from predibot.domain.chat import ChatReply, ToolCall
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
-from predibot.games.answers import ABSENT, LABEL, AnswerComplaint, abstention_of, decoded, decoder, quoted, read_json
+from predibot.games.answers import (
+    LABEL,
+    AnswerComplaint,
+    abstention_of,
+    decoded,
+    decoder,
+    is_placeholder,
+    quoted,
+    read_json,
+)
 
 _ONE = "hand in one JSON object as described and nothing else"
 _BRACES = re.compile(r"[\s{}]+")
@@ -175,7 +184,7 @@ def _shaped(
     return {
         name: _shaped(each, _part(properties, name), is_text=is_text)
         for name, each in value.items()
-        if name not in may_lack or each not in ABSENT
+        if name not in may_lack or not is_placeholder(name, each, _part(properties, name))
     }
 
 

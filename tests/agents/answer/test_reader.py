@@ -209,17 +209,53 @@ def test_text_where_a_list_or_an_object_belongs_is_decoded_once() -> None:
     assert read_object({**right, "bets": json.dumps(right["bets"])}, form) == read_object(right, form)
 
 
-@pytest.mark.parametrize("empty", ["", None])
+EMPTY = ("", None, " ", "\n", "null", "None", "none", "N/A", "n/a.", "nil", "undefined", "<none>", "-")
+WRONG_KIND: Mapping[str, tuple[object, ...]] = {
+    "string": (False, [], {}, 0),
+    "array": (False, {}, 0),
+    "object": (False, [], 0),
+    "number": (False, [], {}),
+}
+
+
 @pytest.mark.parametrize("game", GAMES)
-def test_an_optional_field_that_is_left_empty_is_absent(game: str, empty: str | None) -> None:
+def test_an_optional_field_that_holds_a_placeholder_is_absent(game: str) -> None:
     form, right = GAMES[game]
-    for field in ("abstain", *({"probabilities", "reasoning"} & set(right))):
+    properties: Mapping[str, Mapping[str, Any]] = form.schema.parameters["properties"]  # type: ignore[assignment]
+    optional = {"abstain", "probabilities", "reasoning", "unallocated_capital", "sells"} & properties.keys()
+    for field in optional:
         absent = {name: value for name, value in right.items() if name != field}
-        assert read_object({**right, field: empty}, form) == read_object(absent, form)
-    nothing = dict.fromkeys(form.schema.parameters["properties"], empty)  # type: ignore[call-overload]
-    assert read_object({**nothing, "abstain": "no news"}, form).abstains == "no news"
-    with pytest.raises(AnswerError):
-        read_object(nothing, form)
+        for empty in (*EMPTY, *WRONG_KIND[properties[field]["type"]]):
+            assert read_object({**right, field: empty}, form) == read_object(absent, form), (field, empty)
+    for empty in EMPTY:
+        nothing = dict.fromkeys(properties, empty if empty in ("", None) else None)
+        assert read_object({**nothing, "abstain": "no news"}, form).abstains == "no news"
+        with pytest.raises(AnswerError):
+            read_object(nothing, form)
+        with pytest.raises(AnswerError):
+            read_object({"abstain": empty}, form)
+    assert read_object({**right, "abstain": "No"}, form) == read_object(right, form)
+    assert read_object({**right, "abstain": "false"}, form) == read_object(right, form)
+
+
+@pytest.mark.parametrize(
+    "reason", ["none of it is known", "no news", "nothing", "No market is priced.", "unknown", "0"]
+)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_reason_stays_an_abstention_and_stands_beside_nothing_that_says_something(game: str, reason: str) -> None:
+    form, right = GAMES[game]
+    assert read_object({"abstain": reason}, form).abstains == reason
+    empty = {
+        name: {"array": [], "object": {}}.get(each.get("type"), "")
+        for name, each in form.schema.parameters["properties"].items()  # type: ignore[attr-defined]
+    }
+    assert read_object({**empty, "abstain": reason}, form).abstains == reason
+    for wrong in (right, {**empty, next(iter(right)): next(iter(right.values()))}):
+        with pytest.raises(AnswerError, match="abstain stands beside other fields"):
+            read_object({**wrong, "abstain": reason}, form)
+    for no_text in (True, 1, ["why"], {"why": 1}):
+        with pytest.raises(AnswerError, match="say why, as text"):
+            read_object({"abstain": no_text}, form)
 
 
 def test_a_field_that_has_to_be_said_is_not_absent_where_it_is_empty() -> None:
