@@ -93,6 +93,11 @@ def test_nothing_is_begun_where_no_bot_with_a_model_can_play_or_all_must(
         assert all(f"{name}: " in said.err for name in ("keyless", "unnamed", "closed", "unknown"))
     assert not server.asked
     assert predibot("runs", "--json").document["runs"] == []
+    for strict in ((), ("--strict",)):
+        said = predibot("decide", recipe(bot("nowhere", "nosuch/tiny"), BASELINE), *WORLD, *strict)
+        assert said.code == 1
+        assert "nowhere: nobody can be asked for nosuch/tiny" in said.err
+    assert predibot("runs", "--json").document["runs"] == []
     # A run that is there is gone on with: what is recorded is shown, and the rest fails.
     agent = recipe(bot("agent", "openai/tiny", f'base_url = "{server.base_url}"', 'credential = "ACME_API_KEY"'))
     monkeypatch.setenv("ACME_API_KEY", "sk-0123456789")

@@ -55,4 +55,5 @@ def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
             )
         begun = lines[row][: found.start()] if found else ""
         return known[rest[0]], "\n".join([*lines[:row], begun]).strip()
-    raise AnswerError(f"no line of the answer is a label alone; answer with exactly one of {listed}.")
+    what = "no line of the answer is a label alone" if text.strip() else "the answer is empty"
+    raise AnswerError(f"{what}; answer with exactly one of {listed}.")

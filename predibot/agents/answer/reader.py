@@ -115,9 +115,9 @@ def _object(text: str, form: AnswerForm) -> object:
     else:
         call = read_call(bare, (form.schema.name,))
         return whole if call is None else read_json(call.arguments_json, form.fields)
-    if not bare:
-        raise AnswerError(f"the answer is empty; {_ONE}.")
     spoken = spoken_part(bare, decoder(form.fields), _own(form))
+    if not spoken.text.strip():
+        raise AnswerError(f"the answer is empty; {_ONE}.")
     if call := read_call(spoken.text, (form.schema.name,)):
         return read_json(call.arguments_json, form.fields)
     if spoken.problem:

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.failures import failure_of_status
+from predibot.agents.models.litellm_library import knows_provider
 from predibot.agents.models.manners import error_words
 from predibot.agents.models.open_model import ClientName, model_destination
 from predibot.errors import ModelRefused, UsageError
@@ -19,7 +20,7 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
     """Return why a model cannot be asked, and what to fix; nothing where it can, or where only asking it would tell.
 
     A server of the user's own is asked for the model by name, which costs nothing. Providers of litellm are not
-    asked: of them only a key that is missing is known.
+    asked: of them only a key that is missing is known, and whether there is such a provider.
 
     Source: OpenAI's "Retrieve model", `GET /models/{model}`. Servers that have no such page answer 404 without naming
     the model, which says nothing of it.
@@ -27,7 +28,10 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
     try:
         at = model_destination(name, keys=keys, base_url=base_url, key_name=key_name, client=client)
         if base_url is None:
-            return "" if at.key_is_set or not at.needs_key else f"{name} needs a key; set {at.key_name}"
+            if at.needs_key:
+                return "" if at.key_is_set else f"{name} needs a key; set {at.key_name}"
+            unknown = "litellm knows no such provider; write provider/model, such as openai/gpt-5, or set base_url"
+            return "" if knows_provider(name) else f"nobody can be asked for {name}: {unknown}"
         endpoint = Endpoint(base_url, key=keys.named(key_name, base_url) if key_name else None)
     except (UsageError, ModelRefused) as error:
         return str(error)

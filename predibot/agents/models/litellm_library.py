@@ -105,6 +105,19 @@ def openai_error() -> type[Exception]:
     return openai.OpenAIError
 
 
+def knows_provider(name: str) -> bool:
+    """Return whether litellm knows whom to ask for a model.
+
+    Args:
+        name: As litellm calls the model.
+    """
+    try:
+        loaded_litellm().get_llm_provider(name)
+    except openai_error():
+        return False
+    return True
+
+
 def table_price(name: str) -> Price | None:
     """Return the dearest a model's tokens can be by litellm's table, or None where it does not know or errs.
 

@@ -81,7 +81,8 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
             if _NO_TOOLS.search(str(error)):
                 return str(error)
             raise
-        if _calls_ping(reply) or reply.finish_reason == "length" or TOOL_CHOICE in reply.refused_settings:
+        # Cut off, or refused to answer at all: its next answer will be too, which ends a decision in the words for it.
+        if _calls_ping(reply) or reply.finish_reason in ("length", "refusal") or TOOL_CHOICE in reply.refused_settings:
             return ""
         text = one_line(reply.message.text or reply.refusal) or "nothing"
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"

@@ -140,6 +140,13 @@ def test_a_mark_of_thoughts_counts_only_before_the_first_object_and_never_in_a_s
             decision_of(f"{json.dumps(answer())} {page}")
 
 
+@pytest.mark.parametrize("empty", ["", " \n", "\ufeff", "<think>so</think>", "<think>so</think> \n"])
+@pytest.mark.parametrize("game", GAMES)
+def test_an_answer_that_is_empty_is_said_to_be(game: str, empty: str) -> None:
+    with pytest.raises(AnswerError, match=r"the answer is empty; (hand in one JSON|answer with exactly one of)"):
+        read_text(empty, GAMES[game][0])
+
+
 PAGES = (
     "</think>",
     "<think>",

@@ -84,3 +84,8 @@ def test_a_server_that_is_not_there_and_a_key_that_is_missing_are_said_with_what
     own = ApiKeys({}, bases={"OPENAI_API_BASE": "http://10.0.0.5/v1"})
     assert why_unavailable("openai/tiny", keys=own, base_url=None, key_name=None, client="light") == ""
     assert why(None, "ollama/llama3") == ""
+
+
+@pytest.mark.parametrize("name", ["nosuch/model", "opnai/gpt-5", "my.company/tiny", "openai-/tiny"])
+def test_a_provider_that_nobody_knows_is_said_before_it_is_asked(name: str) -> None:
+    assert why(None, name).startswith(f"nobody can be asked for {name}: litellm knows no such provider; write ")

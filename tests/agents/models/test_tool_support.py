@@ -21,6 +21,8 @@ from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
         (tool_call(), ""),
         (tool_call(finish_reason="stop"), ""),
         (completion("hmm hm", finish_reason="length"), ""),
+        (completion("I cannot help with that.", finish_reason="content_filter"), ""),
+        (completion(None, message={"refusal": "I do not call tools."}), ""),
         (tool_call(arguments='{"word": '), "'nothing' to a forced call"),
         (tool_call(arguments=json.dumps('{"word": "pong"}')), ""),
         (tool_call(arguments=json.dumps(json.dumps('{"word": "pong"}'))), "'nothing' to a forced call"),
