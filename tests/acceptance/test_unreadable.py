@@ -80,3 +80,16 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
         server.way = None
         mended = predibot(*asked, "--retry", "failed")
         assert (mended.code, mended.document["totals"]["recorded"]) == (0, 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_cohort_holds_by_the_system_in_its_place(predibot: Predibot, way: str) -> None:
+    with chat_server(WAYS[way]) as server:
+        bot = 'name = "agent"\nstrategy = "one_shot"\nmodel = "local/tiny"\nprice_usd_per_million_tokens = 0\n'
+        head = 'game = "weekly_cohort"\nevery = "7d"\n[[bots]]\n'
+        Path("r.toml").write_text(f'{head}{bot}base_url = "{server.base_url}"\n')
+        said = predibot("decide", "r.toml", "--venue", "sandbox:events=20", "--start-cohort", "--json")
+    (decision,) = said.document["decisions"]
+    assert (said.code, decision["status"], decision["reason_kind"]) == (4, "recorded", "answer")
+    assert decision["notes"][0].startswith("held by the system, as no answer could be taken: ")
+    assert len(server.asked) == {"cut": 3, "refusal": 1}.get(way, 2)

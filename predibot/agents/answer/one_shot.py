@@ -63,7 +63,7 @@ def run_one_shot(
     for _ in range(1 + most_repairs):
         left_seconds = ends - clock()
         if left_seconds <= 0:
-            return LoopResult(None, f"no answer within {allowed_seconds:g} seconds{_after(complaint)}")
+            return _without(f"no answer within {allowed_seconds:g} seconds{_after(complaint)}", form)
         request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed, answer=schema)
         try:
             reply = model.chat(request, deadline_seconds=left_seconds)
@@ -79,6 +79,8 @@ def run_one_shot(
         if reply.more_room:
             complaint = "the answer was cut off."
             continue
+        if refusal := refusal_of(reply):
+            return _without(refusal, form)
         try:
             return _taken(reply, form)
         except AnswerError as error:
@@ -101,9 +103,14 @@ def refusal_of(reply: ChatReply) -> str:
     return f"the model refused to answer: {reply.refusal or reply.message.text}"[:MAX_REASON_CHARACTERS]
 
 
+def _without(reason: str, form: AnswerForm) -> LoopResult:
+    """Return that there is no decision, or what a game makes of that; a label is a miss without being put in place."""
+    if isinstance(form, LastWordForm) and not isinstance(form, WordForm):
+        return LoopResult(form.given_up(reason))
+    return LoopResult(None, reason)
+
+
 def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
-    if refusal := refusal_of(reply):
-        return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
     reading = read_text(said_in(reply), form)
