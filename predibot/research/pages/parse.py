@@ -10,12 +10,11 @@ from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title
 from predibot.research.pages.parser_messages import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Parsed, Source
 from predibot.research.pages.pdf_text import pdf_text
-from predibot.research.pages.publication_date import PageDate, date_of_html
+from predibot.research.pages.publication_date import PageDate, date_of_file, date_of_html
 
 MAX_SENTENCES = 50_000
 """Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
 _SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
-_UNDATED = PageDate(None, None, "unknown")
 
 
 def parsed(source: Source) -> Parsed:
@@ -26,13 +25,15 @@ def parsed(source: Source) -> Parsed:
         MemoryError: If that takes more memory than there may be.
     """
     if source.content_type == "application/pdf":
-        return _bounded("", pdf_text(source.body, Deadline.after(source.seconds, time.monotonic)), _UNDATED)
+        text = pdf_text(source.body, Deadline.after(source.seconds, time.monotonic))
+        return _bounded("", text, date_of_file(source.last_modified_at, text))
     characters, _charset = decoded(source.body, source.charset)
     if source.content_type == "text/plain":
-        return _bounded("", cleaned(characters), _UNDATED)
+        text = cleaned(characters)
+        return _bounded("", text, date_of_file(source.last_modified_at, text))
     html = bounded(characters)
-    date = date_of_html(html, source.url)
-    return _bounded(page_title(html), main_text(html, source.url), date)
+    text = main_text(html, source.url)
+    return _bounded(page_title(html), text, date_of_html(html, source.url, text))
 
 
 def _bounded(title: str, text: str, date: PageDate) -> Parsed:

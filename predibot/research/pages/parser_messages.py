@@ -39,17 +39,21 @@ class Source:
     seconds: float
     """What is left of the time for reading it; after that the parser is killed."""
     body: bytes
+    last_modified_at: datetime | None = None
+    """As the server says it."""
 
     def fields(self) -> tuple[bytes, ...]:
         """Return it as fields."""
-        texts = (self.content_type, self.charset or "", self.url, repr(self.seconds))
+        changed = self.last_modified_at.isoformat() if self.last_modified_at else ""
+        texts = (self.content_type, self.charset or "", self.url, repr(self.seconds), changed)
         return (*(text.encode() for text in texts), self.body)
 
     @classmethod
     def of(cls, fields: Sequence[bytes]) -> Self:
         """Return a source from its fields."""
-        content_type, charset, url, seconds = (field.decode() for field in fields[:4])
-        return cls(content_type, charset or None, url, float(seconds), fields[4])
+        content_type, charset, url, seconds, changed = (field.decode() for field in fields[:5])
+        last_modified_at = datetime.fromisoformat(changed) if changed else None
+        return cls(content_type, charset or None, url, float(seconds), fields[5], last_modified_at)
 
 
 @dataclass(frozen=True, slots=True)

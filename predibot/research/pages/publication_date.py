@@ -3,31 +3,60 @@
 import itertools
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from html import unescape
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urljoin, urlsplit
 
-from predibot.research.pages.html_text import hush
+from predibot.research.pages.dates_in_text import is_younger, named_days, says_changed, was_changed
+from predibot.research.pages.html_text import hush, main_text, page_title, tree_of
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
 Confidence = Literal["stated", "found", "guessed", "unknown"]
-"""`stated`: the page's own data say so. `found`: by its address or its markup.
-`guessed`: some date in its text. Only the first two prove anything."""
+"""`stated`: the page's own data say so. `found`: its address does.
+`guessed`: some date in its text, or one that its text speaks against. Only the first two prove anything."""
 
 _LAST_DAY = "2100-01-01"
 _LATEST_ZONE = timedelta(hours=12)
 """A time without a zone may be as far west as this."""
+# Names of meta tags without their marks: `article:published_time`, `article.published`, `DC.date.issued`.
 _PUBLISHED = frozenset({
-    "article:published_time", "og:published_time", "datepublished", "publish-date", "pubdate", "publication_date",
-    "dc.date.issued", "dcterms.created", "citation_publication_date", "parsely-pub-date", "sailthru.date",
+    "articlepublished", "articlepublishedtime", "articlepublisheddate", "articlepublicationdate", "articledate",
+    "ogpublishedtime", "ogarticlepublishedtime", "ogpubdate", "ogpublishdate", "ogdatepublished", "datepublished",
+    "publishdate", "publisheddate", "publishedtime", "publicationdate", "pubdate", "pdate", "releasedate", "date",
+    "dcdate", "dcdateissued", "dcdatepublication", "dctermsdate", "dctermsissued", "citationdate",
+    "citationpublicationdate", "citationonlinedate", "parselypubdate", "sailthrudate", "cxenseparserecspublishtime",
 })  # fmt: skip
-_MODIFIED = frozenset({"article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified"})
-_META = re.compile(r"<(?:meta|time)\b[^>]{1,600}>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-_JSON_LD = re.compile(r"<script\b[^>]{0,200}?application/ld\+json[^>]{0,200}>", re.IGNORECASE)
-_ARTICLE = re.compile(r"article|posting|report|webpage|review", re.IGNORECASE)
+_MODIFIED = frozenset({
+    "articlemodified", "articlemodifiedtime", "articlemodifieddate", "articleupdated", "articleupdatedtime",
+    "ogupdatedtime", "ogmodifiedtime", "ogarticlemodifiedtime", "datemodified", "dateupdated", "dateupdate",
+    "lastmodified", "lastmod", "lastupdated", "lastupdate", "modified", "modifieddate", "modifiedtime", "updateddate",
+    "updatedtime", "coverageendtime", "revised", "revisiondate", "dcmodified", "dcdatemodified", "dctermsmodified",
+    "datelastpubbed",
+})  # fmt: skip
+_IN_ADDRESS = re.compile(r"(?<!\d)(20\d\d|19\d\d)([/_-]?)(\d\d?|[a-z]{3,9})\2(\d\d?)(?!\d)", re.IGNORECASE)
+_ARTICLE = re.compile(r"article$|posting$|report$|webpage$|^\w*review$", re.IGNORECASE)
+_BOX = re.compile(
+    r"(?<![a-z])(?:related|recommend(?:ed|ations?)?|teasers?|sidebar|widgets?|comments?|promo|trending|popular|"
+    r"mostread|most-read|read-more|more-(?:news|stories|from)|newsletter|latest)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Classes of elements that hold other pages' headlines, or readers' words."""
+_BESIDE = frozenset({"aside", "nav", "table"})
+_UNSHOWN = frozenset({"script", "style", "noscript", "template", "select", "svg"})
+_MAIL_DATE = re.compile(r"[A-Z][a-z]{2}, \d")
+_UNIX_SECONDS = re.compile(r"1\d{9}(\d{3})?")
+_IN_BROKEN_JSON = re.compile(r'"(date(?:Published|Modified))"\s*:\s*"([^"]{4,60})"', re.IGNORECASE)
+_SAME_HOSTS = re.compile(r"^(?:www\d?|m|mobile|amp|edition)\.")
+_SAME_PAGES = re.compile(r"(?:/amp|/index\.\w+|\.amp)?/?$|^/amp(?=/)")
+_MAX_DATE_CHARACTERS = 100
 _MAX_JSON_LD = 20
+_MAX_THINGS = 2_000
 _MAX_DEPTH = 6
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
@@ -61,34 +90,62 @@ class PageDate:
         return max((dated.latest_at for dated in (self.published, self.modified) if dated is not None), default=None)
 
 
-def date_of_html(html: str, url: str) -> PageDate:
-    """Return the date of an HTML page: from its data, else its address and markup, else its text.
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What a page's data say of when it was published or changed."""
+
+    kind: Literal["published", "modified"]
+    at: Dated | None
+    """None where it cannot be read."""
+    is_own: bool
+    """Whether it is surely said of the article itself; what is not proves nothing, and counts where it is later."""
+
+
+def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
+    """Return the date of an HTML page: of its article's own data or its address, else a guess.
+
+    Of several dates the latest counts. Neighbours' dates (a teaser's, a
+    comment's, a table row's) are not the page's. Where the text names a later
+    day that it does not announce, or says that it was changed on one, or the
+    page's data hold a date that cannot be read, nothing is proved.
 
     Args:
         html: Decoded.
         url: Its address, which often has the day in it.
+        text: What of it is shown; None to take it from the page.
     """
-    stated = [*_in_meta(html), *_in_json_ld(html)]
-    published = next((dated for kind, dated in stated if kind == "published"), None)
-    changes = [dated for kind, dated in stated if kind == "modified"]
-    modified = max(changes, key=lambda dated: dated.latest_at, default=None)
-    if published is not None or modified is not None:
-        return PageDate(published, modified, "stated")
-    for confidence, extensive in _SEARCHES:
-        found = _by_htmldate(html, url, extensive=extensive)
-        if found is not None:
-            return PageDate(found, None, confidence)
-    return PageDate(None, None, "unknown")
+    tree = tree_of(html)
+    if tree is None:
+        return PageDate(None, None, "unknown")
+    statements = [*_in_meta(tree), *_in_markup(tree), *_in_json_ld(tree, url)]
+    in_address = _in_address(url)
+    confidence: Confidence = "stated"
+    if not any(said.is_own and said.at for said in statements):
+        statements, confidence = [said for said in statements if said.at and in_address], "found"
+    published, modified = _latest(statements, "published"), _latest(statements, "modified")
+    day = max((_day(dated) for dated in (published, modified) if dated), default=date.min)
+    if in_address is not None and _day(in_address) > day:
+        published, day = in_address, _day(in_address)
+    if published is None and modified is None:
+        guess = _by_htmldate(html, url)
+        return PageDate(guess, None, "unknown" if guess is None else "guessed")
+    if (
+        any(said.at is None for said in statements)
+        or is_younger(
+            "\n".join([page_title(html), *_captions(tree), main_text(html, url) if text is None else text]), day
+        )
+        or was_changed(_visible(tree), day)
+    ):
+        confidence = "guessed"
+    return PageDate(published, modified, confidence)
 
 
-def date_of_headers(last_modified_at: datetime | None) -> PageDate:
-    """Return the date of a file: what the server says of when it last changed."""
+def date_of_file(last_modified_at: datetime | None, text: str) -> PageDate:
+    """Return the date of a PDF or plain text: the server's, which a later day in the text speaks against."""
     if last_modified_at is None:
         return PageDate(None, None, "unknown")
-    return PageDate(None, Dated(f"{last_modified_at.astimezone(UTC):%Y-%m-%dT%H:%MZ}", last_modified_at), "stated")
-
-
-_SEARCHES: tuple[tuple[Confidence, bool], ...] = (("found", False), ("guessed", True))
+    changed = _of_instant(last_modified_at)
+    return PageDate(None, changed, "guessed" if is_younger(text, _day(changed)) else "stated")
 
 
 def dated(text: object) -> Dated | None:
@@ -97,68 +154,222 @@ def dated(text: object) -> Dated | None:
     Examples:
         >>> dated("2026-02-13").latest_at.isoformat(), dated("2026-02-13T10:00:00+01:00").text
         ('2026-02-14T12:00:00+00:00', '2026-02-13T09:00Z')
+        >>> dated("Fri, 13 Feb 2026 10:00:00 GMT").text, dated("13 February 2026, 10:00").text
+        ('2026-02-13T10:00Z', '2026-02-13')
     """
     if not isinstance(text, str):
         return None
     stripped = unescape(text).strip()
     try:
-        at = datetime.fromisoformat(stripped)
-        if ":" not in stripped:
-            return Dated(f"{at:%Y-%m-%d}", at.replace(tzinfo=UTC) + timedelta(days=1) + _LATEST_ZONE)
+        if _MAIL_DATE.match(stripped):
+            at = parsedate_to_datetime(stripped)
+        elif _UNIX_SECONDS.fullmatch(stripped):
+            at = datetime.fromtimestamp(int(stripped[:10]), UTC)
+        else:
+            at = datetime.fromisoformat(stripped)
+        if ":" not in stripped and at.tzinfo is None:
+            return _of_day(at.date())
         if at.tzinfo is None:
-            return Dated(f"{at:%Y-%m-%d}", at.replace(tzinfo=UTC) + _LATEST_ZONE)
-        utc = at.astimezone(UTC)
+            return Dated(at.date().isoformat(), at.replace(tzinfo=UTC) + _LATEST_ZONE)
+        return _of_instant(at)
     except (ValueError, OverflowError):
+        days = [named.on for named in named_days(stripped[:_MAX_DATE_CHARACTERS]) if not named.is_month]
+        return _of_day(max(days)) if days else None
+
+
+def _of_instant(at: datetime) -> Dated:
+    utc = at.astimezone(UTC)
+    return Dated(f"{utc.date()}T{utc:%H:%M}Z", utc)
+
+
+def _of_day(on: date) -> Dated | None:
+    try:
+        return Dated(on.isoformat(), datetime(on.year, on.month, on.day, tzinfo=UTC) + timedelta(days=1) + _LATEST_ZONE)
+    except OverflowError:
         return None
-    return Dated(f"{utc:%Y-%m-%dT%H:%MZ}", utc)
 
 
-def _in_meta(html: str) -> Iterator[tuple[str, Dated]]:
-    """Yield what meta tags and marked times say."""
-    for tag in _META.findall(html):
-        said = {name.lower(): first or second or third for name, first, second, third in _ATTRIBUTE.findall(tag)}
-        name = (said.get("property") or said.get("name") or said.get("itemprop") or "").lower()
-        when = dated(said.get("content") or said.get("datetime"))
-        if when is not None and name in _PUBLISHED:
-            yield "published", when
-        elif when is not None and name in _MODIFIED:
-            yield "modified", when
+def _day(dated: Dated) -> date:
+    return date.fromisoformat(dated.text[:10])
 
 
-def _in_json_ld(html: str) -> Iterator[tuple[str, Dated]]:
-    """Yield what the page's linked data say about articles."""
-    for start in itertools.islice(_JSON_LD.finditer(html), _MAX_JSON_LD):
-        try:
-            value = json.loads(html[start.end() : html.index("</script", start.end())])
-        except (ValueError, RecursionError):
+def _latest(statements: Iterable[_Statement], kind: str) -> Dated | None:
+    found = (said.at for said in statements if said.kind == kind and said.at is not None)
+    return max(found, key=lambda dated: dated.latest_at, default=None)
+
+
+def _statements(name: str, value: object, *, is_own: bool) -> Iterator[_Statement]:
+    """Yield what is said under a name, if that is one of a date."""
+    plain = re.sub(r"[^a-z]", "", name.lower())
+    if value is not None and value != "":
+        if plain in _PUBLISHED:
+            yield _Statement("published", dated(value), is_own)
+        elif plain in _MODIFIED:
+            yield _Statement("modified", dated(value), is_own)
+
+
+def _in_address(url: str) -> Dated | None:
+    """Return the day that an address has in its path; of several the latest."""
+    found = []
+    for year, mark, month, day in _IN_ADDRESS.findall(urlsplit(url).path):
+        if mark or (len(month), len(day)) == (2, 2):
+            written = f"{day} {month} {year}" if month.isalpha() else f"{year}-{month}-{day}"
+            found += [_of_day(named.on) for named in named_days(written)]
+    return max(filter(None, found), key=_day, default=None)
+
+
+def _in_meta(tree: "HtmlElement") -> Iterator[_Statement]:
+    """Yield what meta tags say."""
+    for tag in tree.iter("meta"):
+        yield from _statements(
+            tag.get("property") or tag.get("name") or tag.get("http-equiv") or "", tag.get("content"), is_own=True
+        )
+
+
+def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
+    """Yield what marked elements say (microdata), and times in the article that are not marked."""
+    found: list[tuple[HtmlElement, _Statement]] = []
+    for element in tree.xpath("//*[@itemprop or @datetime]"):
+        home = _home(element)
+        if home is None:
             continue
-        for thing in _things(value, _MAX_DEPTH):
-            for key, kind in (("datePublished", "published"), ("dateModified", "modified")):
-                when = dated(thing.get(key))
-                if when is not None and _ARTICLE.search(str(thing.get("@type", ""))):
-                    yield kind, when
+        value = element.get("content") or element.get("datetime")
+        is_own = home is not tree or element.getparent().tag in ("head", "body")
+        for name in (element.get("itemprop") or "").split():
+            found += [(home, said) for said in _statements(name, value or element.text_content(), is_own=is_own)]
+        is_shown = home is not tree or says_changed(element.getparent().text or "")
+        if not element.get("itemprop") and is_shown and (at := dated(value)):
+            found.append((home, _Statement("modified", at, is_own=False)))
+    homes = {home for home, _said in found}
+    titled = {home for home in homes if home.find(".//h1") is not None}
+    outermost = [home for home in titled if titled.isdisjoint(home.iterancestors())]
+    # Without the title in one of them it is a list, or a neighbour's alone.
+    is_list = len(outermost) > 1 if titled else len(homes) > 1 or tree.find(".//h1") is not None
+    for home, said in found:
+        if home in titled or not titled:
+            yield replace(said, is_own=said.is_own and not is_list)
 
 
-def _things(value: object, depth: int) -> Iterator[dict[str, object]]:
-    """Yield every object of linked data, the outermost first."""
-    if depth == 0:
-        return
-    if isinstance(value, dict):
-        yield value
-        value = list(value.values())
-    if isinstance(value, list):
+def _home(element: "HtmlElement") -> "HtmlElement | None":
+    """Return what an element belongs to: the article it is in, or the page; None where it is a neighbour's."""
+    home = scope = None
+    for outer in element.iterancestors():
+        if outer.tag in _BESIDE or _is_box(outer):
+            return None
+        if scope is None and outer.get("itemscope") is not None:
+            scope = outer
+            if (kind := outer.get("itemtype")) and not _ARTICLE.search(kind.rstrip("/ ")):
+                return None
+        if home is None and (outer is scope or outer.tag in ("article", "main")):
+            home = outer
+    return element.getroottree().getroot() if home is None else home
+
+
+def _is_box(element: "HtmlElement") -> bool:
+    """Return whether an element holds other pages' headlines or readers' words, by its class."""
+    if element.tag in ("body", "html", "article", "main"):
+        return False
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return _BOX.search(names) is not None and element.find(".//h1") is None
+
+
+def _captions(tree: "HtmlElement") -> Iterator[str]:
+    """Yield the captions of an article's pictures, which are no part of its text."""
+    for caption in tree.iter("figcaption"):
+        if _home(caption) is not None:
+            yield " ".join(caption.text_content().split())
+
+
+def _visible(tree: "HtmlElement") -> str:
+    """Return the text of a page but for what stands beside the article."""
+    from lxml.etree import iterwalk  # type: ignore[import-untyped]
+
+    pieces: list[str] = []
+    walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event == "start" and (element.tag in _UNSHOWN or element.tag in _BESIDE - {"table"} or _is_box(element)):
+            walk.skip_subtree()
+        elif event == "start":
+            pieces.append(element.text or "")
+        if event != "start":
+            pieces.append(element.tail or "")
+    return " ".join(" ".join(pieces).split())
+
+
+def _in_json_ld(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
+    """Yield what the page's linked data say of its article, which is the one with the page's address."""
+    things: list[tuple[dict[str, object], bool]] = []
+    scripts = (each for each in tree.iter("script") if "ld+json" in (each.get("type") or "").lower())
+    for script in itertools.islice(scripts, _MAX_JSON_LD):
+        try:
+            things += _things(json.loads(script.text or "", strict=False), _MAX_DEPTH)
+        except (ValueError, RecursionError):
+            for name, said in _IN_BROKEN_JSON.findall(script.text or ""):
+                yield from _statements(name, said, is_own=False)
+    pages = [url, *tree.xpath("//link[@rel='canonical']/@href"), *tree.xpath("//meta[@property='og:url']/@content")]
+    articles = [
+        (thing, is_part, _is_of(thing, pages, url)) for thing, is_part in things[:_MAX_THINGS] if _is_article(thing)
+    ]
+    is_found = any(is_of for _thing, _is_part, is_of in articles)
+    kinds = [str(thing.get("@type")) for thing, _is_part, is_of in articles if is_of is None]
+    is_list = not is_found and (len(kinds) != len(set(kinds)) or any(is_of is False for *_thing, is_of in articles))
+    for thing, is_part, is_of in articles:
+        if is_found and is_of is False:
+            continue
+        # The first page of a site has a date of its own, and others' headlines.
+        is_front = urlsplit(url).path in ("", "/") and "webpage" in str(thing.get("@type")).lower()
+        is_own = not (is_part or is_list or is_front) and is_of is not False
+        for name, said in thing.items():
+            yield from _statements(name, said, is_own=is_own)
+
+
+def _things(value: object, depth: int, *, is_part: bool = False) -> Iterator[tuple[dict[str, object], bool]]:
+    """Yield the objects that linked data are about, and whether each is only a part of what was written."""
+    if depth > 0 and isinstance(value, dict):
+        yield value, is_part
+        for key in ("@graph", "mainEntity", "mainEntityOfPage"):
+            yield from _things(value.get(key), depth - 1, is_part=is_part)
+        yield from _things(value.get("liveBlogUpdate"), depth - 1, is_part=True)
+    elif depth > 0 and isinstance(value, list):
         for inner in value:
-            yield from _things(inner, depth - 1)
+            yield from _things(inner, depth - 1, is_part=is_part)
 
 
-def _by_htmldate(html: str, url: str, *, extensive: bool) -> Dated | None:
+def _is_article(thing: dict[str, object]) -> bool:
+    kinds = thing.get("@type")
+    return any(_ARTICLE.search(str(kind)) for kind in (kinds if isinstance(kinds, list) else [kinds]))
+
+
+def _is_of(thing: dict[str, object], pages: list[str], url: str) -> bool | None:
+    """Return whether an object's address is the page's; None if it has none."""
+    main = thing.get("mainEntityOfPage")
+    main = main.get("@id") or main.get("url") if isinstance(main, dict) else main
+    named = [each for each in (thing.get("url"), main) if isinstance(each, str) and each]
+    # An `@id` is often a name beside the address.
+    named = named or [each for each in [thing.get("@id")] if isinstance(each, str) and each]
+    addresses = [_address(url, each) for each in named]
+    places = [_address(url, page) for page in pages]
+    # What a reader's way there adds to the query is not part of the address.
+    return any(a[:2] == b[:2] and a[2] <= b[2] for a in addresses for b in places) if addresses else None
+
+
+def _address(base: str, url: str) -> tuple[str, str, frozenset[str]]:
+    """Return what addresses of one page have in common."""
+    try:
+        split = urlsplit(urljoin(base, url))
+    except ValueError:
+        return "", url, frozenset()
+    query = frozenset(split.query.split("&")) - {""}
+    return _SAME_HOSTS.sub("", split.netloc.lower()), _SAME_PAGES.sub("", split.path), query
+
+
+def _by_htmldate(html: str, url: str) -> Dated | None:
     """Return the day htmldate finds."""
     from htmldate import find_date
 
     hush("htmldate")
     try:
         # Left to itself it passes over days after today, which in a simulated world are ordinary.
-        found = find_date(html, url=url, extensive_search=extensive, original_date=True, max_date=_LAST_DAY)
-        return dated(found)
+        return dated(find_date(html, url=url, extensive_search=True, original_date=True, max_date=_LAST_DAY))
     except _FAILURES:
         return None

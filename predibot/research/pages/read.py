@@ -8,7 +8,7 @@ from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.parser_messages import Source
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
-from predibot.research.pages.publication_date import PageDate, date_of_headers
+from predibot.research.pages.publication_date import PageDate
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Reading:
 
 
 def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
-    """Return a page as text; where its content gives no date, the server may.
+    """Return a page as text.
 
     Args:
         page: As fetched; none of its bytes are looked at in this process.
@@ -37,9 +37,7 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
         PageUnavailable: If no parser can be had in time.
     """
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
-    source = Source(page.content_type, page.charset, page.final_url, parsers.limits.seconds, page.body)
+    seconds = parsers.limits.seconds
+    source = Source(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
     parsed = parsers.parse(source, deadline)
-    date = parsed.date
-    if not date.proves and page.last_modified_at is not None:
-        date = date_of_headers(page.last_modified_at)
-    return Reading(page.final_url, parsed.title, parsed.text, date, hashlib.sha256(page.body).hexdigest())
+    return Reading(page.final_url, parsed.title, parsed.text, parsed.date, hashlib.sha256(page.body).hexdigest())

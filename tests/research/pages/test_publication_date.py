@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from predibot.research.pages.publication_date import date_of_headers, date_of_html, dated
+from predibot.research.pages.publication_date import date_of_file, date_of_html, dated
 
 URL = "http://www.news.example/a"
 NOON = datetime(2026, 2, 13, 12, tzinfo=UTC)
@@ -70,6 +70,125 @@ def test_a_day_somewhere_in_the_text_proves_nothing() -> None:
     assert not date_of_html(html, URL).proves
 
 
+OWN = '<meta property="article:published_time" content="2026-02-01T10:00:00Z">'
+WORDS = "<p>The Senate passed the budget with 54 votes after a recount of all ballots.</p>" * 3
+
+
+def page(body: str, head: str = "", title: str = "Budget passed") -> str:
+    return f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
+
+
+def linked(*things: str) -> str:
+    return "".join(f'<script type="application/ld+json">{thing}</script>' for thing in things)
+
+
+def news(address: str, on: str, more: str = "") -> str:
+    return f'{{"@type": "NewsArticle", "url": "{address}", "datePublished": "{on}"{more}}}'
+
+
+def old(markup: str = "time", more: str = "") -> str:
+    return f'<{markup} itemprop="datePublished" datetime="2025-01-04" {more}>4 January</{markup}>'
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        page(f"<aside>{old()} Old</aside><article><h1>B</h1>{WORDS}</article>"),
+        page(f"<nav><ul><li>{old()}</ul></nav><article><h1>B</h1>{WORDS}</article>"),
+        page(f"<h1>B</h1>{WORDS}<div class=card>{old()} Old</div>"),
+        page(f"<h1>B</h1>{WORDS}<ul><li>{old('span')} Old</ul>"),
+        page(
+            f"<article><h1>B</h1>{WORDS}</article><section class=related-stories><article>{old()}</article></section>"
+        ),
+        page(f"<article><h1>B</h1>{WORDS}</article><section><article><h2>Old</h2>{old()}</article></section>"),
+        page(f"<article><h1>B</h1>{WORDS}<div itemscope itemtype=http://schema.org/Comment>{old()}</div></article>"),
+        page(f"<article><h1>B</h1>{WORDS}<table><tr><td>{old()}<td>45</table></article>"),
+        page("".join(f"<article><h2>{n}</h2>{old()}{WORDS}</article>" for n in range(3))),
+        page(WORDS, linked(news("https://www.news.example/old", "2025-01-04"))),
+        page(WORDS, linked(f'{{"@type": "ItemList", "itemListElement": [{news("/old", "2025-01-04")}]}}')),
+        page(WORDS, linked(f"[{news('/old', '2025-01-04')}, {news('/older', '2024-01-04')}]")),
+        page(WORDS, linked('{"@type": "Product", "review": {"@type": "Review", "datePublished": "2025-01-04"}}')),
+        page(WORDS, linked('{"@type": "Event", "startDate": "2025-01-04", "datePublished": "2025-01-04"}')),
+        page("<table><tr><td>2025-01-04<td>45.1<tr><td>2025-01-05<td>45.2</table>"),
+        page(f"<article><h1>B</h1><p>Published 4 January 2025</p>{WORDS}</article>"),
+    ],
+)
+def test_a_neighbours_date_is_not_the_pages(html: str) -> None:
+    assert not date_of_html(html, URL).proves
+
+
+@pytest.mark.parametrize(
+    ("html", "latest"),
+    [
+        (page(f"<aside>{old()}</aside><article><h1>B</h1>{WORDS}</article>", OWN), "2026-02-01T10:00"),
+        (page(WORDS, linked(news("/old", "2025-01-04"), news(URL, "2026-02-13T12:00Z"))), "2026-02-13T12:00"),
+        (page(WORDS, OWN + '<meta name="date" content="2026-02-13T12:00:00Z">'), "2026-02-13T12:00"),
+        (page(WORDS, OWN + '<meta name="last-modified" content="Fri, 13 Feb 2026 12:00:00 GMT">'), "2026-02-13T12:00"),
+        (page(WORDS, OWN + '<meta property="og:updated_time" content="1770984000">'), "2026-02-13T12:00"),
+        (page(WORDS, linked(news(URL, "2026-02-01", ', "dateModified": "2026-02-13T12:00Z"'))), "2026-02-13T12:00"),
+        (
+            page(WORDS, linked(news(URL, "2026-02-01", f', "liveBlogUpdate": [{news("#1", "2026-02-13T12:00Z")}]'))),
+            "2026-02-13T12:00",
+        ),
+        (
+            page(f"<main><h1>B</h1>Changed <time datetime=2026-02-13T12:00Z>now</time>{WORDS}</main>", OWN),
+            "2026-02-13T12:00",
+        ),
+        (
+            page(WORDS, OWN + linked('{"@type": "NewsArticle", "dateModified": "2026-02-13T12:00Z",}')),
+            "2026-02-13T12:00",
+        ),
+    ],
+)
+def test_of_several_dates_of_an_article_the_latest_counts(html: str, latest: str) -> None:
+    date = date_of_html(html, URL)
+    assert date.proves
+    assert date.latest_at is not None
+    assert date.latest_at.isoformat().startswith(latest)
+
+
+@pytest.mark.parametrize("said", ["13 hours ago", "2026", "13.13.2026", '{"@value": 7}'])
+def test_a_date_of_its_own_that_cannot_be_read_leaves_a_page_unproved(said: str) -> None:
+    tag = f"<meta property='article:modified_time' content='{said}'>"
+    assert not date_of_html(page(WORDS, OWN + tag), URL).proves
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/2026/02/13/vote", "/2026-02-13-vote", "/vote-20260213", "/2026/feb/13/vote", "/a/2025/01/04/2026/2/13"],
+)
+def test_the_day_in_an_address_is_found(address: str) -> None:
+    date = date_of_html(page(WORDS), f"http://www.news.example{address}")
+    assert (date.confidence, date.published and date.published.text) == ("found", "2026-02-13")
+
+
+@pytest.mark.parametrize("address", ["/2026/02/", "/vote?day=2026-02-13", "/id/120260213", "/2026/13/40"])
+def test_what_is_no_day_in_an_address_proves_nothing(address: str) -> None:
+    assert not date_of_html(page(WORDS), f"http://www.news.example{address}").proves
+
+
+def test_the_first_page_of_a_site_is_not_as_old_as_its_template() -> None:
+    head = linked('{"@type": "WebPage", "url": "http://www.news.example/", "dateModified": "2021-01-01"}')
+    assert not date_of_html(page(WORDS, head), "http://www.news.example/").proves
+
+
+def test_a_page_whose_text_is_younger_proves_nothing() -> None:
+    for body, title in (("<p>Updated 3 March: A has won.</p>", "B"), (WORDS, "Results of 3 March 2026")):
+        assert not date_of_html(page(f"<article>{body}</article>", OWN, title), URL).proves
+    byline = "<div class=byline>Last updated: March 3, 2026</div>"
+    caption = "<figure><img src=a><figcaption>Voters on 3 March 2026.</figcaption></figure>"
+    for more in (byline, caption, f"<footer>{byline}</footer>"):
+        assert not date_of_html(page(f"<article>{WORDS}{more}</article>", OWN), URL).proves
+    assert date_of_html(page(f"<article>{WORDS}</article><div class=comments>{byline}</div>", OWN), URL).proves
+
+
+def test_an_address_does_not_prove_a_page_with_younger_rows() -> None:
+    rows = "".join(f"<tr><td>2026-02-{day}<td>45.{day}" for day in range(10, 28))
+    assert not date_of_html(
+        page(f"<main><table>{rows}</table></main>"), "http://www.news.example/2026/02/13/polls"
+    ).proves
+
+
 def test_a_page_without_any_date_is_unknown() -> None:
     date = date_of_html("<html><body><p>x</p></body></html>", URL)
     assert (date.confidence, date.latest_at) == ("unknown", None)
@@ -91,5 +210,6 @@ def test_hostile_data_are_no_date(html: str) -> None:
 
 
 def test_a_file_is_dated_by_its_last_change() -> None:
-    assert date_of_headers(NOON).latest_at == NOON
-    assert not date_of_headers(None).proves
+    assert date_of_file(NOON, "Counted by hand.").latest_at == NOON
+    assert not date_of_file(None, "Counted by hand.").proves
+    assert not date_of_file(NOON, "Counted by hand on 14 February 2026.").proves

@@ -1,0 +1,208 @@
+"""Days that a text names, as people write them, and whether one gives away that the text is younger than it says."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from importlib import import_module
+
+_LANGUAGES = (
+    "en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "fi", "pl", "cs", "ro", "hu", "tr", "ru", "uk", "el",
+    "id", "ar", "he",
+)  # fmt: skip
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_LONG_NAME = 4
+_SHORT_NAMES = frozenset({"mai", "maj", "mei", "май", "мая"})
+_SOON = timedelta(days=92)
+"""A day without a year is one of this year, or of the next where that is so near."""
+_DAY, _MONTH, _YEAR = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<year>(?:19|20)\d\d)"
+_NAME = r"(?<!\w)(?P<name>[^\W\d_]{3,14})"
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        # 2026-03-03, 2026/3/3, 2026. 3. 3.
+        rf"(?<!\d){_YEAR}(?P<mark>\s?[-/.]\s?){_MONTH}(?P=mark){_DAY}(?!\d)",
+        # 2026年3月3日, 3월 3일, 2026年3月
+        rf"(?:(?<!\d){_YEAR}\s?[年년]\s?)?(?<!\d){_MONTH}\s?[月월]\s?{_DAY}\s?[日号號일]",
+        rf"(?<!\d){_YEAR}\s?[年년]\s?{_MONTH}\s?[月월](?!\s?\d)",
+        # 3/4/2026, 03.04.26: day and month in either order
+        r"(?<![\w.,/$€£-])(?P<first>\d\d?)(?P<mark>[-/.])(?P<second>\d\d?)(?P=mark)(?P<short>(?:20)?\d\d)(?![\w/-]|[.,]\d)",
+        # 3 March 2026, 3rd of March, 3. März, 3 de marzo de 2026
+        rf"(?<![\w.,:$€£]){_DAY}(?:st|nd|rd|th|er|º|ª|\.|-)?[\s-]{{0,2}}(?:of\s|de\s)?{_NAME}(?!\w)\.?"
+        rf"(?:[,\s-]{{1,2}}(?:del?\s)?{_YEAR}(?!\d))?",
+        # March 3, 2026; Mar. 3rd
+        rf"{_NAME}\.?[\s-]{_DAY}(?:st|nd|rd|th)?(?![\w%]|[:.,]\d)(?:\s?,?[\s-]{_YEAR}(?!\d))?",
+        # March 2026, marzo de 2026
+        rf"{_NAME}\.?,?\s(?:of\s|del?\s)?{_YEAR}(?!\d)",
+    )
+)
+_CHANGED = re.compile(
+    r"(?:updat|modif|edited|correct|amend|revis|refresh|actuali[sz]|aktuali[sz]|korrigiert|geändert|\bstand:?\s|"
+    r"mise? à jour|aggiornat|atualizad|bijgewerkt|uppdatera|opdatere|oppdater|päivitet|обновл|оновлен|изменен|güncelle|"
+    r"更新|修正|업데이트|수정)",
+    re.IGNORECASE,
+)
+_CHANGED_WITHIN = 50
+"""So many characters before the day on which a text was changed stands the word that says so."""
+_ANNOUNCED = re.compile(
+    r"\b(?:will|until|upcoming|deadline|closer to|ahead of|(?<!as )(?:scheduled|planned|slated)|"
+    r"(?<!as )(?<!than )expected|expects? to|plans? to|due (?:on|by|for|in)|set (?:for|to)|expires?|"
+    r"wird|werden|soll(?:en)?|geplant|sera|seront|prévue?s?|será|serán|prevista?|sarà|saranno|будет|будут|состоится|запланирован\w*)\b|予定|예정|将于|將於",
+)
+_HAPPENED = re.compile(
+    r"(?<!be )(?<!been )(?<!being )\b(?:(?!need|proceed|speed|exceed|succeed|planned|scheduled|expected|slated)"
+    r"[a-zA-Z]{2,}ed|said|told|won|lost|was|were|had|has|have|became|took|made|met|held|gave|went|came|fell|rose|"
+    r"beat|left|saw|began|led|over|wurden?|hat|haben|war|waren|fand|fanden|été|fue|fueron|ha|han)\b"
+)
+_TO_DO = re.compile(r"\bto [a-z]+\b[^,;]{0,30}$")
+_DATELINE = re.compile(r"\s*(?:\([^)\n]{0,40}\))?\s*[-\u2013\u2014:|]\s")
+_ENDS = re.compile(r"\n|[!?。！？]|(?<=[a-z\d)”\"'])(?<!\b[A-Z][a-z])(?<!Mrs|Sen|Gov|Rep|Gen)\.(?=\s+\D)")
+_SENTENCE = 400
+_MAX_LATER = 1_000
+"""Later days that are looked at; what names more is taken for younger."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDay:
+    """A day that a text names; of a month its first."""
+
+    start: int
+    end: int
+    """Where it stands."""
+    on: date
+    is_month: bool
+    """Whether it is the first of a month that is named without a day."""
+
+
+def named_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
+    """Yield the days that a text names.
+
+    Args:
+        text: In any of two dozen languages.
+        today: When it was written; without, days that name no year are left
+            out. One of 3/4 and 4/3 that is this day is meant, else the later.
+
+    Examples:
+        >>> [str(named.on) for named in named_days("From 3. März 2026 until May 4, 2026 (05/31/2026)")]
+        ['2026-05-31', '2026-03-03', '2026-05-04']
+    """
+    months, english = _months()
+    ends: set[int] = set()
+    for form in _FORMS:
+        is_month = form.groupindex.keys().isdisjoint(("day", "first"))
+        for match in form.finditer(text):
+            days = _days(match.groupdict(), months, english, today)
+            # The month of a day that was named is not named as well.
+            if days and match.end() not in ends:
+                ends.add(match.end())
+                yield NamedDay(match.start(), match.end(), today if today in days else max(days), is_month)
+
+
+def is_younger(text: str, day: date) -> bool:
+    """Return whether a text names a later day, as one that has come.
+
+    Days that it announces (will, until, scheduled) are not meant, and neither
+    is a line of nothing but such days.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    announced, bare = set(), set()
+    later = (named for named in named_days(text, day) if named.on > day)
+    for number, named in enumerate(later):
+        before = text[max(0, named.start - _SENTENCE) : named.start]
+        before = _ENDS.split(before)[-1]
+        after = _ENDS.split(text[named.end : named.end + _SENTENCE], maxsplit=1)[0]
+        if _is_announced(before, after):
+            announced.add(named.on)
+        elif not _without_days(before + text[named.start : named.end] + after):
+            bare.add(named.on)
+        else:
+            return True
+        if number == _MAX_LATER:
+            return True
+    return not bare <= announced
+
+
+def was_changed(text: str, day: date) -> bool:
+    """Return whether a text says that it was changed on a later day."""
+    text = unicodedata.normalize("NFKC", text)
+    later = (named for named in named_days(text, day) if named.on > day)
+    return any(says_changed(text[max(0, named.start - _CHANGED_WITHIN) : named.start]) for named in later)
+
+
+def says_changed(before: str) -> bool:
+    """Return whether the last words before a day say that a text was changed on it."""
+    before = before[-_CHANGED_WITHIN:]
+    changed = [word.end() for word in _CHANGED.finditer(before)]
+    return bool(changed) and _ANNOUNCED.search(before, changed[-1]) is None
+
+
+def _is_announced(before: str, after: str) -> bool:
+    """Return whether a day is one to come in a sentence, of which this stands before and after it."""
+    if _HAPPENED.search(after) or says_changed(before):
+        return False
+    announced = [word.end() for word in _ANNOUNCED.finditer(before)]
+    if announced:
+        return _HAPPENED.search(before, announced[-1]) is None
+    if _TO_DO.search(before):
+        return _HAPPENED.search(before) is None
+    return _ANNOUNCED.search(after) is not None and _DATELINE.match(after) is None
+
+
+def _without_days(sentence: str) -> str:
+    """Return the letters and digits of a sentence outside of the days it names."""
+    for form in _FORMS:
+        sentence = form.sub("", sentence)
+    return "".join(filter(str.isalnum, sentence))
+
+
+@cache
+def _months() -> tuple[Mapping[str, int], frozenset[str]]:
+    """Return the numbers of months by their names in lower case, and which of the names are English."""
+    # Of the library that htmldate reads days with; costs a tenth of a second to import.
+    from dateparser.data import date_translation_data
+
+    found: dict[str, int] = {}
+    english: set[str] = set()
+    for language in _LANGUAGES:
+        info = import_module(f"{date_translation_data.__name__}.{language}").info
+        names = {name.lower(): number for number, month in enumerate(_MONTHS, 1) for name in info[month]}
+        found |= names
+        if language == "en":
+            english |= set(names)
+    return found, frozenset(english)
+
+
+def _days(
+    said: Mapping[str, str | None], months: Mapping[str, int], english: frozenset[str], today: date | None
+) -> list[date]:
+    """Return the days that a piece of text can mean; none where it means no day."""
+    day, year = int(said.get("day") or 1), said.get("year") or said.get("short")
+    if name := said.get("name"):
+        lower = name.lower()
+        is_sure = name[0].isupper() if lower in english else len(name) >= _LONG_NAME or lower in _SHORT_NAMES
+        pairs = [(months[lower], day)] if lower in months and (year or is_sure) else []
+    elif first := said.get("first"):
+        second = said.get("second") or ""
+        pairs = [(int(first), int(second)), (int(second), int(first))]
+    else:
+        pairs = [(int(said.get("month") or 0), day)]
+    return [on for month, day in pairs if (on := _on(year, month, day, today)) is not None]
+
+
+def _on(year: str | None, month: int, day: int, today: date | None) -> date | None:
+    """Return a day, or None where there is none; without a year it is of today's, or of the next where that is soon."""
+    try:
+        if year is not None:
+            return date(int(year) if len(year) == 4 else 2000 + int(year), month, day)
+        if today is None:
+            return None
+        this = date(today.year, month, day)
+        following = date(today.year + 1, month, day)
+    except ValueError:
+        return None
+    return following if following - today <= _SOON else this
