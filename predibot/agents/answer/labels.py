@@ -18,8 +18,8 @@ _PREFIX = re.compile(
 )
 """A field of JSON is none."""
 _OBJECT = re.compile(r"\{label: ([^{}]*)\}")
-_TEMPLATE = re.compile(r"<\|start\|>assistant|<\|channel\|>\w+|<\|\w+\|>|</s>")
-"""Marks of a chat template."""
+_TEMPLATE = re.compile(r"<\|start\|>assistant|<\|channel\|>\w+|<\|\w+\|>|</s>|</?(?:answer|final|label|output)>", re.I)
+"""Marks of a chat template, and those that models are trained to put around an answer."""
 _WORD = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
 _BETWEEN = frozenset({"or", "and"})
 
