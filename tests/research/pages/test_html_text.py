@@ -175,22 +175,3 @@ def test_the_title_is_one_line() -> None:
 )
 def test_a_page_without_title_has_none(html: str) -> None:
     assert page_title(html) == ""
-
-
-@pytest.mark.parametrize(
-    ("body", "charset", "text"),
-    [
-        ("naïve".encode(), None, "naïve"),
-        ("naïve".encode("cp1252"), None, "naïve"),
-        ("naïve – yes".encode("cp1252"), "ISO-8859-1", "naïve – yes"),
-        ("выборы".encode("koi8-r"), "KOI8-R", "выборы"),
-        ("<meta charset='shift_jis'>選挙".encode("shift_jis"), None, "<meta charset='shift_jis'>選挙"),
-        ("選挙".encode("utf-16"), "utf-8", "選挙"),
-        (b"abc", "punycode", "abc"),
-        (b"abc", "zip", "abc"),
-        (b"\xff\xfe\xff", "utf-8", None),
-    ],
-)
-def test_bytes_are_decoded_as_they_most_likely_are_meant(body: bytes, charset: str | None, text: str | None) -> None:
-    seen, _name = decoded(body, charset)
-    assert text is None or seen.lstrip("\ufeff") == text
