@@ -111,8 +111,12 @@ def knows_provider(name: str) -> bool:
     Args:
         name: As litellm calls the model.
     """
+    litellm = loaded_litellm()
+    # Of some that it knows litellm fetches a token where it is asked for more.
+    if name.partition("/")[0] in litellm.provider_list:
+        return True
     try:
-        loaded_litellm().get_llm_provider(name)
+        litellm.get_llm_provider(name)
     except openai_error():
         return False
     return True

@@ -83,7 +83,8 @@ def test_a_server_that_is_not_there_and_a_key_that_is_missing_are_said_with_what
     # Where the operator's own address is, or nobody knows which key it takes, only asking would tell.
     own = ApiKeys({}, bases={"OPENAI_API_BASE": "http://10.0.0.5/v1"})
     assert why_unavailable("openai/tiny", keys=own, base_url=None, key_name=None, client="light") == ""
-    assert why(None, "ollama/llama3") == ""
+    for name in ("ollama/llama3", "github_copilot/gpt-5", "litellm_proxy/tiny", "hosted_vllm/org/tiny"):
+        assert why(None, name) == ""
 
 
 @pytest.mark.parametrize("name", ["nosuch/model", "opnai/gpt-5", "my.company/tiny", "openai-/tiny"])
