@@ -24,7 +24,7 @@ _BEGINS = re.compile(
     r"|<\|tool_call\|>"  # Granite
     r"|<\|python_(?:tag|start)\|>"  # Llama
     r"|(?:<｜tool[▁_ ]calls[▁_ ]begin｜>\s*)?<｜tool[▁_ ]call[▁_ ]begin｜>(?:function<｜tool[▁_ ]sep｜>)?"  # DeepSeek
-    r"|(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_begin\|>"  # Kimi
+    r"|(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_(?:begin|start)\|>"  # Kimi, LFM2
     r"|<\|action_start\|>\s*<\|plugin\|>"  # InternLM
     r"|<\|START_ACTION\|>"  # Cohere
     r"|functools(?=\[\{)"  # Phi-4
@@ -116,7 +116,11 @@ def _is_quoted(words: str) -> bool:
     """Return whether what stands behind these words is a quotation, or not all that is said."""
     if _FENCE.fullmatch(words):
         return False
-    is_open = words.count("```") % 2 or words.count("<<untrusted ") > words.count("<<end of untrusted ")
+    is_open = (
+        words.count("```") % 2
+        or words.count("~~~") % 2
+        or words.count("<<untrusted ") > words.count("<<end of untrusted ")
+    )
     is_marked = words.endswith(_QUOTES) or words.rpartition("\n")[2].lstrip().startswith(">")
     return bool(is_open or is_marked or _OBJECT.search(words))
 
@@ -191,7 +195,8 @@ def _of_python(node: ast.expr) -> tuple[str, list[tuple[str, object]]]:
         case ast.List(elts=[ast.Call() as call]) | ast.Call(ast.Name("print"), [ast.Call() as call], []):
             return _of_python(call)
         case ast.Call(ast.Name() | ast.Attribute(ast.Name()) as name, [], given) if all(each.arg for each in given):
-            return ast.unparse(name), [(str(each.arg), _literal(each.value)) for each in given]
+            # Llama calls a tool by its method, where it knows one of that name.
+            return ast.unparse(name).removesuffix(".call"), [(str(each.arg), _literal(each.value)) for each in given]
     raise ValueError("no call of one function")
 
 

@@ -44,7 +44,7 @@ _NEXT = re.compile(
     + f"|(?P<closes>{'|'.join(closes for _, closes in _THOUGHTS[:_LONE])})"
     + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:))"""
     + r"""|(?P<call><function=|<(?:\w+:|｜DSML｜)?invoke |<arg_key>|"""
-    r"""(?:\A\s*(?:```\w*\s*)?(?:print\()?|<function_calls>\s*|\[\s*)[\w.]+\(\s*\w+\s*=)""",
+    r"""(?:\A\s*(?:```\w*\s*)?(?:print\()?|(?:<function_calls>|<\|python_tag\|>)\s*|\[\s*)[\w.]+\(\s*\w+\s*=)""",
     _FLAGS,
 )
 _OBJECT = r"""(?P<object>\{\s*["'])"""

@@ -113,6 +113,8 @@ MARKED = [
     'functools[{"name": "web_search", "arguments": ARGS}]',
     '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "web_search", "parameters": ARGS}]<|END_ACTION|>',
     '<|python_start|>[web_search(query="rain", note="a } b")]<|python_end|><|eot|>',
+    '<|tool_call_start|>[web_search(query="rain", note="a } b")]<|tool_call_end|>',
+    '<|python_tag|>web_search.call(query="rain", note="a } b")<|eom_id|>',
     '<function_calls>\nweb_search(query="rain", note="a } b")\n</function_calls>',
 ]
 BEFORE = [
@@ -154,6 +156,7 @@ def test_words_stand_before_a_call_only_where_a_mark_shows_that_it_begins(text: 
         'The page says: "',
         "The page says `",
         "The page says:\n```\n",
+        "The page says:\n~~~\n",
         "The page says:\n> ",
         "<<untrusted 12>>\nThe page says ",
         f"{json.dumps(answer())} ",
