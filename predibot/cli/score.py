@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def score(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="a CSV, JSONL or Parquet file; - for standard input")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a CSV, JSON or Parquet file; - for standard input")],
     equity: Annotated[
         bool, typer.Option("--equity", help="the file has the columns date and value: growth and risk")
     ] = False,
@@ -47,7 +47,7 @@ def score(
     strict: Annotated[bool, typer.Option("--strict", help="score nothing if any row is bad")] = False,
     file_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="csv, jsonl or parquet; left out: what it looks like"),
+        typer.Option("--format", metavar="FORMAT", help="csv, json, jsonl or parquet; left out: what it looks like"),
     ] = None,
     convention: options.Convention = "predibot",
     periods_per_year: Annotated[
@@ -74,7 +74,7 @@ def score(
         score_equity,
         score_forecasts,
     )
-    from predibot.jobs.score_files.table import TABLE_FORMATS, read_table_file
+    from predibot.jobs.score_files.table import TABLE_FORMATS, open_table_file
     from predibot.reports.terminal.evaluation_screen import SCORED
     from predibot.scoring.evaluation.evaluation import WANTED, Question
     from predibot.scoring.inference.uncertainty import Uncertainty
@@ -98,32 +98,36 @@ def score(
     if file_format is not None:
         options.one_of("--format", file_format, TABLE_FORMATS)
     wanted = next((each for each in TABLE_FORMATS if each == file_format), None)
-    table = read_table_file(file, wanted, sys.stdin)
     try:
-        if equity:
-            how = HowAnnual(known, periods_per_year, risk_free_rate)
-            _print_equity(score_equity(table, how, strict=strict), json=json)
-            return
-        asked = Question(
-            convention=known,
-            uncertainty=Uncertainty(seed=seed, resamples=resamples),
-            wanted=WANTED if json or compare is not None else SCORED,
-        )
-        if compare is not None:
-            compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
-            _print_comparison(compared, json=json)
-            return
-        scored = score_forecasts(table, asked, pools, strict=strict, layout=layout)
-        _print_forecasts(scored, json=json, csv=csv, every=every)
+        with open_table_file(file, wanted, sys.stdin) as table:
+            if equity:
+                how = HowAnnual(known, periods_per_year, risk_free_rate)
+                _print_equity(score_equity(table, how, strict=strict), json=json)
+                return
+            asked = Question(
+                convention=known,
+                uncertainty=Uncertainty(seed=seed, resamples=resamples),
+                wanted=WANTED if json or compare is not None else SCORED,
+            )
+            if compare is not None:
+                compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
+                _print_comparison(compared, json=json)
+                return
+            scored = score_forecasts(table, asked, pools, strict=strict, layout=layout)
+            _print_forecasts(scored, json=json, csv=csv, every=every)
     except FileRefused as error:
         _refuse(error, as_json=json)
 
 
 def _columns(text: str | None) -> dict[str, str]:
-    """Return what the columns of a file are, by their names there."""
+    """Return what the columns of a file are, by their names there; which side is ours the names say."""
+    from predibot.jobs.score_files.forecasts import COLUMNS
+
     found: dict[str, str] = {}
     for pair in options.names(text, "--columns p_gpt=probability,y=outcome"):
         theirs, equals, ours = pair.rpartition("=")
+        if ours.strip() not in COLUMNS.names and theirs.strip() in COLUMNS.names:
+            theirs, ours = ours, theirs
         if not equals or not theirs.strip() or theirs.strip() in found:
             raise typer.BadParameter(f"{pair!r} names no column once; write --columns p_gpt=probability,y=outcome")
         found[theirs.strip()] = ours.strip()

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -133,7 +134,7 @@ def test_a_figure_without_a_value_is_a_dash_and_null(predibot: Predibot) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["none.csv"], 1, "error: no file 'none.csv'. Name a CSV, JSONL or Parquet file, or - for standard input"),
+        (["none.csv"], 1, "error: no file 'none.csv'. Name a CSV, JSON or Parquet file, or - for standard input"),
         (["."], 1, "error: '.' is a folder. Name a file in it"),
         (["f.csv", "--equity"], 1, "error: f.csv has no column date, value. It has 'forecaster', 'question'"),
         ([], 2, "Missing argument 'FILE'"),
@@ -248,3 +249,34 @@ def test_a_comparison_that_makes_no_sense_is_refused(predibot: Predibot) -> None
         shown = predibot("score", "f.csv", *arguments)
         assert (shown.code, shown.out) == (code, "")
         assert message in shown.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.json", '{"made": 1, "forecasts": [\n{"id": "00123", "forecast": 0.7, "resolved_to": true}\n]}'),
+        ("f.jsonl", '{"model": "m", "qid": 7, "prediction": 0.7, "outcome": 1}\n'),
+        ("f.csv", "Bot,Question ID,Probability (yes),Resolution\nm,q,0.7,1\n"),
+        ("f.csv", "user;market;p;label\nm;q;0.7;yes\n"),
+        ("f.csv", "forecaster,question,probabilty,outcome\nm,q,0.7,1\n"),
+        ("f.csv", "FORECASTER,QUESTION,PROBABILITY,OUTCOME\nm,q,0.7,1\n"),
+        ("f.csv", "forecaster,id,YES's probability,outcome\nm,q,0.7,1\n"),
+    ],
+)
+def test_what_a_hint_proposes_is_an_option_that_runs_as_it_is_typed(predibot: Predibot, name: str, text: str) -> None:
+    Path(name).write_text(text)
+    said = predibot("score", name).err
+    assert said.count("\n") == 1 and "Say --columns " in said
+    option = said.removesuffix(".\n").partition("Say ")[2]
+    document = predibot("score", name, *shlex.split(option), *QUICK, "--json").document
+    assert [(bot["settled"], round(bot["brier"], 6)) for bot in document["bots"]] == [(1, 0.09)]
+    turned = ",".join("=".join(reversed(pair.rsplit("=", 1))) for pair in shlex.split(option)[1].split(","))
+    assert predibot("score", name, "--columns", turned, *QUICK, "--json").document["bots"] == document["bots"]
+
+
+def test_columns_that_nobody_can_guess_are_named_for_the_reader(predibot: Predibot) -> None:
+    Path("f.csv").write_text("who,what,p\nm,q,0.7\n")
+    assert predibot("score", "f.csv").err == (
+        "error: f.csv has no column forecaster, question, probability, outcome. It has 'who', 'what', 'p'. "
+        "Say which of them it is with --columns NAME=COLUMN, or add it.\n"
+    )

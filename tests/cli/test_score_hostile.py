@@ -66,28 +66,21 @@ def table(n: int, **changed: Any) -> pa.Table:
     return pa.table(arrays)
 
 
-N_ROWS = 9_000_000
+N_ROWS = 400_001
 
 
 def write_bombs() -> None:
-    """Write files that unpack to a hundred times their size, here, and named after how they are packed."""
-    page = table(1, question=pa.array(["x" * 280_000_000]))
-    for packed in ("zstd", "gzip", "snappy"):
-        write_bomb(f"page.{packed}", page, compression=packed, use_dictionary=False)
-    rows = table(N_ROWS)
-    write_bomb("rows.zstd", rows, compression="zstd")
-    write_bomb("rows.gzip", rows, compression="gzip", row_group_size=100_000)
-    write_bomb("group.zstd", rows, compression="zstd", row_group_size=N_ROWS)
-    nothing = table(N_ROWS, **{name: pa.nulls(N_ROWS, kind) for name, kind in TEXTS.items()})
-    write_bomb("nothing.snappy", nothing, compression="snappy")
+    """Write files that unpack to a hundred times their size, here."""
+    write_bomb("page", table(1, question=pa.array(["x" * 280_000_000])), use_dictionary=False)
+    write_bomb("rows", table(N_ROWS, **{name: pa.nulls(N_ROWS, kind) for name, kind in TEXTS.items()}))
     word = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0), 20_000).cast(pa.int32()), ["x" * 1_000_000])
-    write_bomb("word.zstd", table(20_000, question=word), compression="zstd")
+    write_bomb("word", table(20_000, question=word))
     numbers = pa.ListArray.from_arrays([0, 40_000_000], pa.nulls(40_000_000, pa.float64()))
-    write_bomb("list.zstd", table(1, question=numbers), compression="zstd")
+    write_bomb("list", table(1, question=numbers))
 
 
 def write_bomb(name: str, made: pa.Table, **options: Any) -> None:
-    pq.write_table(made, f"{name}.parquet", write_statistics=False, **options)
+    pq.write_table(made, f"{name}.parquet", write_statistics=False, compression="zstd", **options)
 
 
 def bombs() -> None:
@@ -99,13 +92,10 @@ def bombs() -> None:
 @pytest.mark.parametrize(
     ("bomb", "said"),
     [
-        ("rows.zstd", "unpacks to more than 256 MiB"),
-        ("rows.gzip", "unpacks to more than 256 MiB"),
-        ("nothing.snappy", "unpacks to more than 256 MiB"),
-        ("word.zstd", "unpacks to more than 256 MiB"),
-        ("page.zstd", "row 1 of row group 1 takes more memory"),
-        ("page.snappy", "row 1 of row group 1 takes more memory"),
-        ("list.zstd", "column question holds list<"),
+        ("rows", "has more than 400,000 rows. Score it in parts"),
+        ("word", "takes more memory to read than the 384 MiB there are. Score it in parts"),
+        ("page", "takes more memory to read than the 384 MiB there are. Score it in parts"),
+        ("list", "takes more memory to read than the 384 MiB there are. Score it in parts"),
     ],
 )
 def test_a_small_parquet_file_does_not_fill_the_memory(
@@ -114,42 +104,16 @@ def test_a_small_parquet_file_does_not_fill_the_memory(
     one_sentence(score(worlds(bombs) / f"{bomb}.parquet"), said)
 
 
-@pytest.mark.parametrize("mark", ["", "\N{BYTE ORDER MARK}"], ids=["plain", "marked"])
-def test_the_largest_file_that_is_scored_is_in_memory_once(
-    tmp_path: Path, score: Callable[..., Ended], mark: str
-) -> None:
+def test_the_largest_file_that_is_scored_is_not_in_memory(tmp_path: Path, score: Callable[..., Ended]) -> None:
     file = tmp_path / "wide.csv"
     passed_over = "x" * 100_000
     rows = (f"ann,q{n},0.5,1,{passed_over}\n" for n in range(2_600))
     with file.open("w", encoding="utf-8") as opened:
-        opened.write(mark + HEADER.replace("\n", ",more\n"))
+        opened.write(HEADER.replace("\n", ",more\n"))
         opened.writelines(rows)
     ended = score(file)
     assert (ended.code, ended.err) == (0, "")
-    assert ended.resident_bytes < 450_000_000
-
-
-@pytest.mark.parametrize(
-    ("name", "header", "row", "options"),
-    [
-        ("same.csv", HEADER, GOOD, []),
-        ("same.jsonl", "", '{"forecaster":"a","question":"q","probability":0.5,"outcome":1}\n', []),
-        ("equity.csv", "date,value\n", "2026-01-01,1\n", ["--equity"]),
-    ],
-)
-def test_a_file_of_too_many_rows_is_one_sentence(
-    tmp_path: Path, score: Callable[..., Ended], name: str, header: str, row: str, options: list[str]
-) -> None:
-    file = tmp_path / name
-    file.write_text(header + row * 2_000_000)
-    one_sentence(score(file, *options), "takes more than 256 MiB to read, 600 bytes a row included. Score it in parts")
-
-
-def test_long_texts_count_too(tmp_path: Path, score: Callable[..., Ended]) -> None:
-    file = tmp_path / "long.jsonl"
-    row = '{{"forecaster":"a","question":"{}","probability":0.5,"outcome":1}}\n'
-    file.write_text("".join(row.format(f"{n}{'x' * 1_000_000}") for n in range(140)))
-    one_sentence(score(file), "takes more than 256 MiB to read")
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES // 2
 
 
 def test_a_file_of_too_many_forecasters_is_one_sentence(tmp_path: Path, score_here: Callable[..., Ended]) -> None:
@@ -158,22 +122,10 @@ def test_a_file_of_too_many_forecasters_is_one_sentence(tmp_path: Path, score_he
     one_sentence(score_here(file), "has 20,001 forecasters, and at most 20,000 are scored. Score it in parts")
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda: table(10, **{f"c{number}": pa.nulls(10) for number in range(100_000)}),
-        lambda: table(0).replace_schema_metadata({"k": "v" * 20_000_000}),
-    ],
-    ids=["columns", "metadata"],
-)
-def test_a_parquet_file_that_says_too_much_of_itself_is_one_sentence(
-    tmp_path: Path, score: Callable[..., Ended], made: Callable[[], pa.Table]
-) -> None:
+def test_a_parquet_file_of_too_many_columns_is_one_sentence(tmp_path: Path, score: Callable[..., Ended]) -> None:
     file = tmp_path / "wide.parquet"
-    pq.write_table(made(), file)
-    ended = score(file)
-    one_sentence(ended, "wide.parquet: what it says of its columns takes ")
-    assert ended.resident_bytes < 300_000_000
+    pq.write_table(table(10, **{f"c{number}": pa.nulls(10) for number in range(100_000)}), file)
+    one_sentence(score(file), "wide.parquet is broken, or takes too much memory to read. Score it in parts, or write")
 
 
 def varint(number: int) -> bytes:
@@ -205,26 +157,15 @@ def understated(content: bytes, number: int) -> bytes:
     return body + footer.replace(honest, lie)
 
 
-@pytest.mark.parametrize("compression", ["zstd", "gzip", "snappy"])
 def test_a_parquet_file_that_lies_about_its_size_is_stopped_as_it_unpacks(
-    tmp_path: Path, worlds: Worlds, score: Callable[..., Ended], compression: str
+    tmp_path: Path, worlds: Worlds, score: Callable[..., Ended]
 ) -> None:
-    file, honest = tmp_path / "lie.parquet", worlds(bombs) / f"page.{compression}.parquet"
+    file, honest = tmp_path / "lie.parquet", worlds(bombs) / "page.parquet"
     group = pq.ParquetFile(honest).metadata.row_group(0)
     content = understated(honest.read_bytes(), group.column(1).total_uncompressed_size)
     file.write_bytes(understated(content, group.total_byte_size))
     assert pq.ParquetFile(file).metadata.row_group(0).column(1).total_uncompressed_size == 1
-    one_sentence(score(file), "lie.parquet: row 1 of row group 1 takes more memory to read than there is for one")
-
-
-def test_a_parquet_file_that_lies_about_its_rows_is_stopped_as_it_unpacks(
-    tmp_path: Path, worlds: Worlds, score: Callable[..., Ended]
-) -> None:
-    file = tmp_path / "lie.parquet"
-    file.write_bytes(understated((worlds(bombs) / "group.zstd.parquet").read_bytes(), N_ROWS))
-    ended = score(file)
-    assert "Traceback" not in ended.err
-    assert ended.resident_bytes < MOST_RESIDENT_BYTES
+    one_sentence(score(file), "lie.parquet takes more memory to read than the 384 MiB there are")
 
 
 @pytest.mark.parametrize(
@@ -232,10 +173,9 @@ def test_a_parquet_file_that_lies_about_its_rows_is_stopped_as_it_unpacks(
     [
         (2**62, pa.timestamp("us", "UTC")),
         (-(2**60), pa.timestamp("ms", "Mars/Olympus")),
-        (1_772_323_200_000_000_001, pa.timestamp("ns")),
         (2**31 - 1, pa.date32()),
     ],
-    ids=["us", "ms", "finer", "days"],
+    ids=["us", "ms", "days"],
 )
 def test_an_instant_that_nobody_can_hold_is_a_bad_row(
     tmp_path: Path, score_here: Callable[..., Ended], stated: int, kind: pa.DataType
@@ -246,7 +186,7 @@ def test_an_instant_that_nobody_can_hold_is_a_bad_row(
     document = json.loads(ended.out)
     assert (ended.code, document["rows"], document["n_bad_rows"]) == (0, 2, 1)
     assert document["bad_rows"][0]["row"] == 1
-    assert document["bad_rows"][0]["reason"].startswith(f"date is {stated}")
+    assert document["bad_rows"][0]["reason"].startswith("date is '")
     pq.write_table(pa.table({"date": dates, "value": [1.0, 2.0]}), tmp_path / "e.parquet")
     equity = json.loads(score_here(tmp_path / "e.parquet", "--equity", "--json").out)
     assert equity["n_bad_rows"] == 1 or "error" in equity
@@ -255,17 +195,17 @@ def test_an_instant_that_nobody_can_hold_is_a_bad_row(
 @pytest.mark.parametrize(
     ("column", "cells", "said"),
     [
-        ("question", pa.array([b"q"]), "column question holds binary"),
-        ("question", pa.array([{"a": 1}]), "column question holds struct<"),
-        ("probability", pa.array([[0.5]]), "column probability holds list<"),
-        ("date", pa.array([5], pa.time64("us")), "column date holds time64"),
-        ("date", pa.array([5], pa.duration("s")), "column date holds duration"),
+        ("question", pa.array([b"q", b"r"]), "question is {'bytes': \"b'q'\"}; write a text"),
+        ("question", pa.array([{"a": 1}, {"a": 2}]), "question is {'a': 1}; write a text"),
+        ("probability", pa.array([[0.5], []]), "probability is [0.5]; write a number"),
+        ("date", pa.array([5, 6], pa.time64("us")), "date is {'time': '00:00:00.000005'}; write a date"),
+        ("date", pa.array([5, 6], pa.duration("s")), "date is {'timedelta': '0:00:05'}; write a date"),
     ],
 )
-def test_a_column_of_what_is_no_cell_is_one_sentence(
+def test_what_is_no_cell_is_a_bad_row(
     tmp_path: Path, score_here: Callable[..., Ended], column: str, cells: pa.Array, said: str
 ) -> None:
-    pq.write_table(table(1, **{column: cells}), tmp_path / "f.parquet")
+    pq.write_table(table(2, **{column: cells}), tmp_path / "f.parquet")
     one_sentence(score_here(tmp_path / "f.parquet"), said)
 
 
@@ -286,49 +226,35 @@ def test_a_parquet_file_that_is_damaged_is_one_sentence(
 
 
 def bad_csv() -> bytes:
-    return (HEADER + "x\n" * 2_000_000).encode()
-
-
-def repeated_csv() -> bytes:
-    return (HEADER + GOOD * 330_000).encode()
+    return (HEADER + "x\n" * 400_000).encode()
 
 
 def contradicted_csv() -> bytes:
-    return (HEADER + "".join(f"{n:x},q,1,{n % 2}\n" for n in range(330_000))).encode()
+    return (HEADER + "".join(f"{n:x},q,1,{n % 2}\n" for n in range(400_000))).encode()
 
 
-def bad_jsonl() -> bytes:
-    return b"{}\n" * 1_330_000
-
-
-@pytest.mark.parametrize("made", [bad_csv, repeated_csv, contradicted_csv, bad_jsonl])
-def test_four_megabytes_of_bad_rows_are_counted_and_the_first_thousand_listed(
+@pytest.mark.parametrize("made", [bad_csv, contradicted_csv])
+def test_as_many_bad_rows_as_there_can_be_are_counted_and_the_first_thousand_listed(
     tmp_path: Path, score: Callable[..., Ended], made: Callable[[], bytes]
 ) -> None:
-    file = tmp_path / ("f.jsonl" if made is bad_jsonl else "f.csv")
-    content = made()
-    file.write_bytes(content)
-    ended = score(file, "--json")
+    (tmp_path / "f.csv").write_bytes(made())
+    ended = score(tmp_path / "f.csv", "--json")
     document = json.loads(ended.out)
-    rows = content.count(b"\n") - (made is not bad_jsonl)
-    assert document["n_bad_rows"] == rows - (made is repeated_csv)
-    first = 3 if made is repeated_csv else 1 + (made is not bad_jsonl)
-    assert [row["line"] for row in document["bad_rows"]] == list(range(first, first + 1_000))
+    assert document["n_bad_rows"] == 400_000
+    assert [row["line"] for row in document["bad_rows"]] == list(range(2, 1_002))
     assert ended.resident_bytes < MOST_RESIDENT_BYTES // 2
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("f.csv", lambda: f"{HEADER}{GOOD}{'c' * 100_000_000},q,0.5,1\n", "line 3: the line is longer than 1,048,576"),
-        ("f.csv", lambda: f'{HEADER}{GOOD}ann,"{"c" * 900_000}",0.5,1\n', "line 3: field larger than field limit"),
-        ("f.jsonl", lambda: '{"forecaster": [' + "[]," * 30_000_000 + "[]]}", "line 1: the line is longer than"),
-        ("f.jsonl", lambda: "[" * 900_000, "is one JSON array"),
-        ("f.jsonl", lambda: '{"a": ' * 150_000, "line 1: this is no JSON object: it is nested too deeply"),
-        ("f.csv", lambda: f"{HEADER}{GOOD}ann,\0,0.5,1\n", "is no text"),
-        ("f.csv", lambda: "x" * 100_000_000, "line 1: the line is longer than"),
+        ("f.csv", lambda: f"{HEADER}{GOOD}{'c' * 100_000_000},q,0.5,1\n", "line 3: field larger than field limit"),
+        ("f.jsonl", lambda: '{"forecaster": [' + "[]," * 30_000_000 + "[]]}", "takes more memory to read than"),
+        ("f.json", lambda: "[" * 900_000, "is no JSON that can be read: it is nested too deeply"),
+        ("f.jsonl", lambda: '{"a": ' * 150_000, "is no JSON that can be read: it is nested too deeply"),
+        ("f.csv", lambda: "x" * 100_000_000, "line 1: field larger than field limit"),
     ],
-    ids=["cell", "field", "list", "brackets", "deep", "nul", "header"],
+    ids=["cell", "list", "brackets", "deep", "header"],
 )
 def test_a_text_that_is_one_endless_line_is_one_sentence(
     tmp_path: Path, score: Callable[..., Ended], name: str, content: Callable[[], str], said: str

@@ -6,19 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from predibot.jobs.score_files.table import TableFile
+from predibot.jobs.score_files.table_reader import TableFormat, open_table
 
 HEADER = "forecaster,question,probability,outcome"
 
 
+def table_of(content: bytes, kind: TableFormat) -> TableFile:
+    """Return a table of a file's bytes, read by this process."""
+    return TableFile(f"some.{kind}", open_table(io.BytesIO(content), kind))
+
+
 def csv_of(text: str) -> TableFile:
     """Return a CSV file that holds a text."""
-    return TableFile("some.csv", "csv", text.encode())
+    return table_of(text.encode(), "csv")
 
 
 def jsonl_of(*lines: str | Mapping[str, Any]) -> TableFile:
     """Return a file of JSON lines, each a text or what it is to say."""
     texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
-    return TableFile("some.jsonl", "jsonl", "\n".join(texts).encode())
+    return table_of("\n".join(texts).encode(), "jsonl")
 
 
 def parquet_of(columns: Mapping[str, Sequence[Any]]) -> TableFile:
@@ -28,4 +34,4 @@ def parquet_of(columns: Mapping[str, Sequence[Any]]) -> TableFile:
 
     file = io.BytesIO()
     pq.write_table(pa.table(dict(columns)), file)
-    return TableFile("some.parquet", "parquet", file.getvalue())
+    return table_of(file.getvalue(), "parquet")

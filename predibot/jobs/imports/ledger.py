@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +17,8 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.untrusted_text import FORMULA, has_too_many_values
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
-from predibot.jobs.score_files.table import unique_object
+from predibot.jobs.score_files.table import Columns, open_table_file
+from predibot.jobs.score_files.table_reader import unique_object
 from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
 from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
@@ -237,17 +239,19 @@ def _long_cells() -> Iterator[None]:
 
 
 def _parquet(path: Path) -> Iterator[Placed]:
-    from predibot.jobs.score_files.parquet_rows import ParquetTable  # heavy
-
-    table = ParquetTable(path.name, path, max_unpacked_bytes=MAX_UNPACKED_BYTES, remedy="Export it as jsonl")
-    known = export_columns(path.stem)
-    if foreign := next((name for name in table.names if name not in known), None):
-        raise UsageError(f"{path.name} has a column {foreign[:60]!r}, which no export has. Export it again")
-    number = 0
-    for batch in table.batches(table.names):
-        for cells in zip(*batch, strict=True):
-            number += 1
-            yield Placed(f"{path.name}, row {number}", dict(zip(table.names, cells, strict=True)))
+    with open_table_file(
+        str(path), "parquet", None, max_bytes=MAX_UNPACKED_BYTES, max_rows=sys.maxsize, remedy="Export it as jsonl"
+    ) as table:
+        names, known = tuple(table.opened.names), export_columns(path.stem)
+        if foreign := next((name for name in names if name not in known), None):
+            raise UsageError(f"{path.name} has a column {foreign[:60]!r}, which no export has. Export it again")
+        table.require(Columns(names))
+        # As they are: what is a missing word elsewhere is a text here.
+        for number, found in table.opened.rows(names, ()):
+            place = f"{path.name}, row {number}"
+            if isinstance(found, str):
+                raise RowRefused(place, found)
+            yield Placed(place, dict(zip(names, found, strict=True)))
 
 
 _READERS: Mapping[Format, Any] = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}

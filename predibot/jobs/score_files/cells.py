@@ -1,19 +1,25 @@
 """Cells: what one place of somebody's table holds, as a text, a number or an instant, or refused with a reason."""
 
-from datetime import UTC, date, datetime
-from decimal import Decimal
+import json
+import re
+from contextlib import suppress
+from datetime import datetime
 from math import nan
 from reprlib import Repr
 
 from predibot.domain.clock import parse_instant
+from predibot.jobs.score_files.table_reader import Cell
 
-Cell = object
-"""A text from CSV, anything that JSON or Parquet can hold, or None where there is nothing."""
+FLAGS = {"true": True, "yes": True, "t": True, "y": True, "false": False, "no": False, "f": False, "n": False}
+"""What programs write for true and false, in any letters, beside 1 and 0."""
 _SHOWN_CHARACTERS = 40
 _NESTED = Repr()
 """Writes a list or an object that came from JSON no deeper and no longer than a reader would look."""
 _LEAST_AMOUNT, _MOST_AMOUNT = 1e-50, 1e50
 """Beyond them nothing is money, and returns no longer fit into a number."""
+_UTC = re.compile(r"\s*(UTC|GMT)$", re.IGNORECASE)
+_OFFSET_APART = re.compile(r"\s+(?=[+-]\d\d(:?\d\d)?$)")
+_OTHER_OFFSET = re.compile(r":.*[+-](?!00(:?00)?$)")
 
 
 class CellRefused(ValueError):
@@ -21,10 +27,10 @@ class CellRefused(ValueError):
 
 
 def text_of(column: str, cell: Cell) -> str:
-    """Return a name: a text, or a whole number as text.
+    """Return a name: a text, a whole number as text, or a list of them as JSON writes it.
 
     Raises:
-        CellRefused: If it is neither.
+        CellRefused: If it is none of them.
 
     Examples:
         >>> text_of("question", 17)
@@ -34,6 +40,8 @@ def text_of(column: str, cell: Cell) -> str:
         return cell
     if isinstance(cell, int) and not isinstance(cell, bool):
         return str(cell)
+    if isinstance(cell, list) and cell and all(isinstance(each, str | int) for each in cell):
+        return json.dumps(cell, ensure_ascii=False)
     raise CellRefused(f"{column} is {shown(cell)}; write a text")
 
 
@@ -70,18 +78,18 @@ def amount_of(column: str, cell: Cell) -> float:
 
 
 def payout_of(column: str, cell: Cell) -> float:
-    """Return what YES paid: 1, 0, or a number between where a market was void; true and false are 1 and 0.
+    """Return what YES paid: 1, 0, or a number between where a market was void; `FLAGS` are 1 and 0.
 
     Raises:
         CellRefused: If it is anything else.
 
     Examples:
-        >>> payout_of("outcome", True), payout_of("outcome", "0")
-        (1.0, 0.0)
+        >>> payout_of("outcome", True), payout_of("outcome", "FALSE"), payout_of("outcome", "0")
+        (1.0, 0.0, 0.0)
     """
-    if isinstance(cell, bool):
-        return float(cell)
-    payout = _number(cell)
+    if isinstance(cell, str):
+        cell = FLAGS.get(cell.casefold(), cell)
+    payout = float(cell) if isinstance(cell, bool) else _number(cell)
     if not 0.0 <= payout <= 1.0:
         raise CellRefused(f"{column} is {shown(cell)}; write 1 or 0, a number between for void, or nothing for open")
     return payout
@@ -94,18 +102,15 @@ def instant_of(column: str, cell: Cell) -> datetime:
         CellRefused: If it is no instant.
 
     Examples:
-        >>> instant_of("date", "2026-03-01").isoformat()
-        '2026-03-01T00:00:00+00:00'
+        >>> instant_of("date", "2026-03-01 12:00:00 UTC").isoformat()
+        '2026-03-01T12:00:00+00:00'
     """
-    if isinstance(cell, datetime):
-        return cell.replace(tzinfo=UTC) if cell.tzinfo is None else cell.astimezone(UTC)
-    if isinstance(cell, date):
-        return datetime(cell.year, cell.month, cell.day, tzinfo=UTC)
     if isinstance(cell, str):
-        try:
-            return parse_instant(cell)
-        except ValueError:
-            pass
+        text = _OFFSET_APART.sub("", _UTC.sub("", cell))
+        # What names UTC and another offset too is refused.
+        if not (_UTC.search(cell) and _OTHER_OFFSET.search(text)):
+            with suppress(ValueError):
+                return parse_instant(text)
     raise CellRefused(f"{column} is {shown(cell)}; write a date like 2026-03-01, or 2026-03-01T12:00Z")
 
 
@@ -114,10 +119,10 @@ def shown(cell: Cell) -> str:
 
     Examples:
         >>> shown("70%"), shown(None)
-        ("'70%'", 'empty')
+        ("'70%'", 'missing')
     """
     if cell is None:
-        return "empty"
+        return "missing"
     # The text of a number with a million digits takes a while, and Python refuses it.
     if isinstance(cell, int) and cell.bit_length() > 256:
         return "a very large number"
@@ -134,7 +139,7 @@ def _number(cell: Cell) -> float:
         # `float` also takes 0_5, and the digits of every script.
         if "_" in cell or not cell.isascii():
             return nan
-    elif isinstance(cell, bool) or not isinstance(cell, (int, float, Decimal)):
+    elif isinstance(cell, bool) or not isinstance(cell, int | float):
         return nan
     try:
         return float(cell)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
-from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Held, TableFile
+from predibot.jobs.score_files.table import BadRow, BadRows, Columns, TableFile
 
 COLUMNS = Columns(required=("date", "value"))
 
@@ -58,7 +58,6 @@ def read_equity(file: TableFile) -> EquityFile:
     """
     points: list[Point] = []
     bad = BadRows()
-    held = Held(file)
     for row in file.rows(COLUMNS):
         if isinstance(row, BadRow):
             bad.add(row)
@@ -66,7 +65,6 @@ def read_equity(file: TableFile) -> EquityFile:
         try:
             at, value = row.cells
             points.append(Point(instant_of("date", at), row.number, amount_of("value", value)))
-            held.add_row()
         except CellRefused as error:
             bad.add(BadRow(row.number, str(error)))
     n_rows = len(points) + bad.count

@@ -1,5 +1,6 @@
 """Forecast files: what anybody's forecasters said, row by row, and the rows that cannot be counted."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from predibot.domain.spelling import did_you_mean
+from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
-from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Held, Row, TableFile
+from predibot.jobs.score_files.cells import CellRefused, instant_of, payout_of, share_of, shown, text_of
+from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Row, TableFile
+from predibot.jobs.score_files.table_reader import Cell
 from predibot.scoring.records.forecasts import Forecasts
 
 COLUMNS = Columns(
@@ -21,6 +23,13 @@ COLUMNS = Columns(
     optional=("market_probability", "cluster", "date", "category"),
 )
 NO_CATEGORY = "no category"
+_ALSO_CALLED = {
+    "forecaster": ("model", "bot", "user", "user_id", "agent", "name"),
+    "question": ("id", "question_id", "qid", "market_id", "market", "event", "title"),
+    "probability": ("forecast", "prediction", "prob", "p", "p_yes", "probability_yes", "predicted_probability", "pred"),
+    "outcome": ("resolution", "resolved_to", "y", "label", "target", "actual", "answer", "result"),
+}
+"""What others call the columns that must be there, for a proposal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class Layout:
         Raises:
             UsageError: If the file is not what it is taken for, or a column is missing.
         """
-        header = file.names()
+        header = file.opened.names
         missing = [theirs for theirs in self.named if theirs not in header]
         if missing:
             known = [one_line(name)[:40] for name in header[:40]]
@@ -64,12 +73,41 @@ class Layout:
     def _theirs(self, ours: str) -> str:
         return next((theirs for theirs, each in self.named.items() if each == ours), ours)
 
+    def _check(self, file: TableFile, wanted: Iterable[str]) -> None:
+        """Refuse a file without columns that it must have, and propose the option that names them if there is one."""
+        missing = [ours for ours in wanted if self._theirs(ours) not in file.opened.names]
+        if not missing:
+            return
+        named = {**self.named, **self._proposed(file, missing)}
+        # Of a lone forecaster the column of the probability is the name.
+        lone = {"forecaster"} if "probability" in named.values() and not self.wide else set()
+        if set(missing) <= {*named.values()} | lone:
+            columns = ",".join(f"{theirs}={ours}" for theirs, ours in named.items())
+            remedy = f"Say --columns {shlex.quote(columns)}"
+        else:
+            remedy = f"It has {file.seen_names()}. Say which of them it is with --columns NAME=COLUMN, or add it"
+        raise UsageError(f"{file.label} has no column {', '.join(missing)}. {remedy}")
+
+    def _proposed(self, file: TableFile, missing: Sequence[str]) -> Mapping[str, str]:
+        """Return what columns of a file could be, by their names there."""
+        taken = {*self.named, *COLUMNS.names}
+        free = {name.casefold(): name for name in file.opened.names if name not in taken and "," not in name}
+        found: dict[str, str] = {}
+        for ours in missing:
+            if known := next((each for each in (ours, *_ALSO_CALLED[ours]) if each in free), None):
+                found[free.pop(known)] = ours
+        for ours in missing:
+            if ours not in found.values() and (theirs := nearest(ours, free.values(), likeness=0.7)):
+                found[free.pop(theirs.casefold())] = ours
+        return found
+
     def _long_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
         # A file of one forecaster need not name it on each row: its column does.
         lone = self._theirs("probability") if self._theirs("forecaster") not in header else None
         lone = None if lone == "probability" else lone
-        required = [self._theirs(ours) for ours in COLUMNS.required if lone is None or ours != "forecaster"]
-        for row in file.rows(Columns(tuple(required), tuple(map(self._theirs, COLUMNS.optional)))):
+        required = [ours for ours in COLUMNS.required if lone is None or ours != "forecaster"]
+        self._check(file, required)
+        for row in file.rows(Columns(tuple(map(self._theirs, required)), tuple(map(self._theirs, COLUMNS.optional)))):
             yield row if isinstance(row, BadRow) or lone is None else Row(row.number, (lone, *row.cells))
 
     def _wide_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
@@ -80,6 +118,7 @@ class Layout:
         if not forecasters:
             raise UsageError(f"{file.label} has no column of a forecaster beside {', '.join(of_all)}. Add one")
         required = tuple(self._theirs(ours) for ours in ("question", "outcome"))
+        self._check(file, ("question", "outcome"))
         optional = tuple(name for name in of_all if name not in required)
         for row in file.rows(Columns(required, (*optional, *forecasters))):
             if isinstance(row, BadRow):
@@ -177,16 +216,14 @@ def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastF
     """
     said: list[Said] = []
     bad = BadRows()
-    held = Held(file)
-    known = _Known(held)
+    known = _Known()
     last: BadRow | None = None
-    for row in file.rows(COLUMNS) if layout is None else layout.rows(file):
+    for row in (layout or Layout()).rows(file):
         if isinstance(row, BadRow):
             bad.add(row)
             continue
         try:
             said.append(_said(row, known))
-            held.add_row()
         except CellRefused as error:
             wrong = BadRow(row.number, str(error))
             # What is wrong for every forecaster of a line is said once.
@@ -210,15 +247,12 @@ def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastF
 class _Known:
     """What rows said before: names and dates come again and again, and are kept once."""
 
-    held: Held
     names: dict[str, str] = field(default_factory=dict)
     instants: dict[str, datetime] = field(default_factory=dict)
 
     def name(self, column: str, cell: Cell) -> str:
         """Return a cell as the one copy of its text."""
         name = text_of(column, cell)
-        if name not in self.names:
-            self.held.add_text(name)
         return self.names.setdefault(name, name)
 
     def optional_name(self, column: str, cell: Cell) -> str | None:
@@ -230,7 +264,6 @@ class _Known:
         if not isinstance(cell, str):
             return None if cell is None else instant_of("date", cell)
         if cell not in self.instants:
-            self.held.add_text(cell)
             self.instants[cell] = instant_of("date", cell)
         return self.instants[cell]
 

@@ -1,40 +1,46 @@
-"""Table files: CSV, JSONL or Parquet of anybody's making, as rows that know where in the file they are."""
+"""Table files: CSV, JSON or Parquet of anybody's making, as rows that know where in the file they are."""
 
-import codecs
-import csv
 import json
-import re
-import sys
+import time
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import BytesIO, TextIOWrapper
+from math import isnan
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TextIO, TypeVar
+from tempfile import NamedTemporaryFile
+from typing import BinaryIO, NamedTuple, Protocol, TextIO, TypeVar, cast, get_args
 
 from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, shown
+from predibot.jobs.score_files.cells import shown
+from predibot.jobs.score_files.table_child import MESSAGE_BYTES, Question
+from predibot.jobs.score_files.table_reader import Cell, Found, Opened, TableFormat, TableUnreadable
+from predibot.research.pages.deadline import Deadline
+from predibot.research.pages.errors import PageUnavailable, PageUnreadable
+from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
-TableFormat = Literal["csv", "jsonl", "parquet"]
-TABLE_FORMATS: tuple[TableFormat, ...] = ("csv", "jsonl", "parquet")
+TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 STANDARD_INPUT = "-"
 MAX_BYTES = 256 * 2**20
-MAX_LINE_CHARACTERS = 2**20
+MAX_ROWS = 400_000
+"""Good or bad: what is made of a good one takes 600 bytes beside its texts, and scoring as much again."""
 LISTED_BAD_ROWS = 1_000
-MAX_HELD_BYTES = 256 * 2**20
-"""Of a file and what is made of it, as `Held` counts; scoring takes up to as much again."""
-HELD_ROW_BYTES = 600
-"""What a row that is kept costs beside its texts."""
-_PIECE_BYTES = 2**20
-_ENDINGS: tuple[tuple[str, TableFormat], ...] = (
-    (".csv", "csv"),
-    (".jsonl", "jsonl"),
-    (".ndjson", "jsonl"),
-    (".parquet", "parquet"),
-)
+MISSING = frozenset(("", "nan", "na", "n/a", "<na>", "nat", "null", "none"))
+"""What programs write where they have nothing, in any letters: R, pandas, polars, Python, SQL and JSON."""
+_MIB = 2**20
+_LIMITS = ParserLimits(resident_bytes=480 * _MIB, data_bytes=384 * _MIB)
+_SECONDS = 600.0
+_ENDINGS: dict[str, TableFormat] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
 _PARQUET_MARK = b"PAR1"
-_NO_SPACE = re.compile(rb"\S")
+_UTF8_MARK = b"\xef\xbb\xbf"
 
 
 class Row(NamedTuple):
@@ -48,7 +54,7 @@ class BadRow(NamedTuple):
     """A row that cannot be used."""
 
     number: int
-    """Where it is: the line of the file, or the row of a Parquet file, counted from 1."""
+    """Where it is, as `Opened.place` says."""
     reason: str
     """What is wrong, what was seen, and what to write."""
 
@@ -65,7 +71,7 @@ _T = TypeVar("_T", bound=_Numbered)
 
 @dataclass(slots=True)
 class BadRows:
-    """How many rows are bad, and the first thousand of them: a small file can have millions."""
+    """How many rows are bad, and the first thousand of them."""
 
     count: int = 0
     _first: list[BadRow] = field(default_factory=list)
@@ -107,303 +113,210 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file's bytes, what messages call it, and what it is."""
+    """A table, and what messages call it."""
 
     label: str
-    format: TableFormat
-    content: bytes
+    opened: Opened
+    max_rows: int = MAX_ROWS
+    remedy: str = "Score it in parts"
+    """What to do with one that is too much."""
 
     @property
     def place(self) -> str:
-        """Return what a row's number counts: `line`, or `row` of a Parquet file."""
-        return "row" if self.format == "parquet" else "line"
+        """Return what a row's number counts."""
+        return self.opened.place
 
     def rows(self, columns: Columns) -> Iterator[Row | BadRow]:
-        """Yield every row, or why it is none; an empty cell, and one of a column that is not there, is None.
+        """Yield every row, or why it is none; a cell that is missing, and one of a column that is not there, is None.
 
         Spaces around a text do not count. Blank lines are no rows.
 
         Raises:
-            UsageError: If the file is not what it is taken for, or a column is missing.
+            UsageError: If the file is not what it is taken for, is too much, or a column is missing.
         """
-        readers = {"csv": _csv_rows, "jsonl": _jsonl_rows, "parquet": _parquet_rows}
-        return readers[self.format](self, columns)
-
-    def names(self) -> tuple[str, ...]:
-        """Return the names of its columns; of JSONL, those of the first object.
-
-        Raises:
-            UsageError: If the file is not what it is taken for.
-        """
-        if self.format == "parquet":
-            from predibot.jobs.score_files.parquet_rows import ParquetTable  # heavy
-
-            return tuple(ParquetTable(self.label, self.content).names)
+        self.require(columns)
         try:
-            if self.format == "csv":
-                return tuple(name.strip() for name in next(filter(any, csv.reader(self.lines("")))))
-            found = json.loads(next(line for line in self.lines("\n") if line.strip()))
-        except (StopIteration, ValueError, csv.Error, RecursionError):
-            raise UsageError(f"{self.label}: its first row cannot be read, which names the columns. Fix it") from None
-        return tuple(found) if isinstance(found, dict) else ()
+            for n_before, (number, found) in enumerate(self.opened.rows(columns.required, columns.optional)):
+                if n_before == self.max_rows:
+                    raise UsageError(f"{self.label} has more than {self.max_rows:,} rows. {self.remedy}")
+                if isinstance(found, str):
+                    yield BadRow(number, found)
+                else:
+                    yield Row(number, tuple(map(_cell, found)))
+        except TableUnreadable as error:
+            raise UsageError(f"{self.label}{error}") from None
 
-    def lines(self, newline: Literal["", "\n"]) -> "_Lines":
-        """Return the lines of the content; with `newline` empty any line break ends one.
-
-        Raises:
-            UsageError: If it is no UTF-8, with or without a byte-order mark, or no text.
-        """
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        view = memoryview(self.content)
-        for start in range(0, len(view) + 1, _PIECE_BYTES):
-            pending = len(decoder.getstate()[0])
-            try:
-                decoder.decode(view[start : start + _PIECE_BYTES], final=start + _PIECE_BYTES > len(view))
-            except UnicodeDecodeError as error:
-                line = self.content.count(b"\n", 0, start - pending + error.start) + 1
-                raise UsageError(f"{self.label}, line {line}: this is not UTF-8. Save the file as UTF-8") from None
-        if b"\0" in self.content:
-            raise UsageError(f"{self.label} is no text. Give CSV, JSON lines or Parquet, and say which with --format")
-        return _Lines(TextIOWrapper(BytesIO(self.content), "utf-8-sig", newline=newline))
-
-
-@dataclass(slots=True)
-class Held:
-    """How much is held of a file that is being read; of one that is small there may be millions of rows."""
-
-    file: TableFile
-    n_bytes: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Count the file itself."""
-        self.n_bytes = len(self.file.content)
-
-    def add_row(self) -> None:
-        """Count a row that is kept.
+    def require(self, columns: Columns) -> None:
+        """Refuse a table without a column that must be there, or with one twice.
 
         Raises:
-            UsageError: If there are too many.
+            UsageError: If it is such a table.
         """
-        self._add(HELD_ROW_BYTES)
+        names = self.opened.names
+        for name in columns.names:
+            if (count := list(names).count(name)) > 1:
+                raise UsageError(f"{self.label} has {count} columns {name!r}. Keep one")
+        if missing := [name for name in columns.required if name not in names]:
+            found = nearest(missing[0], names)
+            seen = f"{shown(found)}; rename that, or add it" if found else f"{self.seen_names()}; rename, or add"
+            raise UsageError(f"{self.label} has no column {', '.join(missing)}. It has {seen}")
 
-    def add_text(self, text: str) -> None:
-        """Count a text that is kept.
-
-        Raises:
-            UsageError: If it is too much.
-        """
-        self._add(sys.getsizeof(text))
-
-    def _add(self, n_bytes: int) -> None:
-        self.n_bytes += n_bytes
-        if self.n_bytes > MAX_HELD_BYTES:
-            raise UsageError(
-                f"{self.file.label} takes more than {MAX_HELD_BYTES // 2**20} MiB to read, {HELD_ROW_BYTES} bytes "
-                "a row included. Score it in parts"
-            )
+    def seen_names(self) -> str:
+        """Return the names of its columns as a message shows them."""
+        return ", ".join(shown(name) for name in self.opened.names[:12]) or "none"
 
 
-class _Lines:
-    """Lines that are read one after the other; one that is too long is passed over and told."""
-
-    def __init__(self, stream: TextIOWrapper) -> None:
-        self._stream = stream
-        self.number = 0
-        """How many were read."""
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        """Return the next line with its end.
-
-        Raises:
-            LineTooLong: If no row is as long as this; the next call goes on behind it.
-        """
-        line = piece = self._stream.readline(MAX_LINE_CHARACTERS)
-        if not line:
-            raise StopIteration
-        self.number += 1
-        while len(piece) == MAX_LINE_CHARACTERS and not piece.endswith(("\n", "\r")):
-            piece = self._stream.readline(MAX_LINE_CHARACTERS)
-        if piece is not line:
-            raise LineTooLong(f"the line is longer than {MAX_LINE_CHARACTERS:,} characters")
-        return line
+def _cell(cell: Cell) -> Cell:
+    """Return a cell without spaces around it, None where it says that there is nothing."""
+    if isinstance(cell, str):
+        cell = cell.strip()
+        return None if cell.casefold() in MISSING else cell
+    return None if isinstance(cell, float) and isnan(cell) else cell
 
 
-class LineTooLong(csv.Error):
-    """A line that is no row; as one of csv's errors, it ends the reading of a row there."""
-
-
-def read_table_file(argument: str, wanted: TableFormat | None, standard_input: TextIO | None) -> TableFile:
-    """Return the file somebody named.
+@contextmanager
+def open_table_file(
+    argument: str,
+    wanted: TableFormat | None,
+    standard_input: TextIO | None,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_rows: int = MAX_ROWS,
+    remedy: str = "Score it in parts",
+) -> Iterator[TableFile]:
+    """Open the file somebody named, in a child process that reads it and may take 256 MiB.
 
     Args:
         argument: A path, or `-` for standard input.
-        wanted: Its format; None takes the ending's, else what the first bytes look like.
+        wanted: Its format; None takes what its ending or its first bytes say.
         standard_input: What `-` stands for; None where the program was started without.
+        max_bytes: Of the file, and of what its rows come to.
+        max_rows: Of all, bad ones too.
+        remedy: What to do with one that is too much.
 
     Raises:
-        UsageError: If there is none, it cannot be read, it is empty, or it is too large.
+        UsageError: If there is none, it cannot be read, is not what it is taken for, or is too large.
     """
     label = "standard input" if argument == STANDARD_INPUT else argument
-    try:
-        content = _bytes_of(argument, standard_input)
-    except FileNotFoundError:
-        raise UsageError(f"no file {argument!r}. Name a CSV, JSONL or Parquet file, or - for standard input") from None
-    except IsADirectoryError:
-        raise UsageError(f"{argument!r} is a folder. Name a file in it") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSONL or Parquet file") from None
-    if len(content) > MAX_BYTES:
-        raise UsageError(f"{label} is larger than {MAX_BYTES // 2**20} MiB. Score it in parts")
-    if not _first_character(content):
-        raise UsageError(f"{label} is empty. Give a header and one row a line")
-    return TableFile(label, wanted or _format_of(argument, content), content)
+    with NamedTemporaryFile("w+b") as copy:
+        try:
+            path, beginning = _path_of(argument, standard_input, cast(BinaryIO, copy), max_bytes)
+        except FileNotFoundError:
+            raise UsageError(
+                f"no file {argument!r}. Name a CSV, JSON or Parquet file, or - for standard input"
+            ) from None
+        except IsADirectoryError:
+            raise UsageError(f"{argument!r} is a folder. Name a file in it") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
+        if path.stat().st_size > max_bytes:
+            raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
+        kind = wanted or _format_of(argument, beginning)
+        try:
+            with _Reading(kind, max_bytes, remedy) as reading:
+                yield TableFile(label, reading.opened(path, kind), max_rows, remedy)
+        except TableUnreadable as error:
+            raise UsageError(f"{label}{error}") from None
 
 
-def _bytes_of(argument: str, standard_input: TextIO | None) -> bytes:
-    # One byte more than is allowed shows that there are more.
+def _path_of(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> tuple[Path, bytes]:
+    """Return where a file can be read by another process, and its first bytes; what is no file on disk is copied."""
     if argument == STANDARD_INPUT:
         if standard_input is None:
             raise ValueError("there is none")
-        return standard_input.buffer.read(MAX_BYTES + 1)
+        return _copied(standard_input.buffer, copy, most)
     with Path(argument).open("rb") as file:
-        return file.read(MAX_BYTES + 1)
+        if not Path(argument).is_file():
+            return _copied(file, copy, most)
+        return Path(argument).absolute(), file.read(_MIB)
 
 
-def _format_of(argument: str, content: bytes) -> TableFormat:
-    if content.startswith(_PARQUET_MARK):
+def _copied(file: BinaryIO, copy: BinaryIO, most: int) -> tuple[Path, bytes]:
+    left = most + 1
+    # One byte more than is allowed shows that there are more.
+    while left > 0 and (piece := file.read(min(left, _MIB))):
+        left -= copy.write(piece)
+    copy.flush()
+    copy.seek(0)
+    return Path(copy.name), copy.read(_MIB)
+
+
+def _format_of(argument: str, beginning: bytes) -> TableFormat:
+    if beginning.startswith(_PARQUET_MARK):
         return "parquet"
-    by_ending = next((found for ending, found in _ENDINGS if argument.lower().endswith(ending)), None)
-    if by_ending is not None:
-        return by_ending
-    return "jsonl" if _first_character(content) in (b"{", b"[") else "csv"
+    if found := _ENDINGS.get(Path(argument.lower()).suffix):
+        return found
+    return "json" if beginning.removeprefix(_UTF8_MARK).lstrip()[:1] in (b"{", b"[") else "csv"
 
 
-def _first_character(content: bytes) -> bytes:
-    """Return the first byte that is no space, without a copy of what may fill half the memory there is for it."""
-    found = _NO_SPACE.search(content, len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0)
-    return b"" if found is None else found[0]
+class _Reading:
+    """A child process that reads one file."""
 
-
-def _csv_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
-    lines = file.lines("")
-    reader = csv.reader(lines, strict=True)
-    header: list[str] | None = None
-    places: list[int] = []
-    while True:
-        # A cell may hold line breaks, and then a row is where it begins.
-        number = lines.number + 1
+    def __init__(self, kind: TableFormat, max_bytes: int, remedy: str) -> None:
+        self._max_bytes = max_bytes
+        self._remedy = remedy
+        serve = "serve_parquet" if kind == "parquet" else "serve"
+        self._deadline = Deadline.after(_SECONDS, time.monotonic)
         try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            if header is None:
-                raise UsageError(f"{file.label}, line {number}: {error}. Fix the header") from None
-            yield BadRow(number, f"{_csv_mistake(error)}; lines {number} to {lines.number} were passed over")
-            continue
-        if not cells or (len(cells) == 1 and not cells[0].strip()):
-            continue
-        if header is None:
-            header = [name.strip() for name in cells]
-            places = [len(header) if place is None else place for place in _places(file, header, columns)]
-        elif len(cells) != len(header):
-            yield BadRow(number, f"it has {len(cells)} cells, the header {len(header)}; put quotes around commas")
-        else:
-            # What a column that is not there has in every row.
-            cells.append("")
-            yield Row(number, tuple([cells[place].strip() or None for place in places]))
+            self._process = ParserProcess(_LIMITS, ("predibot.jobs.score_files.table_child", serve))
+        except PageUnavailable as error:
+            raise TableUnreadable(f" cannot be read: {error}") from None
 
+    def __enter__(self) -> "_Reading":
+        return self
 
-def _csv_mistake(error: csv.Error) -> str:
-    return "a quotation mark is never closed" if "end of data" in str(error) else str(error)
+    def __exit__(self, *_: object) -> None:
+        self._process.end()
 
+    def opened(self, path: Path, kind: TableFormat) -> Opened:
+        """Return what the file says of itself."""
+        self._ask(str(path), kind)
+        names, place, beside, rows_name = json.loads(self._answer())
+        return Opened(names, place, self._rows, beside, rows_name)
 
-def _places(file: TableFile, header: Sequence[str], columns: Columns) -> list[int | None]:
-    """Return where in the header each column is, None for an optional one that is not there."""
-    for name in columns.names:
-        if header.count(name) > 1:
-            raise UsageError(f"{file.label} has {header.count(name)} columns {name!r}. Keep one")
-    missing = [name for name in columns.required if name not in header]
-    if missing:
-        raise UsageError(f"{file.label} has no column {', '.join(missing)}. {_hint(header, missing)}")
-    return [header.index(name) if name in header else None for name in columns.names]
+    def _rows(self, required: Sequence[str], optional: Sequence[str]) -> Iterator[Found]:
+        self._ask(json.dumps([required, optional]))
+        n_bytes = 0
+        while message := self._answer():
+            n_bytes += len(message)
+            if n_bytes > self._max_bytes:
+                raise TableUnreadable(f" unpacks to more than {self._max_bytes // _MIB} MiB. {self._remedy}")
+            yield from json.loads(message)
 
+    def _ask(self, *said: str) -> None:
+        with self._translated():
+            self._process.await_ready(self._deadline)
+            self._process.ask(Question(self._deadline.left_seconds(), said).fields(), self._deadline)
 
-def _hint(header: Sequence[str], missing: Sequence[str]) -> str:
-    if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
-        return "Separate columns with commas"
-    found = nearest(missing[0], header)
-    seen = ", ".join(shown(name) for name in header[:12])
-    return f"It has {shown(found)}; rename that, or add it" if found else f"It has {seen}; rename, or add"
+    def _answer(self) -> str:
+        """Return what the next answer says, nothing at the end.
 
+        Raises:
+            TableUnreadable: If it says that the file cannot be read, or there is none.
+        """
+        with self._translated():
+            kind, *said = self._process.fields(self._deadline, max_bytes=self._max_bytes + 2 * MESSAGE_BYTES)
+        if kind == b"unreadable":
+            why = said[0].decode()
+            raise TableUnreadable(self._too_much() if why == "TOO_MUCH_MEMORY" else why)
+        return said[0].decode(errors="surrogatepass") if said else ""
 
-def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
-    # Other line breaks, such as U+2028, may stand in a text.
-    lines = file.lines("\n")
-    # Made once: `loads` would make one a line.
-    decode = json.JSONDecoder(object_pairs_hook=unique_object).decode
-    while True:
+    def _too_much(self) -> str:
+        return f" takes more memory to read than the {_LIMITS.data_bytes // _MIB} MiB there are. {self._remedy}"
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Say in a sentence why the child has no answer."""
         try:
-            line = next(lines, None)
-        except LineTooLong as error:
-            yield BadRow(lines.number, f"{error}; write one JSON object a line")
-            continue
-        if line is None:
-            return
-        number = lines.number
-        if number == 1 and line.lstrip().startswith("["):
-            raise UsageError(f"{file.label} is one JSON array. Write one object a line")
-        if not line.strip():
-            continue
-        try:
-            found = decode(line)
-        except RecursionError:
-            # What Python calls it differs from version to version.
-            yield BadRow(number, "this is no JSON object: it is nested too deeply; write one a line")
-            continue
-        except ValueError as error:
-            # Python's own words on such a number are about a setting of Python.
-            why = "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
-            yield BadRow(number, f"this is no JSON object: {why}; write one a line")
-            continue
-        if not isinstance(found, dict):
-            yield BadRow(number, f"this is {shown(found)}, no JSON object; write one a line")
-        elif missing := [name for name in columns.required if name not in found]:
-            yield BadRow(number, f"it has no {', no '.join(missing)}; null stands for what is not known")
-        else:
-            yield Row(number, tuple(_stripped(found.get(name)) for name in columns.names))
-
-
-def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of JSON that has these pairs.
-
-    Raises:
-        ValueError: If a name is in it twice.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("it says something twice")
-    return found
-
-
-def _stripped(cell: Cell) -> Cell:
-    return cell.strip() or None if isinstance(cell, str) else cell
-
-
-def _parquet_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
-    from predibot.jobs.score_files.parquet_rows import ParquetTable  # heavy
-
-    table = ParquetTable(file.label, file.content)
-    places = _places(file, table.names, columns)
-    wanted = [name for name, place in zip(columns.names, places, strict=True) if place is not None]
-    number = 0
-    for batch in table.batches(wanted):
-        found = dict(zip(wanted, batch, strict=True))
-        empty = [None] * len(batch[0])
-        for cells in zip(*(found.get(name, empty) for name in columns.names), strict=True):
-            number += 1
-            yield Row(number, tuple([_stripped(cell) for cell in cells]))
+            yield
+        except TimeoutError:
+            raise TableUnreadable(f" takes more than {_SECONDS:g} s to read. {self._remedy}") from None
+        except (ParserDied, EOFError, OSError, ValueError):
+            raise TableUnreadable(
+                f" is broken, or takes too much memory to read. {self._remedy}, or write it again"
+            ) from None
+        except PageUnreadable:
+            raise TableUnreadable(self._too_much()) from None
+        except PageUnavailable as error:
+            raise TableUnreadable(f" cannot be read: {error}") from None

@@ -1,4 +1,4 @@
-"""The child process that parses pages: it answers one question after the other, and is held to limits."""
+"""The child process that parses pages, or tables: it answers one question after the other, and is held to limits."""
 
 import fcntl
 import math
@@ -7,9 +7,10 @@ import resource
 import select
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import Protocol, TypeVar
 
 from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.parse import parsed
@@ -29,16 +30,45 @@ _NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT
 """No files are written and no processes started; a few files are read, by imports inside of libraries."""
 
 
+class Question(Protocol):
+    """What such a process is asked."""
+
+    @property
+    def seconds(self) -> float:
+        """Return how long an answer may take."""
+        ...
+
+
+_Q = TypeVar("_Q", bound=Question)
+
+
 def serve(data_bytes: int) -> None:
-    """Answer what comes on standard input, until that is closed.
+    """Answer what pages say.
 
     Args:
         data_bytes: Of memory, everything but libraries.
     """
+    answer_questions(data_bytes, _LIBRARIES, Source.of, lambda source: iter([_answer(source)]))
+
+
+def answer_questions(
+    data_bytes: int,
+    libraries: Sequence[str],
+    question_of: Callable[[Sequence[bytes]], _Q],
+    answers_to: Callable[[_Q], Iterable[Sequence[bytes]]],
+) -> None:
+    """Answer what comes on standard input, until that is closed.
+
+    Args:
+        data_bytes: Of memory, everything but libraries.
+        libraries: What answers need, imported before a limit can break them.
+        question_of: Makes a question of its fields.
+        answers_to: Makes one or more answers, as fields.
+    """
     # Whatever prints shall not do so into an answer.
     questions, answers = os.dup(0), os.dup(1)
     # 0.4 s, while the page is still being fetched, and before a limit can break them.
-    for library in _LIBRARIES:
+    for library in libraries:
         import_module(library)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -48,13 +78,20 @@ def serve(data_bytes: int) -> None:
     for name, most in {"RLIMIT_DATA": data_bytes, "RLIMIT_AS": data_bytes + _SHARED_BYTES, **_NO_MORE_THAN}.items():
         _limit(name, most)
     _write(answers, (READY,))
-    while (source := _next(questions)) is not None:
+    while (fields := _next(questions)) is not None:
+        question = question_of(fields)
         used = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = math.ceil(used.ru_utime + used.ru_stime) + max(0, math.ceil(source.seconds)) + 1
+        seconds = math.ceil(used.ru_utime + used.ru_stime) + max(0, math.ceil(question.seconds)) + 1
         _limit("RLIMIT_CPU", seconds, for_good=False)
+        last: Sequence[bytes] | None = None
         with _ended_with_the_parent(questions):
-            answer = _answer(source)
-        _write(answers, answer)
+            for answer in answers_to(question):
+                if last is not None:
+                    _write(answers, last)
+                last = answer
+        # After the last one the next question may come, which is no end of the parent.
+        if last is not None:
+            _write(answers, last)
 
 
 def _answer(source: Source) -> Sequence[bytes]:
@@ -99,8 +136,8 @@ def _ended_with_the_parent(questions: int) -> Iterator[None]:
         fcntl.fcntl(questions, fcntl.F_SETFL, quiet)
 
 
-def _next(questions: int) -> Source | None:
-    """Return the next page, or None if there is no parent any more."""
+def _next(questions: int) -> tuple[bytes, ...] | None:
+    """Return the next question, or None if there is no parent any more."""
 
     def read(count: int) -> bytes:
         parts = []
@@ -113,7 +150,7 @@ def _next(questions: int) -> Source | None:
         return b"".join(parts)
 
     try:
-        return Source.of(read_fields(read, max_bytes=MAX_QUESTION_BYTES))
+        return read_fields(read, max_bytes=MAX_QUESTION_BYTES)
     except EOFError:
         return None
 

@@ -4,6 +4,7 @@ import os
 import select
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -23,9 +24,10 @@ from predibot.research.pages.parser_messages import (
 )
 
 _PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from predibot.research.pages.parser_child import serve; serve(int(sys.argv[1]))"
+    "import sys; from importlib import import_module; sys.path[:] = sys.argv[4:]; "
+    "getattr(import_module(sys.argv[1]), sys.argv[2])(int(sys.argv[3]))"
 )
+_PAGES = ("predibot.research.pages.parser_child", "serve")
 _OUR_FOLDER = str(Path(__file__).parents[3])
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """Some Pythons do not start without; nothing else of the environment is any parser's business, keys least of all."""
@@ -63,8 +65,12 @@ class ParserDied(PageUnreadable):
 class ParserProcess:
     """One child process; for one thread at a time, except for `kill`."""
 
-    def __init__(self, limits: ParserLimits) -> None:
+    def __init__(self, limits: ParserLimits, serves: tuple[str, str] = _PAGES) -> None:
         """Start it; some tenths of a second go by before it can do anything.
+
+        Args:
+            limits: What it may use.
+            serves: A module and its function, which calls `answer_questions` of `parser_child`.
 
         Raises:
             PageUnavailable: If the system starts no more processes.
@@ -79,7 +85,7 @@ class ParserProcess:
             # No setting of ours, and nobody could hand it in who does not read it here.
             variables = os.environ  # noqa: TID251
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, str(limits.data_bytes), *path],
+                [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, *serves, str(limits.data_bytes), *path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -117,14 +123,13 @@ class ParserProcess:
             ParserDied: If it breaks the parser.
             PageUnavailable: If the parser does not start.
         """
-        self._await_ready(deadline)
+        self.await_ready(deadline)
         self._pages += 1
         question = replace(source, seconds=deadline.at - deadline.monotonic())
         ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
         try:
-            for piece in packed(question.fields()):
-                self._write(piece, ends)
-            answer = answer_of(self._fields(ends))
+            self.ask(question.fields(), ends)
+            answer = answer_of(self.fields(ends))
         except TimeoutError as error:
             raise PageUnreadable(
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
@@ -153,11 +158,16 @@ class ParserProcess:
         for name in ("stdin", "stdout", "stderr"):
             self._pipe(name).close()
 
-    def _await_ready(self, deadline: Deadline) -> None:
+    def await_ready(self, deadline: Deadline) -> None:
+        """Wait until it can be asked.
+
+        Raises:
+            PageUnavailable: If it does not start.
+        """
         if self._is_ready:
             return
         try:
-            self._is_ready = self._fields(deadline) == (READY,)
+            self._is_ready = self.fields(deadline) == (READY,)
         except TimeoutError as error:
             raise PageUnavailable(f"no parser was ready within {deadline.seconds:g} s; try again later") from error
         except (EOFError, ValueError):
@@ -177,8 +187,27 @@ class ParserProcess:
             why = next((line for line in reversed(said) if line.strip()), "it says nothing")
             raise PageUnavailable(f"no parser starts here ({why[:_SAID_CHARACTERS]}); install predibot anew")
 
-    def _fields(self, ends: Deadline) -> tuple[bytes, ...]:
-        return read_fields(lambda count: self._read(count, ends), max_bytes=MAX_ANSWER_BYTES)
+    def ask(self, fields: Sequence[bytes], ends: Deadline) -> None:
+        """Write a question to it.
+
+        Raises:
+            TimeoutError: If it does not take it in time.
+            OSError: If it is gone.
+            PageUnreadable: If it takes too much memory.
+        """
+        for piece in packed(fields):
+            self._write(piece, ends)
+
+    def fields(self, ends: Deadline, max_bytes: int = MAX_ANSWER_BYTES) -> tuple[bytes, ...]:
+        """Return the next answer.
+
+        Raises:
+            EOFError: If it ended without one.
+            ValueError: If there are more, or more bytes, than there can be.
+            TimeoutError: If it says nothing in time.
+            PageUnreadable: If it takes too much memory.
+        """
+        return read_fields(lambda count: self._read(count, ends), max_bytes=max_bytes)
 
     def _read(self, count: int, ends: Deadline) -> bytes:
         pipe = self._pipe("stdout").fileno()

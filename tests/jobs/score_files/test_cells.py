@@ -1,7 +1,6 @@
 """Cells: what one place of somebody's table holds."""
 
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import UTC, datetime
 
 import pytest
 
@@ -17,7 +16,7 @@ from predibot.jobs.score_files.cells import (
 )
 
 
-@pytest.mark.parametrize("cell", ["0.25", ".25", "25e-2", "+0.25", 0.25, Decimal("0.25")])
+@pytest.mark.parametrize("cell", ["0.25", ".25", "25e-2", "+0.25", 0.25])
 def test_a_share_is_read_from_text_and_number(cell: Cell) -> None:
     assert share_of("probability", cell) == 0.25
 
@@ -31,9 +30,11 @@ def test_what_is_no_share_is_refused_with_what_was_seen(cell: Cell) -> None:
     assert shown(cell) in str(refused.value)
 
 
-def test_an_outcome_may_be_true_or_false_in_json_but_no_word() -> None:
+def test_an_outcome_is_a_number_or_a_word_for_true_or_false_in_any_letters() -> None:
     assert [payout_of("outcome", cell) for cell in (True, False, "1.0", 0, "0.5")] == [1.0, 0.0, 1.0, 0.0, 0.5]
-    for word in ("yes", "True", "YES", "2"):
+    for true, false in (("True", "False"), ("TRUE", "FALSE"), ("yes", "no"), ("YES", "NO"), ("t", "f"), ("y", "N")):
+        assert (payout_of("outcome", true), payout_of("outcome", false)) == (1.0, 0.0)
+    for word in ("won", "maybe", "ja", "on", "2", "YES!", ""):
         with pytest.raises(CellRefused, match=f"outcome is '{word}'"):
             payout_of("outcome", word)
 
@@ -45,24 +46,45 @@ def test_an_amount_is_zero_or_what_somebody_could_have() -> None:
             amount_of("value", cell)
 
 
-def test_a_date_is_its_midnight_in_utc_and_an_offset_is_taken_in() -> None:
-    first, noon = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert [instant_of("date", cell) for cell in ("2026-03-01", date(2026, 3, 1), first)] == [first] * 3
-    naive = noon.replace(tzinfo=None)
-    assert [instant_of("date", cell) for cell in ("2026-03-01T13:00+01:00", naive)] == [noon] * 2
-    for cell in ("soon", "03/01/2026", 20260301.0, None):
+# As Python's, pandas', R's, PostgreSQL's, Go's and polars' writers have them.
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "2026-03-01T13:00+01:00",
+        "2026-03-01 12:00:00 UTC",
+        "2026-03-01 12:00:00 gmt",
+        "2026-03-01 12:00:00+00:00",
+        "2026-03-01 12:00:00+00",
+        "2026-03-01T12:00:00Z",
+        "2026-03-01T12:00:00.000Z",
+        "2026-03-01 12:00:00.000000000",
+        "2026-03-01 12:00:00 +0000 UTC",
+        "2026-03-01 07:00:00 -0500",
+        "2026-03-01T12:00:00.000000+0000",
+        "2026-03-01 12:00",
+    ],
+)
+def test_an_instant_is_read_as_other_programs_write_it(cell: str) -> None:
+    assert instant_of("date", cell) == datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def test_a_date_is_its_midnight_in_utc_and_what_could_be_two_instants_is_refused() -> None:
+    assert [instant_of("date", cell) for cell in ("2026-03-01", "2026-03-01 UTC")] == [
+        datetime(2026, 3, 1, tzinfo=UTC)
+    ] * 2
+    for cell in ("soon", "03/01/2026", "2026-03-01 12:00 +01:00 UTC", "2026-03-01 12:00 CET", 1772366400, None):
         with pytest.raises(CellRefused, match="write a date like 2026-03-01"):
             instant_of("date", cell)
 
 
-def test_a_name_is_a_text_or_a_whole_number() -> None:
-    assert [text_of("question", cell) for cell in ("q", 17)] == ["q", "17"]
-    for cell in (None, 1.5, True, ["q"]):
+def test_a_name_is_a_text_a_whole_number_or_a_list_of_them() -> None:
+    assert [text_of("question", cell) for cell in ("00123", 17, ["a", "007"])] == ["00123", "17", '["a", "007"]']
+    for cell in (None, 1.5, True, [], [["q"]], {"a": 1}):
         with pytest.raises(CellRefused, match=r"question is .*; write a text"):
             text_of("question", cell)
 
 
 def test_what_is_shown_is_short_and_takes_no_time() -> None:
-    assert shown(None) == "empty"
+    assert shown(None) == "missing"
     assert shown(10**5000) == "a very large number"
     assert len(shown("x" * 10**6)) == 43

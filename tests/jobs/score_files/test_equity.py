@@ -30,7 +30,7 @@ def test_bad_rows_are_told_and_the_rest_is_kept() -> None:
         (3, "date is 'soon'"),
         (4, "value is '-1'"),
         (5, "date 2026-03-01T00:00Z is in line 2 already"),
-        (6, "date is empty"),
+        (6, "date is missing"),
         (8, "value is 7 after the account was worth nothing in line 7"),
     ]
     assert found.rows == 8

@@ -26,6 +26,20 @@ def test_the_same_rows_are_the_same_forecasts_in_every_format() -> None:
         assert (found.rows, found.n_open, found.n_void, found.bad_rows) == (3, {"ann": 1}, {}, ())
 
 
+def test_a_forecast_counts_whose_optional_columns_say_nothing_in_any_programs_words() -> None:
+    rows = [
+        '{"forecaster": "a", "question": "q1", "probability": 0.7, "outcome": true, "market_probability": NaN}',
+        '{"forecaster": "a", "question": "q2", "probability": 0.2, "outcome": "NaN", "category": "NA", "date": "NaT"}',
+        '{"forecaster": "a", "question": ["q3", "q4"], "probability": 0.2, "outcome": "No", "cluster": "None"}',
+        '{"forecaster": "a", "question": "q5", "probability": "NA", "outcome": 0}',
+    ]
+    found = read_forecasts(jsonl_of(*rows))
+    assert [(said.question, said.outcome) for said in found.said] == [("q1", 1), ("q2", None), ('["q3", "q4"]', 0)]
+    assert all((said.cluster, said.category, said.at) == (None, None, None) for said in found.said)
+    (bad,) = found.bad_rows
+    assert bad.reason == "probability is missing; write a number from 0 to 1, such as 0.7"
+
+
 def test_open_and_void_forecasts_are_counted_and_not_scored() -> None:
     found = read_forecasts(csv_of(f"{HEADER}\nann,q1,0.9,\nann,q2,0.9,0.5\nbob,q2,0.9,0.5\nbob,q3,0.9,0\n"))
     assert (found.n_open, found.n_void) == ({"ann": 1}, {"ann": 1, "bob": 1})
@@ -35,15 +49,15 @@ def test_open_and_void_forecasts_are_counted_and_not_scored() -> None:
 
 def test_bad_rows_are_told_with_line_and_reason_and_the_rest_is_kept() -> None:
     text = (
-        f'{HEADER}\nann,q1,70%,1\nann,"q\n2",0.7,1\n,q3,0.7,1\nann,q4,0.7,yes\nann,,0.7,1\nann,q5,nan,1\nann,q6,2,0\n'
+        f'{HEADER}\nann,q1,70%,1\nann,"q\n2",0.7,1\n,q3,0.7,1\nann,q4,0.7,won\nann,,0.7,1\nann,q5,nan,1\nann,q6,2,0\n'
     )
     found = read_forecasts(csv_of(text))
     assert [(row.number, row.reason.split(";")[0]) for row in found.bad_rows] == [
         (2, "probability is '70%'"),
-        (5, "forecaster is empty"),
-        (6, "outcome is 'yes'"),
-        (7, "question is empty"),
-        (8, "probability is 'nan'"),
+        (5, "forecaster is missing"),
+        (6, "outcome is 'won'"),
+        (7, "question is missing"),
+        (8, "probability is missing"),
         (9, "probability is '2'"),
     ]
     assert [(said.number, said.question) for said in found.said] == [(3, "q\n2")]
@@ -97,4 +111,4 @@ def test_every_row_is_kept_or_told_and_none_is_changed(rows: list[list[str]]) ->
     for said in found.said:
         forecaster, question, probability, outcome = rows[said.number - 2]
         assert (said.forecaster, said.question, said.probability) == (forecaster, question, float(probability))
-        assert said.outcome == (float(outcome) if outcome else None)
+        assert said.outcome == (float(outcome) if outcome not in ("", "nan") else None)

@@ -1,14 +1,20 @@
 """Table files: rows that know where in the file they are."""
 
 import io
+import json
 import sys
+from math import nan
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.table import BadRow, Columns, Row, TableFile, read_table_file
-from tests.jobs.tables import csv_of, jsonl_of, parquet_of
+from predibot.jobs.score_files.table import BadRow, Columns, Row, TableFile, open_table_file
+from predibot.jobs.score_files.table_reader import TableFormat, TableUnreadable
+from tests.jobs.tables import csv_of, jsonl_of, parquet_of, table_of
 
 COLUMNS = Columns(("a",), ("b",))
 
@@ -23,7 +29,7 @@ def test_rows_of_csv_that_are_broken_are_told_and_the_next_is_read() -> None:
     rows = list(file.rows(COLUMNS))
     assert [type(row) for row in rows] == [BadRow, BadRow, BadRow, Row]
     assert [row.number for row in rows] == [2, 3, 4, 5]
-    assert rows[0] == BadRow(2, "it has 1 cells, the header 2; put quotes around commas")
+    assert rows[0] == BadRow(2, "it has 1 cells, the header 2; put quotes around separators")
 
 
 def test_a_quotation_mark_that_is_never_closed_is_told_with_what_it_swallowed() -> None:
@@ -42,7 +48,7 @@ def test_a_row_of_jsonl_has_its_line_and_null_is_empty() -> None:
         ("{'a': 1}", "this is no JSON object: Expecting property name"),
         ("[1]", "this is [1], no JSON object; write one a line"),
         ('{"b": 1}', "it has no a; null stands for what is not known"),
-        ('{"a": 1, "a": 2}', "this is no JSON object: it says something twice; write one a line"),
+        ('{"a": 1, "a": 2}', "this is no JSON object: it says 'a' twice; write one a line"),
         ("[" * 200_000, "this is no JSON object: it is nested too deeply; write one a line"),
         ('{"a": ' + "9" * 5000 + "}", "this is no JSON object: a number has thousands of digits; write one a line"),
     ],
@@ -58,7 +64,7 @@ def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
     file = parquet_of({"a": list(range(n)), "b": [None] * n, "c": ["x"] * n})
     rows = list(file.rows(COLUMNS))
     assert rows == [Row(number, (number - 1, None)) for number in range(1, n + 1)]
-    assert (file.place, csv_of("").place) == ("row", "line")
+    assert (file.place, csv_of("a").place) == ("row", "line")
 
 
 @pytest.mark.parametrize(
@@ -66,13 +72,10 @@ def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
     [
         (csv_of("b,x\n1,2\n"), "some.csv has no column a. It has 'b', 'x'; rename, or add"),
         (csv_of("A,b\n1,2\n"), "some.csv has no column a. It has 'A'; rename that, or add it"),
-        (csv_of("a;b\n1;2\n"), "some.csv has no column a. Separate columns with commas"),
         (csv_of("a,a\n1,2\n"), "some.csv has 2 columns 'a'. Keep one"),
         (csv_of("a,b\n1,\0\n"), "some.csv is no text"),
-        (TableFile("f", "csv", "a\nb\né".encode("latin-1")), "f, line 3: this is not UTF-8. Save the file as UTF-8"),
-        (jsonl_of('[{"a": 1}]'), "some.jsonl is one JSON array. Write one object a line"),
+        (table_of("a\nb\né".encode("latin-1"), "csv"), "some.csv, line 3: this is not UTF-8. Save the file as UTF-8"),
         (parquet_of({"b": [1]}), "some.parquet has no column a. It has 'b'; rename, or add"),
-        (TableFile("f", "parquet", b"PAR1 and then nothing"), "f is no Parquet file that can be read"),
     ],
 )
 def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: TableFile, message: str) -> None:
@@ -81,49 +84,148 @@ def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Tabl
     assert str(refused.value).startswith(message)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_name() -> None:
-    assert list(TableFile("f", "csv", "\ufeffa\n1\n".encode()).rows(COLUMNS)) == [Row(2, ("1", None))]
+@pytest.mark.parametrize(
+    ("content", "kind", "message"),
+    [
+        (b"PAR1 and then nothing", "parquet", " is no Parquet file that can be read: "),
+        (b" \n", "csv", " is empty. Give a header and one row a line"),
+        (b"\xef\xbb\xbf\n", "json", " is empty"),
+        (b'[{"a": 1},\n{"a": 2}', "json", " is no JSON that can be read: Expecting ',' delimiter: line 2"),
+        (b'{\n "rows": [\n  {"a": 1},\n', "json", " is no JSON that can be read: "),
+        (b"[" * 200_000, "json", " is no JSON that can be read: it is nested too deeply"),
+        (b'{"a": [{"x": 1}], "b": [{"x": 2}]}', "json", " holds several arrays of rows: a, b. Give one"),
+        (b"17", "json", " is '17', no table. Give an array of JSON objects"),
+        ("a,b\n1,2".encode("utf-16"), "csv", ", line 1: this is not UTF-8"),
+    ],
+)
+def test_what_holds_no_table_is_refused_as_it_is_opened(content: bytes, kind: TableFormat, message: str) -> None:
+    with pytest.raises(TableUnreadable) as refused:
+        table_of(content, kind)
+    assert str(refused.value).startswith(message)
+
+
+ROWS = [{"a": "1", "b": 2}, {"a": "3", "b": None}]
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "found"),
+    "document",
     [
-        ("x.csv", b"a\n1", "csv"),
-        ("x.JSONL", b"{}", "jsonl"),
-        ("x.txt", b"a\n1", "csv"),
-        ("x.txt", b"\n {}", "jsonl"),
-        ("x.csv", b"PAR1....", "parquet"),
-        ("x.parquet", b"nothing", "parquet"),
+        ROWS,
+        {"forecasts": ROWS},
+        {"made_at": "2026-07-19", "n": 2, "tags": ["x"], "forecasts": ROWS},
+        {"forecasts": ROWS, "errors": []},
+        {"schema": {"fields": [{"name": "a"}]}, "data": ROWS},
+        {"a": ["1", "3"], "b": [2, None]},
+        {"a": {"0": "1", "1": "3"}, "b": {"0": 2, "1": None}},
+        {"columns": ["a", "b"], "index": [0, 1], "data": [["1", 2], ["3", None]]},
+        {"first": ROWS[0], "second": ROWS[1]},
+    ],
+    ids=["array", "object", "beside", "empty", "pandas table", "columns", "pandas columns", "pandas split", "by name"],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_json_document_is_the_rows_it_holds(document: Any, indent: int | None) -> None:
+    for kind in ("json", "jsonl"):
+        file = table_of(json.dumps(document, indent=indent).encode(), kind)
+        assert list(file.rows(COLUMNS)) == [Row(1, ("1", 2)), Row(2, ("3", None))]
+        assert file.place == "row"
+
+
+def test_a_document_says_what_stands_beside_its_rows() -> None:
+    opened = table_of(b'{"model": "m", "n": 1, "more": {"x": 1}, "forecasts": [{"a": 1}, {"c": 2}]}', "json").opened
+    assert (opened.beside, opened.rows_name) == ({"model": "m", "n": 1}, "forecasts")
+    assert list(opened.names) == ["a", "c"]
+
+
+def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:
+    assert list(jsonl_of({"a": 1}).rows(COLUMNS)) == [Row(1, (1, None))]
+    assert list(table_of(b'{\n "a": 1\n}\n', "json").rows(COLUMNS)) == [Row(1, (1, None))]
+
+
+def test_a_first_line_that_is_broken_costs_that_line() -> None:
+    first, second = jsonl_of('{"a": 1', {"a": 2}).rows(COLUMNS)
+    assert isinstance(first, BadRow) and first.number == 1
+    assert second == Row(2, (2, None))
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "N/A", "n/a", "<NA>", "NaT", "null", "NULL", "None", "", "  "])
+def test_what_programs_write_for_nothing_is_nothing_in_every_format(word: str) -> None:
+    for file in (csv_of(f"a,b\n1,{word}\n"), jsonl_of({"a": "1", "b": word}), parquet_of({"a": ["1"], "b": [word]})):
+        ((_, cells),) = file.rows(COLUMNS)
+        assert cells == ("1", None)
+
+
+def test_a_number_that_is_none_is_nothing_too() -> None:
+    for file in (jsonl_of('{"a": NaN, "b": NaN}'), parquet_of({"a": [nan], "b": [nan]})):
+        assert [row[1] for row in file.rows(COLUMNS)] == [(None, None)]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_header_without_commas_says_what_separates_columns(separator: str) -> None:
+    text = f"a{separator}b\r\n00123{separator}0,5\r\n"
+    assert list(csv_of(text).rows(COLUMNS)) == [Row(2, ("00123", "0,5"))]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name() -> None:
+    assert list(csv_of("\ufeffa\n1\n").rows(COLUMNS)) == [Row(2, ("1", None))]
+    assert list(jsonl_of('\ufeff{"a": 1}').rows(COLUMNS)) == [Row(1, (1, None))]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", b"a\n1"),
+        ("x.JSONL", b'{"a": "1"}\n{"a": "1"}'),
+        ("x.json", b'[\n{"a": "1"}]'),
+        ("x.txt", b"a\n1"),
+        ("x.txt", b'\xef\xbb\xbf\n {"a": "1"}'),
+        ("x", b'[{"a": "1"}]'),
+        ("x.tsv", b"a\tb\n1\t"),
+        ("x.csv", None),
     ],
 )
 def test_a_format_is_known_by_the_ending_or_by_the_first_bytes(
-    tmp_path: Path, name: str, content: bytes, found: str
+    tmp_path: Path, name: str, content: bytes | None
 ) -> None:
-    (tmp_path / name).write_bytes(content)
-    assert read_table_file(str(tmp_path / name), None, sys.stdin).format == found
-    assert read_table_file(str(tmp_path / name), "jsonl", sys.stdin).format == "jsonl"
+    if content is None:
+        pq.write_table(pa.table({"a": ["1"]}), tmp_path / name)
+    else:
+        (tmp_path / name).write_bytes(content)
+    with open_table_file(str(tmp_path / name), None, sys.stdin) as file:
+        first, *_ = file.rows(COLUMNS)
+    assert first[1] == ("1", None)
 
 
 def test_a_dash_is_standard_input() -> None:
-    file = read_table_file("-", None, io.TextIOWrapper(io.BytesIO(b'{"a": 1}\n')))
-    assert (file.label, file.format) == ("standard input", "jsonl")
-    with pytest.raises(UsageError, match="standard input cannot be read: there is none"):
-        read_table_file("-", None, None)
+    with open_table_file("-", None, io.TextIOWrapper(io.BytesIO(b'{"a": 1}\n'))) as file:
+        assert (file.label, list(file.rows(COLUMNS))) == ("standard input", [Row(1, (1, None))])
+    with (
+        pytest.raises(UsageError, match="standard input cannot be read: there is none"),
+        open_table_file("-", None, None),
+    ):
+        pass
 
 
-def test_what_is_no_file_is_refused_in_a_line(tmp_path: Path) -> None:
-    (tmp_path / "empty.csv").write_bytes(b"\xef\xbb\xbf \n")
-    for name, message in (
-        ("none.csv", "no file .*none.csv'. Name a CSV, JSONL or Parquet file"),
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.csv", "no file .*none.csv'. Name a CSV, JSON or Parquet file"),
         ("", "is a folder. Name a file in it"),
         ("empty.csv", "empty.csv is empty. Give a header and one row a line"),
         ("a\0b", "cannot be read: embedded null"),
+        ("/dev/zero", "/dev/zero is larger than 1 MiB"),
+    ],
+)
+def test_what_is_no_file_is_refused_in_a_line(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "empty.csv").write_bytes(b"\xef\xbb\xbf \n")
+    path = name if name.startswith("/") else f"{tmp_path}/{name}"
+    with pytest.raises(UsageError, match=message), open_table_file(path, None, sys.stdin, max_bytes=2**20):
+        pass
+
+
+def test_a_table_of_too_many_rows_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("a\n" + "1\n" * 11)
+    with (
+        pytest.raises(UsageError, match=r"f\.csv has more than 10 rows. Score it in parts"),
+        open_table_file(str(tmp_path / "f.csv"), None, None, max_rows=10) as file,
     ):
-        with pytest.raises(UsageError, match=message):
-            read_table_file(f"{tmp_path}/{name}", None, sys.stdin)
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device without an end")
-def test_a_file_without_an_end_is_refused() -> None:
-    with pytest.raises(UsageError, match="/dev/zero is larger than 256 MiB"):
-        read_table_file("/dev/zero", None, sys.stdin)
+        list(file.rows(COLUMNS))
