@@ -1,6 +1,7 @@
 """`predibot score`: how good anybody's forecasts are, or how anybody's account did, from a file."""
 
 import sys
+from contextlib import nullcontext
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Annotated, NoReturn, get_args
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def score(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="a CSV, JSON or Parquet file; - for standard input")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="a CSV, JSON or Parquet file; - for standard input; of ForecastBench several sets"
+        ),
+    ],
     equity: Annotated[
         bool, typer.Option("--equity", help="the file has the columns date and value: growth and risk")
     ] = False,
@@ -47,7 +53,11 @@ def score(
     strict: Annotated[bool, typer.Option("--strict", help="score nothing if any row is bad")] = False,
     file_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="csv, json, jsonl or parquet; left out: what it looks like"),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="csv, json, jsonl, parquet or forecastbench; left out: what it looks like",
+        ),
     ] = None,
     convention: options.Convention = "predibot",
     periods_per_year: Annotated[
@@ -66,6 +76,7 @@ def score(
     verbose: options.Verbose = False,
 ) -> None:
     """Read the file, list its bad rows, and score the rest."""
+    from predibot.jobs.score_files.forecastbench import FORMAT, read_forecastbench
     from predibot.jobs.score_files.forecasts import Layout
     from predibot.jobs.score_files.score import (
         FileRefused,
@@ -96,10 +107,18 @@ def score(
     known = options.convention_of(convention)
     pools = _pools(pool, extremize)
     if file_format is not None:
-        options.one_of("--format", file_format, TABLE_FORMATS)
+        options.one_of("--format", file_format, (*TABLE_FORMATS, FORMAT))
+    if file_format != FORMAT and len(files) > 1:
+        raise typer.BadParameter(f"{len(files)} files; give one, or sets of ForecastBench with --format {FORMAT}")
+    if file_format == FORMAT and (equity or layout is not None):
+        raise typer.BadParameter(f"--format {FORMAT} says what the columns are; leave --columns, --wide, --equity out")
     wanted = next((each for each in TABLE_FORMATS if each == file_format), None)
     try:
-        with open_table_file(file, wanted, sys.stdin) as table:
+        with (
+            nullcontext(read_forecastbench(files, sys.stdin))
+            if file_format == FORMAT
+            else open_table_file(files[0], wanted, sys.stdin)
+        ) as table:
             if equity:
                 how = HowAnnual(known, periods_per_year, risk_free_rate)
                 _print_equity(score_equity(table, how, strict=strict), json=json)

@@ -137,7 +137,7 @@ def test_a_figure_without_a_value_is_a_dash_and_null(predibot: Predibot) -> None
         (["none.csv"], 1, "error: no file 'none.csv'. Name a CSV, JSON or Parquet file, or - for standard input"),
         (["."], 1, "error: '.' is a folder. Name a file in it"),
         (["f.csv", "--equity"], 1, "error: f.csv has no column date, value. It has 'forecaster', 'question'"),
-        ([], 2, "Missing argument 'FILE'"),
+        ([], 2, "Missing argument 'FILE...'"),
         (["f.csv", "--pool", "medain"], 2, "no 'medain' for --pool. Did you mean 'median'?"),
         (["f.csv", "--pool", "mean", "--extremize", "nan"], 2, "--extremize is nan; it must be above zero"),
         (["f.csv", "--extremize", "2"], 2, "--extremize is of pools; say which with --pool"),

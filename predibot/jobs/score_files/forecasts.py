@@ -86,6 +86,8 @@ class Layout:
             remedy = f"Say --columns {shlex.quote(columns)}"
         else:
             remedy = f"It has {file.seen_names()}. Say which of them it is with --columns NAME=COLUMN, or add it"
+            if file.opened.rows_name in ("forecasts", "resolutions", "questions"):
+                remedy += ", or if it is a set of ForecastBench, say --format forecastbench"
         raise UsageError(f"{file.label} has no column {', '.join(missing)}. {remedy}")
 
     def _proposed(self, file: TableFile, missing: Sequence[str]) -> Mapping[str, str]:

@@ -198,7 +198,7 @@ def _table(file: TableFile, pools: Pools, *, strict: bool, layout: Layout | None
     except ValueError as error:
         raise UsageError(f"{file.label}: {error}") from None
     beside = with_market(pooled.forecasts)
-    remarks = (*_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
+    remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
     return _Table(rows, found, beside, remarks)
 
 

@@ -120,6 +120,8 @@ class TableFile:
     max_rows: int = MAX_ROWS
     remedy: str = "Score it in parts"
     """What to do with one that is too much."""
+    remarks: tuple[str, ...] = ()
+    """What is left out of it already, and other things to be said beside its scores."""
 
     @property
     def place(self) -> str:
@@ -142,7 +144,7 @@ class TableFile:
                 if isinstance(found, str):
                     yield BadRow(number, found)
                 else:
-                    yield Row(number, tuple(map(_cell, found)))
+                    yield Row(number, tuple(map(present, found)))
         except TableUnreadable as error:
             raise UsageError(f"{self.label}{error}") from None
 
@@ -166,7 +168,7 @@ class TableFile:
         return ", ".join(shown(name) for name in self.opened.names[:12]) or "none"
 
 
-def _cell(cell: Cell) -> Cell:
+def present(cell: Cell) -> Cell:
     """Return a cell without spaces around it, None where it says that there is nothing."""
     if isinstance(cell, str):
         cell = cell.strip()

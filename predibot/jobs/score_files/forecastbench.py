@@ -1,0 +1,279 @@
+"""ForecastBench's sets: forecasts joined with what became of their questions, as its own code joins them.
+
+Source: `src/resolve/_prepare.py`, `src/resolve/_impute.py` and `src/leaderboard/main.py` of
+forecastingresearch/forecastbench, and the sets of forecastingresearch/forecastbench-datasets. Differs in what
+is missing: they put 0.5 where a question has no forecast, and drop what they cannot read.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import fsum
+from typing import NamedTuple, TextIO
+
+from predibot.errors import UsageError
+from predibot.jobs.score_files.cells import FLAGS, CellRefused, payout_of, share_of, text_of
+from predibot.jobs.score_files.forecasts import COLUMNS
+from predibot.jobs.score_files.table import Columns, TableFile, open_table_file, present
+from predibot.jobs.score_files.table_reader import Cell, Found, Opened
+
+FORMAT = "forecastbench"
+MARKET_SOURCES = frozenset(("infer", "kalshi", "manifold", "metaculus", "polymarket"))
+"""Whose questions have one outcome; those of all others, which are series of data, have one for each date."""
+_COLUMNS = {
+    "forecasts": Columns(
+        ("id", "forecast"),
+        ("source", "resolution_date", "user_id", "imputed", "resolved", "resolved_to", "market_value_on_due_date"),
+    ),
+    "resolutions": Columns(("id", "resolved", "resolved_to"), ("source", "resolution_date")),
+    "questions": Columns(("id",), ("source", "freeze_datetime_value")),
+}
+_UNANSWERED = 0.5
+"""What ForecastBench takes for a forecast that is not there."""
+
+
+class Key(NamedTuple):
+    """What can be forecast: a market of a set of questions, or a series on a date."""
+
+    due_on: str
+    """When forecasts of the set were due, as 2026-07-19."""
+    source: str
+    id: str
+    resolves_on: str
+    """Empty for a market."""
+
+    @property
+    def kind(self) -> str:
+        """Return which of the two it is, as ForecastBench's boards call it."""
+        return "market" if self.source in MARKET_SOURCES else "dataset"
+
+    @property
+    def cluster(self) -> str:
+        """Return the name of the question, on all its dates and in all sets."""
+        return f"{self.source} {self.id}"
+
+    @property
+    def question(self) -> str:
+        """Return the name of what came out one way: a market, or a series from a date to another."""
+        dates = f", {self.due_on} to {self.resolves_on}" if self.resolves_on else ""
+        return f"{self.cluster}{dates}"
+
+
+@dataclass(slots=True)
+class _Set:
+    """One file."""
+
+    label: str
+    kind: str
+    due_on: str
+    """Empty where it is not said."""
+    model: str
+    organization: str
+    rows: list[tuple[int, dict[str, Cell]]]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What resolution sets and question sets say."""
+
+    outcomes: dict[Key, float | None] = field(default_factory=dict)
+    """None where it is not resolved."""
+    prices: dict[Key, float | None] = field(default_factory=dict)
+    """What the market of a question said when it was chosen, some days before forecasts were due."""
+    resolved_on: set[str] = field(default_factory=set)
+    asked_on: set[str] = field(default_factory=set)
+    sources: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """Whose a set and an id are, for forecasts that do not say it."""
+
+    def take(self, found: _Set) -> None:
+        """Add a resolution set or a question set; combinations of questions are passed over."""
+        (self.resolved_on if found.kind == "resolutions" else self.asked_on).add(found.due_on)
+        for number, row in found.rows:
+            if isinstance(row["id"], list):
+                continue
+            try:
+                key = _key(found.due_on, row, {})
+                if found.kind == "questions":
+                    self.prices[key._replace(resolves_on="")] = _price(row["freeze_datetime_value"], key)
+                else:
+                    before = self.outcomes.get(key)
+                    self.outcomes[key] = before if (outcome := _outcome(row)) is None else outcome
+            except CellRefused as error:
+                raise UsageError(f"{found.label}, row {number}: {error}. Take the set as it was published") from None
+            self.sources.setdefault((key.due_on, key.id), set()).add(key.source)
+
+
+@dataclass(slots=True)
+class _Joined:
+    """A forecast set with what became of its questions."""
+
+    name: str
+    of_users: bool
+    """Whether it holds what several people said, whom ForecastBench's boards do not show one by one."""
+    rows: list[Found] = field(default_factory=list)
+    combinations: int = 0
+    imputed: int = 0
+    squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
+    """How far off the forecasts are, as ForecastBench counts, by the kind of question."""
+    answered: set[Key] = field(default_factory=set)
+
+
+def read_forecastbench(arguments: Sequence[str], standard_input: TextIO | None) -> TableFile:
+    """Return forecasts with their outcomes, under the names of a file of forecasts.
+
+    Args:
+        arguments: Forecast sets, the resolution sets of the same dates unless they are processed ones, and
+            question sets for prices and for what was asked; in any order.
+        standard_input: What `-` stands for.
+
+    Raises:
+        UsageError: If one of them is no such set, or forecasts come without their resolutions.
+    """
+    sets = [_read(argument, standard_input) for argument in arguments]
+    known = _Known()
+    for each in sets:
+        if each.kind != "forecasts":
+            known.take(each)
+    forecasts = [each for each in sets if each.kind == "forecasts"]
+    if not forecasts:
+        raise UsageError("no forecast set is among the files. Give one beside its resolution set")
+    of_model = Counter(each.model for each in forecasts)
+    joined = [
+        _join(each, known, f"{each.organization} {each.model}".strip() if of_model[each.model] > 1 else each.model)
+        for each in forecasts
+    ]
+    several = len(forecasts) > 1
+    rows = [
+        (number, f"{file.label}: {found}" if several and isinstance(found, str) else found)
+        for file, each in zip(forecasts, joined, strict=True)
+        for number, found in each.rows
+    ]
+    remarks = tuple(remark for each in joined for remark in _remarks(each, known))
+    label = f"{len(forecasts)} forecast sets" if several else forecasts[0].label
+    return TableFile(label, Opened(COLUMNS.names, "row", lambda _, __: iter(rows), {}), remarks=remarks)
+
+
+def _read(argument: str, standard_input: TextIO | None) -> _Set:
+    with open_table_file(argument, "json", standard_input) as file:
+        kind, said = file.opened.rows_name, file.opened.beside
+        if kind not in _COLUMNS:
+            raise UsageError(f"{file.label} is no set of ForecastBench: it has no forecasts, resolutions or questions")
+        columns = _COLUMNS[kind]
+        file.require(columns)
+        rows = list[tuple[int, dict[str, Cell]]]()
+        for number, found in file.opened.rows(columns.required, columns.optional):
+            if isinstance(found, str):
+                raise UsageError(f"{file.label}, row {number}: {found}. Take the set as it was published")
+            rows.append((number, dict(zip(columns.names, found, strict=True))))
+    asked = said.get("question_set") or said.get("question-set") or ""
+    due_on = str(said.get("forecast_due_date") or asked)[:10]
+    return _Set(
+        file.label, kind, due_on, str(said.get("model") or file.label), str(said.get("organization") or ""), rows
+    )
+
+
+def _join(found: _Set, known: _Known, name: str) -> _Joined:
+    """Return the forecasts of a set in the order of `COLUMNS`, and why others are none."""
+    # One that does not say its date is of the only set there is.
+    due_on = found.due_on or next(iter(known.resolved_on), "")
+    processed = any(present(row["resolved"]) is not None for _, row in found.rows)
+    if not processed and (due_on not in known.resolved_on or (not found.due_on and len(known.resolved_on) > 1)):
+        day = due_on or "DATE"
+        raise UsageError(f"{found.label} comes without resolutions. Give {day}_resolution_set.json beside it")
+    joined = _Joined(name, any(present(row["user_id"]) is not None for _, row in found.rows))
+    for number, row in found.rows:
+        if isinstance(row["id"], list):
+            joined.combinations += 1
+            continue
+        try:
+            key = _key(due_on, row, known.sources)
+            if due_on in known.asked_on and key._replace(resolves_on="") not in known.prices:
+                raise CellRefused(f"{key.cluster} is not in the question set")
+            outcome = _outcome(row) if processed else known.outcomes.get(key)
+            price = _price(row["market_value_on_due_date"], key)
+            if price is None:
+                price = known.prices.get(key._replace(resolves_on=""))
+            forecaster = name if (user := present(row["user_id"])) is None else text_of("user_id", user)
+            _count(joined, key, row, outcome)
+        except CellRefused as error:
+            joined.rows.append((number, str(error)))
+            continue
+        if row["imputed"] is True:
+            joined.imputed += 1
+            continue
+        said = [forecaster, key.question, row["forecast"], outcome, price, key.cluster, key.due_on, key.kind]
+        joined.rows.append((number, said))
+    return joined
+
+
+def _count(joined: _Joined, key: Key, row: Mapping[str, Cell], outcome: float | None) -> None:
+    """Count a forecast as ForecastBench does: the first of each, and what it put in for one that is not there."""
+    with suppress(CellRefused):
+        square = (share_of("forecast", row["forecast"]) - outcome) ** 2 if outcome is not None else None
+        if square is not None and key not in joined.answered:
+            joined.squares[key.kind].append(square)
+        joined.answered.add(key)
+
+
+def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> Key:
+    """Return what a row is of.
+
+    Raises:
+        CellRefused: If it does not say it.
+    """
+    name = text_of("id", row["id"])
+    if (said := present(row["source"])) is not None:
+        source = text_of("source", said).lower()
+    elif len(of := sources.get((due_on, name), set())) == 1:
+        (source,) = of
+    else:
+        raise CellRefused(f"source of {name} is missing")
+    if source in MARKET_SOURCES:
+        return Key(due_on, source, name, "")
+    date = present(row.get("resolution_date"))
+    if date is None and "resolution_date" in row:
+        raise CellRefused(f"resolution_date of {source} {name} is missing; write the date it is for")
+    # Processed sets write dates as instants.
+    return Key(due_on, source, name, str(date or "")[:10])
+
+
+def _outcome(row: Mapping[str, Cell]) -> float | None:
+    """Return what a row says it resolved to, None where that is not final: then it is the market's price."""
+    resolved, to = present(row["resolved"]), present(row["resolved_to"])
+    if to is None or not (resolved is True or FLAGS.get(str(resolved).casefold(), False)):
+        return None
+    return payout_of("resolved_to", to)
+
+
+def _price(cell: Cell, key: Key) -> float | None:
+    """Return the price of a market; of a series the same column holds its last value."""
+    if key.kind == "market" and (said := present(cell)) is not None:
+        with suppress(CellRefused):
+            return share_of("price", said)
+    return None
+
+
+def _remarks(joined: _Joined, known: _Known) -> Iterator[str]:
+    if joined.combinations:
+        yield f"{joined.name}: {joined.combinations:,} on combinations of questions left out."
+    if joined.imputed:
+        yield f"{joined.name}: {joined.imputed:,} left out that ForecastBench put in where there was no forecast."
+    if joined.of_users:
+        return
+    due_on = {key.due_on for key in joined.answered}
+    unanswered = Counter[str]()
+    for key, outcome in known.outcomes.items():
+        asked = key.due_on not in known.asked_on or key._replace(resolves_on="") in known.prices
+        if outcome is not None and key.due_on in due_on and asked and key not in joined.answered:
+            unanswered[key.kind] += 1
+            joined.squares[key.kind].append((_UNANSWERED - outcome) ** 2)
+    means = {kind: fsum(squares) / len(squares) for kind, squares in joined.squares.items() if squares}
+    parts = [f"{means[kind]:.4f} on {len(joined.squares[kind]):,} {kind} questions" for kind in means]
+    overall = f", overall {fsum(means.values()) / 2:.4f} (their mean)" if len(means) == 2 else ""
+    filled = unanswered.total() + joined.imputed
+    if parts:
+        yield (
+            f"{joined.name}: as ForecastBench counts, the Brier score is {' and '.join(parts)}{overall}"
+            f"{f', where {filled:,} without an answer count as 0.5' if filled else ''}."
+        )
