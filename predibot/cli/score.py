@@ -76,7 +76,7 @@ def score(
     verbose: options.Verbose = False,
 ) -> None:
     """Read the file, list its bad rows, and score the rest."""
-    from predibot.jobs.score_files.forecastbench import FORMAT, read_forecastbench
+    from predibot.jobs.score_files.forecastbench import FORMAT, read_sets
     from predibot.jobs.score_files.forecasts import Layout
     from predibot.jobs.score_files.score import (
         FileRefused,
@@ -115,7 +115,7 @@ def score(
     wanted = next((each for each in TABLE_FORMATS if each == file_format), None)
     try:
         with (
-            nullcontext(read_forecastbench(files, sys.stdin))
+            nullcontext(read_sets(files, sys.stdin).table())
             if file_format == FORMAT
             else open_table_file(files[0], wanted, sys.stdin)
         ) as table:

@@ -27,7 +27,7 @@ _COLUMNS = {
         ("source", "resolution_date", "user_id", "imputed", "resolved", "resolved_to", "market_value_on_due_date"),
     ),
     "resolutions": Columns(("id", "resolved", "resolved_to"), ("source", "resolution_date")),
-    "questions": Columns(("id",), ("source", "freeze_datetime_value")),
+    "questions": Columns(("id",), ("source", "question", "freeze_datetime", "freeze_datetime_value")),
 }
 _UNANSWERED = 0.5
 """What ForecastBench takes for a forecast that is not there."""
@@ -60,6 +60,21 @@ class Key(NamedTuple):
         return f"{self.cluster}{dates}"
 
 
+class Item(NamedTuple):
+    """One forecast with what became of its question."""
+
+    key: Key
+    forecaster: str
+    probability: Cell
+    outcome: float | None
+    """None where it is not resolved."""
+    settled_on: str
+    """When it resolved, as 2026-08-01."""
+    price: float | None
+    priced_at: str
+    """When the market said it, as a date or an instant."""
+
+
 @dataclass(slots=True)
 class _Set:
     """One file."""
@@ -74,13 +89,14 @@ class _Set:
 
 
 @dataclass(slots=True)
-class _Known:
+class Known:
     """What resolution sets and question sets say."""
 
-    outcomes: dict[Key, float | None] = field(default_factory=dict)
-    """None where it is not resolved."""
-    prices: dict[Key, float | None] = field(default_factory=dict)
-    """What the market of a question said when it was chosen, some days before forecasts were due."""
+    outcomes: dict[Key, tuple[float | None, str]] = field(default_factory=dict)
+    """And the dates on which they resolved; None where one is not resolved."""
+    prices: dict[Key, tuple[float | None, str]] = field(default_factory=dict)
+    """What the market of a question said, and when: as it was chosen, some days before forecasts were due."""
+    titles: dict[Key, str] = field(default_factory=dict)
     resolved_on: set[str] = field(default_factory=set)
     asked_on: set[str] = field(default_factory=set)
     sources: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -95,23 +111,26 @@ class _Known:
             try:
                 key = _key(found.due_on, row, {})
                 if found.kind == "questions":
-                    self.prices[key._replace(resolves_on="")] = _price(row["freeze_datetime_value"], key)
-                else:
-                    before = self.outcomes.get(key)
-                    self.outcomes[key] = before if (outcome := _outcome(row)) is None else outcome
+                    asked = key._replace(resolves_on="")
+                    self.prices[asked] = _price(row["freeze_datetime_value"], key), str(row["freeze_datetime"] or "")
+                    self.titles[asked] = str(row["question"] or "")
+                elif self.outcomes.get(key, (None, ""))[0] is None:
+                    self.outcomes[key] = _outcome(row), _day(row["resolution_date"])
             except CellRefused as error:
                 raise UsageError(f"{found.label}, row {number}: {error}. Take the set as it was published") from None
             self.sources.setdefault((key.due_on, key.id), set()).add(key.source)
 
 
 @dataclass(slots=True)
-class _Joined:
+class Joined:
     """A forecast set with what became of its questions."""
 
+    label: str
     name: str
     of_users: bool
     """Whether it holds what several people said, whom ForecastBench's boards do not show one by one."""
-    rows: list[Found] = field(default_factory=list)
+    rows: list[tuple[int, Item | str]] = field(default_factory=list)
+    """Where each is, with its forecast or the reason why it is none."""
     combinations: int = 0
     imputed: int = 0
     squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
@@ -119,8 +138,28 @@ class _Joined:
     answered: set[Key] = field(default_factory=set)
 
 
-def read_forecastbench(arguments: Sequence[str], standard_input: TextIO | None) -> TableFile:
-    """Return forecasts with their outcomes, under the names of a file of forecasts.
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """Forecast sets, and what the others say of their questions."""
+
+    joined: tuple[Joined, ...]
+    known: Known
+
+    def table(self) -> TableFile:
+        """Return the forecasts under the names of a file of forecasts."""
+        several = len(self.joined) > 1
+        rows: list[Found] = [
+            (number, _cells(found) if isinstance(found, Item) else f"{each.label}: {found}" if several else found)
+            for each in self.joined
+            for number, found in each.rows
+        ]
+        remarks = tuple(remark for each in self.joined for remark in _remarks(each, self.known))
+        label = f"{len(self.joined)} forecast sets" if several else self.joined[0].label
+        return TableFile(label, Opened(COLUMNS.names, "row", lambda _, __: iter(rows), {}), remarks=remarks)
+
+
+def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
+    """Return forecasts with their outcomes.
 
     Args:
         arguments: Forecast sets, the resolution sets of the same dates unless they are processed ones, and
@@ -131,7 +170,7 @@ def read_forecastbench(arguments: Sequence[str], standard_input: TextIO | None) 
         UsageError: If one of them is no such set, or forecasts come without their resolutions.
     """
     sets = [_read(argument, standard_input) for argument in arguments]
-    known = _Known()
+    known = Known()
     for each in sets:
         if each.kind != "forecasts":
             known.take(each)
@@ -139,19 +178,18 @@ def read_forecastbench(arguments: Sequence[str], standard_input: TextIO | None) 
     if not forecasts:
         raise UsageError("no forecast set is among the files. Give one beside its resolution set")
     of_model = Counter(each.model for each in forecasts)
-    joined = [
+    joined = (
         _join(each, known, f"{each.organization} {each.model}".strip() if of_model[each.model] > 1 else each.model)
         for each in forecasts
-    ]
-    several = len(forecasts) > 1
-    rows = [
-        (number, f"{file.label}: {found}" if several and isinstance(found, str) else found)
-        for file, each in zip(forecasts, joined, strict=True)
-        for number, found in each.rows
-    ]
-    remarks = tuple(remark for each in joined for remark in _remarks(each, known))
-    label = f"{len(forecasts)} forecast sets" if several else forecasts[0].label
-    return TableFile(label, Opened(COLUMNS.names, "row", lambda _, __: iter(rows), {}), remarks=remarks)
+    )
+    return Sets(tuple(joined), known)
+
+
+def _cells(item: Item) -> list[Cell]:
+    """Return what a file of forecasts has in the order of `COLUMNS`."""
+    key = item.key
+    said = [item.forecaster, key.question, item.probability, item.outcome]
+    return [*said, item.price, key.cluster, key.due_on, key.kind]
 
 
 def _read(argument: str, standard_input: TextIO | None) -> _Set:
@@ -173,15 +211,15 @@ def _read(argument: str, standard_input: TextIO | None) -> _Set:
     )
 
 
-def _join(found: _Set, known: _Known, name: str) -> _Joined:
-    """Return the forecasts of a set in the order of `COLUMNS`, and why others are none."""
+def _join(found: _Set, known: Known, name: str) -> Joined:
+    """Return the forecasts of a set, and why others are none."""
     # One that does not say its date is of the only set there is.
     due_on = found.due_on or next(iter(known.resolved_on), "")
     processed = any(present(row["resolved"]) is not None for _, row in found.rows)
     if not processed and (due_on not in known.resolved_on or (not found.due_on and len(known.resolved_on) > 1)):
         day = due_on or "DATE"
         raise UsageError(f"{found.label} comes without resolutions. Give {day}_resolution_set.json beside it")
-    joined = _Joined(name, any(present(row["user_id"]) is not None for _, row in found.rows))
+    joined = Joined(found.label, name, any(present(row["user_id"]) is not None for _, row in found.rows))
     for number, row in found.rows:
         if isinstance(row["id"], list):
             joined.combinations += 1
@@ -190,10 +228,12 @@ def _join(found: _Set, known: _Known, name: str) -> _Joined:
             key = _key(due_on, row, known.sources)
             if due_on in known.asked_on and key._replace(resolves_on="") not in known.prices:
                 raise CellRefused(f"{key.cluster} is not in the question set")
-            outcome = _outcome(row) if processed else known.outcomes.get(key)
-            price = _price(row["market_value_on_due_date"], key)
+            outcome, settled_on = known.outcomes.get(key, (None, ""))
+            if processed:
+                outcome, settled_on = _outcome(row), _day(row["resolution_date"])
+            price, priced_at = _price(row["market_value_on_due_date"], key), due_on
             if price is None:
-                price = known.prices.get(key._replace(resolves_on=""))
+                price, priced_at = known.prices.get(key._replace(resolves_on=""), (None, ""))
             forecaster = name if (user := present(row["user_id"])) is None else text_of("user_id", user)
             _count(joined, key, row, outcome)
         except CellRefused as error:
@@ -202,12 +242,11 @@ def _join(found: _Set, known: _Known, name: str) -> _Joined:
         if row["imputed"] is True:
             joined.imputed += 1
             continue
-        said = [forecaster, key.question, row["forecast"], outcome, price, key.cluster, key.due_on, key.kind]
-        joined.rows.append((number, said))
+        joined.rows.append((number, Item(key, forecaster, row["forecast"], outcome, settled_on, price, priced_at)))
     return joined
 
 
-def _count(joined: _Joined, key: Key, row: Mapping[str, Cell], outcome: float | None) -> None:
+def _count(joined: Joined, key: Key, row: Mapping[str, Cell], outcome: float | None) -> None:
     """Count a forecast as ForecastBench does: the first of each, and what it put in for one that is not there."""
     with suppress(CellRefused):
         square = (share_of("forecast", row["forecast"]) - outcome) ** 2 if outcome is not None else None
@@ -234,8 +273,12 @@ def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str],
     date = present(row.get("resolution_date"))
     if date is None and "resolution_date" in row:
         raise CellRefused(f"resolution_date of {source} {name} is missing; write the date it is for")
-    # Processed sets write dates as instants.
-    return Key(due_on, source, name, str(date or "")[:10])
+    return Key(due_on, source, name, _day(date))
+
+
+def _day(cell: Cell) -> str:
+    """Return a date; processed sets write it as an instant."""
+    return str(present(cell) or "")[:10]
 
 
 def _outcome(row: Mapping[str, Cell]) -> float | None:
@@ -254,7 +297,7 @@ def _price(cell: Cell, key: Key) -> float | None:
     return None
 
 
-def _remarks(joined: _Joined, known: _Known) -> Iterator[str]:
+def _remarks(joined: Joined, known: Known) -> Iterator[str]:
     if joined.combinations:
         yield f"{joined.name}: {joined.combinations:,} on combinations of questions left out."
     if joined.imputed:
@@ -263,7 +306,7 @@ def _remarks(joined: _Joined, known: _Known) -> Iterator[str]:
         return
     due_on = {key.due_on for key in joined.answered}
     unanswered = Counter[str]()
-    for key, outcome in known.outcomes.items():
+    for key, (outcome, _) in known.outcomes.items():
         asked = key.due_on not in known.asked_on or key._replace(resolves_on="") in known.prices
         if outcome is not None and key.due_on in due_on and asked and key not in joined.answered:
             unanswered[key.kind] += 1

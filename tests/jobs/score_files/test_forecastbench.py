@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.forecastbench import read_forecastbench
+from predibot.jobs.score_files.forecastbench import read_sets
 from predibot.jobs.score_files.forecasts import ForecastFile, read_forecasts
 from tests.acceptance.conftest import said_here
 
@@ -83,7 +83,7 @@ def said(found: ForecastFile) -> list[tuple[str, float, float | None]]:
 def test_forecasts_are_joined_by_source_and_id_and_those_of_series_by_date_too(
     tmp_path: Path, resolutions: str
 ) -> None:
-    file = read_forecastbench([forecasts(tmp_path), resolutions], None)
+    file = read_sets([forecasts(tmp_path), resolutions], None).table()
     found = read_forecasts(file)
     assert said(found) == [
         (f"yfinance AAPL, {DUE} to 2026-07-26", 0.7, 1.0),
@@ -100,7 +100,7 @@ def test_forecasts_are_joined_by_source_and_id_and_those_of_series_by_date_too(
 def test_combinations_are_left_out_and_counted_and_the_score_of_the_boards_is_told(
     tmp_path: Path, resolutions: str
 ) -> None:
-    file = read_forecastbench([resolutions, forecasts(tmp_path)], None)
+    file = read_sets([resolutions, forecasts(tmp_path)], None).table()
     # Markets: (0.1^2 + 0.2^2 + 0.5^2) / 3 = 0.1; series: (0.3^2 + 0.6^2) / 2 = 0.225.
     assert file.remarks == (
         "m: 1 on combinations of questions left out.",
@@ -113,7 +113,7 @@ def test_a_question_set_gives_prices_of_markets_and_says_what_was_asked(tmp_path
     values = (("AAPL", "yfinance", "212.3"), ("0012", "infer", "0.8"), ("0012", "manifold", "N/A"))
     rows = [{"id": name, "source": source, "freeze_datetime_value": value} for name, source, value in values]
     asked = write(tmp_path, f"{DUE}-llm.json", "questions", [*rows, {**rows[0], "id": ["a", "b"]}])
-    file = read_forecastbench([asked, resolutions, forecasts(tmp_path)], None)
+    file = read_sets([asked, resolutions, forecasts(tmp_path)], None).table()
     found = read_forecasts(file)
     prices = {each.question: each.market_probability for each in found.said if each.market_probability >= 0}
     assert prices == {"infer 0012": 0.8}
@@ -133,7 +133,7 @@ def test_a_processed_set_brings_its_outcomes_and_what_was_put_in_is_left_out(tmp
         processed("x", "manifold", 0.2, "2026-08-01", 0.0, market_value_on_due_date=0.3),
         processed("y", "manifold", 0.2, "2026-08-01", 0.4, resolved=False),
     ]
-    file = read_forecastbench([forecasts(tmp_path, rows, model_organization="A")], None)
+    file = read_sets([forecasts(tmp_path, rows, model_organization="A")], None).table()
     found = read_forecasts(file)
     assert said(found) == [
         (f"yfinance AAPL, {DUE} to 2026-07-26", 0.7, 1.0),
@@ -150,10 +150,10 @@ def test_people_are_forecasters_of_their_own_and_models_of_one_name_have_their_t
     tmp_path: Path, resolutions: str
 ) -> None:
     people = [forecast("0012", "infer", p, None, user_id=name) for name, p in (("S1", 0.6), ("S2", 0.7))]
-    file = read_forecastbench([forecasts(tmp_path, people), resolutions], None)
+    file = read_sets([forecasts(tmp_path, people), resolutions], None).table()
     assert (read_forecasts(file).forecasters, file.remarks) == (("S1", "S2"), ())
     both = [forecasts(tmp_path, organization=name) for name in ("Acme", "Beta")]
-    assert read_forecasts(read_forecastbench([*both, resolutions], None)).forecasters == ("Acme m", "Beta m")
+    assert read_forecasts(read_sets([*both, resolutions], None).table()).forecasters == ("Acme m", "Beta m")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_people_are_forecasters_of_their_own_and_models_of_one_name_have_their_t
     ],
 )
 def test_what_cannot_be_joined_is_a_bad_row(tmp_path: Path, resolutions: str, row: dict[str, Any], reason: str) -> None:
-    found = read_forecasts(read_forecastbench([forecasts(tmp_path, [row]), resolutions], None))
+    found = read_forecasts(read_sets([forecasts(tmp_path, [row]), resolutions], None).table())
     (bad,) = found.bad_rows
     assert bad.number == 1 and bad.reason.startswith(reason)
 
@@ -176,7 +176,7 @@ def test_a_forecast_that_names_neither_source_nor_date_is_joined_where_only_one_
     tmp_path: Path, resolutions: str
 ) -> None:
     path = forecasts(tmp_path, [{"id": "unasked", "forecast": 0.25}], forecast_due_date=None, question_set=None)
-    assert said(read_forecasts(read_forecastbench([path, resolutions], None))) == [("polymarket unasked", 0.25, 0.0)]
+    assert said(read_forecasts(read_sets([path, resolutions], None).table())) == [("polymarket unasked", 0.25, 0.0)]
 
 
 def test_sets_that_do_not_belong_together_are_refused_in_a_line(tmp_path: Path, resolutions: str) -> None:
@@ -191,7 +191,7 @@ def test_sets_that_do_not_belong_together_are_refused_in_a_line(tmp_path: Path, 
         ([forecasts(tmp_path), wrong], "w.json, row 1: resolved_to is 7.0"),
     ):
         with pytest.raises(UsageError) as refused:
-            read_forecastbench(paths, None)
+            read_sets(paths, None).table()
         assert message in str(refused.value)
 
 
