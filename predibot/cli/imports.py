@@ -1,8 +1,9 @@
 """`predibot import`: decisions that were made elsewhere, into the ledger."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +16,19 @@ if TYPE_CHECKING:
 _LISTED = 20
 
 
+class _Formats(Group):
+    """The commands of `import`, which may also be named as a format."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take `--format forecastbench FILE...` for `forecastbench FILE...`."""
+        if "--format" in args[:-1]:
+            place = args.index("--format")
+            args = [args[place + 1], *args[:place], *args[place + 2 :]]
+        return super().parse_args(ctx, args)
+
+
 _HELP = "take decisions that were made elsewhere into the ledger"
-GROUP = typer.Typer(cls=Group, help=_HELP, rich_markup_mode=None, no_args_is_help=False)
+GROUP = typer.Typer(cls=_Formats, help=_HELP, rich_markup_mode=None, no_args_is_help=False)
 
 
 @GROUP.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")
@@ -31,7 +43,7 @@ def predibench(
     """Store the decisions of a folder, and say what was left out."""
     from dataclasses import asdict
 
-    from predibot.jobs.imports.predibench import import_predibench
+    from predibot.jobs.imports.predibench import PREDIBENCH, import_days
     from predibot.jobs.imports.predibench_files import read_days
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
@@ -40,11 +52,42 @@ def predibench(
     days = read_days(folder)
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        found = import_predibench(days, store=store, clock=options.wall_clock, listener=listener)
+        found = import_days(PREDIBENCH, days, store=store, clock=options.wall_clock, listener=listener)
     if json:
         output.print_document({"source": str(folder), **asdict(found)})
     else:
         _print(_predibench_lines(found))
+
+
+@GROUP.command("forecastbench", cls=Command, help="import forecasts on markets from sets of ForecastBench")
+def forecastbench(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="forecast, resolution and question sets, in any order")
+    ],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Store the forecasts of sets, and how their markets were settled."""
+    from dataclasses import asdict
+
+    from predibot.jobs.imports.forecastbench import import_forecastbench
+    from predibot.jobs.score_files.forecastbench import read_sets
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    output.set_up_logs(verbose=verbose)
+    sets = read_sets(files, sys.stdin)
+    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        found = import_forecastbench(sets, store=store, clock=options.wall_clock, listener=listener)
+    if json:
+        more = {"resolutions": found.resolutions, "left_out_forecasts": dict(found.left_out)}
+        output.print_document({"source": files, **asdict(found.imported), **more})
+        return
+    left_out = [f"{n:,} {reason}" for reason, n in found.left_out.items()]
+    settled = f"settled: {_count(found.resolutions, 'new resolution')}"
+    _print([*_predibench_lines(found.imported), *_listed("left out", left_out), settled])
 
 
 @GROUP.command("ledger", cls=Command, help="import what `predibot export` wrote")

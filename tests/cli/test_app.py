@@ -84,6 +84,7 @@ BELOW = (
     "schedule install",
     "schedule pause",
     "schedule resume",
+    "import forecastbench",
     "import predibench",
     "import ledger",
     "ledger upgrade",

@@ -1,4 +1,4 @@
-"""Importing PrediBench: its recorded decisions as runs of the ledger, each stored once however often it is done.
+"""Importing recorded days, such as PrediBench's: decisions as runs of the ledger, each stored once however often.
 
 A model that was asked several times on a day has several files, `<model>_run_<N>`. They are replicates of one
 bot: replicate N of a day is a run of its own, so that a bot decides once on an event in each, and intervals
@@ -34,16 +34,32 @@ from predibot.recipe.recipe import Recipe
 from predibot.selection import SelectionRules
 from predibot.version import __version__
 
-NAME = "predibench"
-DIGEST = f"{IMPORTED}{NAME}"
 _GAME = DollarPerEvent(overstake="scale")
 _LONGEST_AFTER_DATE = timedelta(days=2)
 """What was answered later than this after its date was asked in hindsight, with other prices than it is stored with."""
 
 
-def _venue() -> str:
-    """Return whose events these are; later prices and resolutions are asked of it as of any live run's."""
-    return venue_recorded_by(NAME)
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Whose files are imported."""
+
+    name: str
+    """Of its runs' recipe."""
+    said: str = "imported from files of PrediBench: instants, prices and answers are what they say"
+    """A note of each run."""
+
+    @property
+    def venue(self) -> str:
+        """Return whose events these are; later prices and resolutions are asked of it as of any live run's."""
+        return venue_recorded_by(self.name)
+
+    @property
+    def digest(self) -> str:
+        """Return what its runs have in the place of their recipe's digest."""
+        return f"{IMPORTED}{self.name}"
+
+
+PREDIBENCH = Recording("predibench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +102,15 @@ class _Ready:
     finished: Finished
 
 
-def import_predibench(
-    days: Sequence[Day], *, store: Store, clock: Callable[[], datetime], listener: ProgressListener
+def import_days(
+    recording: Recording,
+    days: Sequence[Day],
+    *,
+    store: Store,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
 ) -> Imported:
-    """Store what PrediBench's models decided on some days.
+    """Store what was decided on some days.
 
     Each run is stored whole or not at all, so that an import that was killed is completed by the next.
 
@@ -100,7 +121,7 @@ def import_predibench(
     left_out: dict[tuple[str, str, str], int] = {}
     notes: list[str] = []
     new_runs = new_decisions = new_forecasts = known = 0
-    ready = {day.label: list(_decided(day, left_out, notes)) for day in days}
+    ready = {day.label: list(_decided(recording, day, left_out, notes)) for day in days}
     total, done = sum(len(each) for each in ready.values()), 0
     for day in days:
         played = {each.answer.event_id for each in ready[day.label]}
@@ -108,7 +129,7 @@ def import_predibench(
         passed_over = tuple(_passed_over(day, played))
         for _, group in groupby(ready[day.label], key=lambda each: (each.replicate.target_on, each.replicate.number)):
             run = list(group)
-            plan = _plan(run, events, passed_over, created_at=clock())
+            plan = _plan(recording, run, events, passed_over, created_at=clock())
             made = store.run_write(partial(_store_run, plan=plan, wanted=run))
             new_runs += made.is_new
             new_decisions += len(made.stored)
@@ -137,12 +158,14 @@ def import_predibench(
     )
 
 
-def _decided(day: Day, left_out: dict[tuple[str, str, str], int], notes: list[str]) -> Iterator[_Ready]:
+def _decided(
+    recording: Recording, day: Day, left_out: dict[tuple[str, str, str], int], notes: list[str]
+) -> Iterator[_Ready]:
     """Yield the decisions of a day that can be stored, and note what is to be said of them and the others."""
     for replicate in sorted(day.replicates, key=lambda each: (each.target_on, each.number)):
         for answer in replicate.answers:
             of = day.events[answer.event_id]
-            finished = _finished(replicate, answer, of)
+            finished = _finished(recording.venue, replicate, answer, of)
             said = finished.decision.notes if finished.decision is not None else (f"refused: {finished.message}",)
             notes.extend(f"{answer.place}: {note}" for note in said)
             why = _reason_to_leave_out(replicate, answer, of.event)
@@ -162,7 +185,7 @@ def _reason_to_leave_out(replicate: Replicate, answer: Answer, event: Event) -> 
     return None
 
 
-def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
+def _finished(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
     """Return how a decision ended: booked by the rules of the game, or refused by them."""
     quotes = {
         market_id: quote
@@ -183,9 +206,9 @@ def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
         "models": (replicate.model,),
     }
     try:
-        prices = prices_of(answered, _venue(), quotes)
+        prices = prices_of(answered, venue, quotes)
         said_only = replace(decision, unallocated_usd=None)
-        booking = _GAME.book(said_only, EventView(answered, _venue()), None, prices, MidFills())
+        booking = _GAME.book(said_only, EventView(answered, venue), None, prices, MidFills())
     except AnswerError as error:
         return Finished("refused", message=str(error), **common)  # type: ignore[arg-type]
     booked = {market_id: quotes[market_id] for market_id in said}
@@ -222,6 +245,7 @@ def _passed_over(day: Day, played: set[str]) -> Iterator[Mapping[str, str]]:
 
 
 def _plan(
+    recording: Recording,
     run: Sequence[_Ready],
     events: Sequence[DayEvent],
     passed_over: tuple[Mapping[str, str], ...],
@@ -231,32 +255,32 @@ def _plan(
     first = run[0].replicate
     slot_at = _slot_at(first)
     recipe = Recipe(
-        name=NAME,
+        name=recording.name,
         game=_GAME.name,
         overstake=_GAME.overstake,
-        venue=_venue(),
+        venue=recording.venue,
         every=timedelta(days=1),
         seed=0,
         selection=SelectionRules(crypto=CryptoWords({})),
         bots=(),
     )
     return RunPlan(
-        key=run_key(NAME, slot_at, first.number + 1),
-        recipe=NAME,
+        key=run_key(recording.name, slot_at, first.number + 1),
+        recipe=recording.name,
         slot_at=slot_at,
         as_of=min(slot_at, *(each.answer.decided_at for each in run)),
-        venue=_venue(),
-        venue_name=_venue(),
+        venue=recording.venue,
+        venue_name=recording.venue,
         game=_GAME.name,
         seed=0,
-        digest=DIGEST,
+        digest=recording.digest,
         recipe_json=recipe.as_json(),
         overrides={},
         code_version=__version__,
         created_at=created_at,
         events=tuple(each.event for each in events),
         passed_over=passed_over,
-        notes=("imported from files of PrediBench: instants, prices and answers are what they say",),
+        notes=(recording.said,),
     )
 
 
@@ -272,25 +296,25 @@ class _Made:
 def _store_run(connection: Connection, *, plan: RunPlan, wanted: Sequence[_Ready]) -> _Made:
     """Store a run with its bots and decisions, or what of it is not there yet."""
     run = freeze_run(connection, plan)
-    if run.digest != DIGEST:
+    if run.digest != plan.digest:
         raise RunConflict(f"the run {run.key} is there and was not imported. Import into another --ledger, or void it")
     is_new = not connection.execute(select(func.count()).where(decisions.c.run_id == run.id)).scalar_one()
     known = catalogue(connection, run.id)
-    _check_sides(connection, plan.events, known)
+    _check_sides(connection, plan, known)
     replicates = {each.replicate.bot: each.replicate for each in wanted}
     rows = add_bots(
         connection,
         run,
-        [BotPlan(each.bot, NAME, each.arguments, each.sha256, model=each.model) for each in replicates.values()],
+        [BotPlan(each.bot, plan.recipe, each.arguments, each.sha256, model=each.model) for each in replicates.values()],
     )
     stored = tuple(each for each in wanted if _store(connection, run, rows[each.replicate.bot], each, known))
     return _Made(is_new, stored, tuple(_on_changed(connection, run, replicates)))
 
 
-def _check_sides(connection: Connection, events: Sequence[Event], known: Catalogue) -> None:
+def _check_sides(connection: Connection, plan: RunPlan, known: Catalogue) -> None:
     """Refuse markets of which the ledger calls another outcome YES."""
-    stored = market_refs(connection, _venue())
-    for market in (market for event in events for market in event.markets):
+    stored = market_refs(connection, plan.venue_name)
+    for market in (market for event in plan.events for market in event.markets):
         held = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
         if held and market.ref.token_ids and held != market.ref.token_ids:
             raise UsageError(

@@ -14,7 +14,7 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.imports.predibench import Imported, import_predibench
+from predibot.jobs.imports.predibench import PREDIBENCH, Imported, import_days
 from predibot.jobs.imports.predibench_files import read_days
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
@@ -49,7 +49,7 @@ def imported(store: Store, folder: Path) -> Imported:
     def nobody(_step: Progress) -> None:
         """Listen to nothing."""
 
-    return import_predibench(read_days(folder), store=store, clock=lambda: NOW, listener=nobody)
+    return import_days(PREDIBENCH, read_days(folder), store=store, clock=lambda: NOW, listener=nobody)
 
 
 def rows(store: Store, table: str) -> list[dict[str, Any]]:

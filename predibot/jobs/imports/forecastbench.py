@@ -1,0 +1,191 @@
+"""Importing ForecastBench: the forecasts of its sets on markets, and what became of these, as a day of each set."""
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from sqlalchemy import Connection
+
+from predibot.contracts import ProgressListener
+from predibot.domain.clock import parse_instant
+from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.price import PricePoint, Quote
+from predibot.domain.resolution import Resolution, unseen_revisions
+from predibot.errors import UsageError
+from predibot.jobs.imports.predibench import Imported, Recording, import_days
+from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
+from predibot.jobs.score_files.cells import CellRefused, share_of
+from predibot.jobs.score_files.forecastbench import FORMAT, Item, Key, Sets
+from predibot.ledger.store import Store
+from predibot.ledger.write.events import market_rows
+from predibot.ledger.write.prices_and_resolutions import add_resolutions, stored_resolutions
+
+RECORDING = Recording(
+    FORMAT, "imported from sets of ForecastBench: forecasts are dated by when they were due, the end of their day"
+)
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_DUE_WITHIN = timedelta(days=1) - timedelta(seconds=1)
+"""Of their day, forecasts are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSets:
+    """What some sets hold, and what of it is in the ledger now."""
+
+    imported: Imported
+    resolutions: int
+    """New ones."""
+    left_out: Mapping[str, int]
+    """Forecasts that are not imported, by the reason."""
+
+
+def import_forecastbench(
+    sets: Sets, *, store: Store, clock: Callable[[], datetime], listener: ProgressListener
+) -> ImportedSets:
+    """Store the forecasts of sets on markets with a price, and how these were settled.
+
+    A forecast of a series of data has no price that it could be compared with.
+
+    Raises:
+        UsageError: If a date is none, two forecasters have one name, or no forecast can be stored.
+        RunConflict: If the ledger has a run of the same key that is none of this import.
+    """
+    left_out = Counter[str]()
+    taken = defaultdict[str, dict[str, dict[Key, tuple[Item, float]]]](lambda: defaultdict(dict))
+    for item in _items(sets, left_out):
+        try:
+            said = item, share_of("probability", item.probability)
+        except CellRefused as error:
+            left_out[str(error)] += 1
+            continue
+        if taken[item.key.due_on][item.forecaster].setdefault(item.key, said) is not said:
+            left_out["a second forecast of the same"] += 1
+    if not taken:
+        raise UsageError(f"no forecast can be imported: {_listed(left_out)}. Give the question set, which has prices")
+    days = [_day(due_on, of, sets) for due_on, of in sorted(taken.items())]
+    found = import_days(RECORDING, days, store=store, clock=clock, listener=listener)
+    settled = {
+        _id(key): _resolution(item)
+        for of in taken.values()
+        for said in of.values()
+        for key, (item, _) in said.items()
+        if item.outcome is not None
+    }
+    now = clock()
+    new = store.run_write(lambda connection: _settle(connection, settled, now))
+    return ImportedSets(found, new, dict(left_out))
+
+
+def _items(sets: Sets, left_out: Counter[str]) -> Iterator[Item]:
+    """Yield the forecasts that can be in a ledger, and count the others."""
+    for each in sets.joined:
+        left_out["on combinations of questions"] += each.combinations
+        left_out["put in by ForecastBench where there was none"] += each.imputed
+        for _, item in each.rows:
+            if isinstance(item, str):
+                left_out[item] += 1
+            elif item.key.kind != "market":
+                left_out["on series of data, which have no price"] += 1
+            elif item.price is None:
+                left_out["on markets without a price"] += 1
+            elif item.settled_on and item.outcome is not None and item.settled_on <= item.key.due_on:
+                left_out["on markets that had resolved on the day they were due"] += 1
+            else:
+                yield item
+    for reason in [reason for reason, n in left_out.items() if not n]:
+        del left_out[reason]
+
+
+def _day(due_on: str, of: Mapping[str, Mapping[Key, tuple[Item, float]]], sets: Sets) -> Day:
+    """Return the forecasts of a date as a day: an event a market, and a file a forecaster."""
+    decided_at = _midnight(due_on) + _DUE_WITHIN
+    items = {key: item for said in of.values() for key, (item, _) in said.items()}
+    bots = {name: _NO_NAME.sub("-", name)[:80].strip("-") or "unnamed" for name in of}
+    if len(set(bots.values())) < len(bots):
+        raise UsageError(
+            f"forecasters of {due_on} have one name without its signs. Rename one: {', '.join(bots)[:200]}"
+        )
+    return Day(
+        label=due_on,
+        events={_id(key): _event(item, sets.known.titles.get(key, "")) for key, item in items.items()},
+        replicates=tuple(_replicate(due_on, name, bots[name], said, decided_at) for name, said in sorted(of.items())),
+        n_trace_folders=0,
+    )
+
+
+def _event(item: Item, title: str) -> DayEvent:
+    name, question = _id(item.key), title.strip() or item.key.cluster
+    priced_at = _instant(item.priced_at or item.key.due_on)
+    point = PricePoint(min(priced_at, _midnight(item.key.due_on)), item.price or 0.0)
+    market = Market(MarketRef(name), question, ("Yes", "No"), quote=Quote(point.at, history=point.price))
+    payload = json.dumps({"id": name, "title": question})
+    return DayEvent(Event(id=name, title=question, markets=(market,), payload=payload), {name: (point,)})
+
+
+def _replicate(
+    due_on: str, name: str, bot: str, said: Mapping[Key, tuple[Item, float]], decided_at: datetime
+) -> Replicate:
+    answers = tuple(
+        Answer(
+            place=f"{due_on}, {name}, {_id(key)}",
+            event_id=_id(key),
+            started_at=decided_at,
+            decided_at=decided_at,
+            decision=Decision((MarketDecision(_id(key), probability),)),
+            sources=(),
+        )
+        for key, (_, probability) in said.items()
+    )
+    written = json.dumps(sorted((_id(key), probability) for key, (_, probability) in said.items()))
+    return Replicate(
+        label=f"{due_on}, {name}",
+        number=0,
+        model=name,
+        bot=bot,
+        target_on=decided_at.date(),
+        arguments={},
+        sha256=hashlib.sha256(written.encode()).hexdigest(),
+        answers=answers,
+    )
+
+
+def _settle(connection: Connection, settled: Mapping[str, Resolution], now: datetime) -> int:
+    """Store how markets were settled, and return how many of it is new."""
+    stored, count = stored_resolutions(connection, RECORDING.venue), 0
+    for name, row in market_rows(connection, RECORDING.venue).items():
+        if name in settled:
+            held = stored.get(row, ())
+            unseen = unseen_revisions(held, (settled[name],), now)
+            add_resolutions(connection, row, unseen, stored=len(held), seen_at=now)
+            count += len(unseen)
+    return count
+
+
+def _resolution(item: Item) -> Resolution:
+    outcome = item.outcome or 0.0
+    at = _midnight(item.settled_on or item.key.due_on)
+    return Resolution.paying((outcome, 1.0 - outcome), at, "venue", at)
+
+
+def _id(key: Key) -> str:
+    return f"{key.source}:{key.id}"
+
+
+def _midnight(day: str) -> datetime:
+    return datetime.combine(_instant(day).date(), time(), UTC)
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise UsageError(f"a set has a date that is none: {error}. Take the sets as they were published") from None
+
+
+def _listed(left_out: Mapping[str, int]) -> str:
+    return "; ".join(f"{n:,} {reason}" for reason, n in left_out.items()) or "there is none"
