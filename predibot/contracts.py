@@ -669,6 +669,16 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
 
 
 @runtime_checkable
+class MarketLister(Venue, Protocol):
+    """A venue that can order its markets by what they traded in all their life."""
+
+    def events_by_market(
+        self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None
+    ) -> EventPage:
+        """Return the open events of the most traded markets, these first; else as `events`."""
+
+
+@runtime_checkable
 class DataSetVenue(Venue, Protocol):
     """A venue that is a data set of texts, and lists no events."""
 

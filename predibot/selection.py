@@ -25,11 +25,15 @@ CRYPTO = "crypto"
 """The one subject that is known by more than tags: by the words of `CryptoWords`."""
 MARKET_VOLUME = "market_volume"
 EVENT_VOLUMES: Mapping[str, Callable[[Event], float | None]] = {
-    "volume_1wk": lambda event: event.volume_1wk_usd,
+    "volume_1wk": lambda event: _week_usd(event),
     "volume_24h": lambda event: event.volume_24h_usd,
 }
 RANKINGS = (*EVENT_VOLUMES, "market_volume_24h", MARKET_VOLUME)
 """By what an event traded in a week or in a day, what one of its markets traded in a day, or what each ever traded."""
+QUIET_PAGES = 2
+"""So many pages in a row with nothing that comes near the last one chosen end the reading of a list."""
+QUIET_SHARE = 0.5
+"""Of the volume of the last one chosen: what comes near it. A list is about in order, and no more."""
 DUPLICATE_TEXTS = ("title", "title_and_questions")
 """What of two events is compared."""
 DUPLICATE_PORTS = ("tfidf", "embeddings")
@@ -147,6 +151,7 @@ def select(
     if rules.only and only_event_id is None:
         return _named(events, rules)
     listed, notes = _once_each(events)
+    listed = [replace(event, volume_1wk_usd=_week_usd(event)) for event in listed]
     if only_event_id is not None:
         listed = [event for event in listed if event.id == only_event_id]
         notes += _notes_on_named(only_event_id, found=bool(listed))
@@ -212,33 +217,45 @@ def _named(events: Sequence[Event], rules: SelectionRules) -> Selection:
 
 
 def ranking_is_settled(
-    events_so_far: Sequence[Event],
+    pages: Sequence[Sequence[Event]],
     rules: SelectionRules,
     as_of: datetime,
     *,
     listed_by: str = "volume_1wk",
     embed: "Embed | None" = None,
 ) -> bool:
-    """Return whether nothing that is listed later could enter the selection.
+    """Return whether nothing that is listed later is likely to enter the selection.
 
     Args:
-        events_so_far: In the order of their list.
+        pages: Of the list so far, each with at least one event.
         rules: Those of the recipe.
         as_of: The run's instant.
-        listed_by: The one of `EVENT_VOLUMES` by which they are listed, the
-            highest first and unknown ones last.
+        listed_by: The one of `RANKINGS` by which they are listed, about the
+            highest first.
         embed: As `select` takes it.
     """
-    if not events_so_far or rules.rank_by == MARKET_VOLUME or rules.only:
+    by_market = rules.rank_by == MARKET_VOLUME
+    if len(pages) < QUIET_PAGES or rules.only or by_market != (listed_by == MARKET_VOLUME):
         # What was traded long ago stands anywhere in a list of what a week traded.
         return False
-    chosen = select(events_so_far, rules, as_of, embed=embed).selected
-    if len(chosen) < rules.events:
+    chosen = select([event for page in pages for event in page], rules, as_of, embed=embed).selected
+    volumes = [ranked_by_usd(event, rules.rank_by) for event in chosen]
+    if by_market:
+        volumes = [market.volume_usd for event in chosen for market in event.markets]
+    known = [volume for volume in volumes if volume is not None]
+    if len(known) < rules.events:
         return False
-    # An equal volume is not below: a later event of the same volume may have the smaller id.
     # What a market trades in a day is a part of what its event trades in a day, and that of what it trades in a week.
-    lowest = EVENT_VOLUMES[listed_by](events_so_far[-1])
-    return _volume_order(lowest) > _volume_order(ranked_by_usd(chosen[-1], rules.rank_by))
+    latest = (ranked_by_usd(event, listed_by) or 0.0 for page in pages[-QUIET_PAGES:] for event in page)
+    return max(latest) <= QUIET_SHARE * min(known)
+
+
+def _week_usd(event: Event) -> float | None:
+    """Return what an event traded in a week: as it states it, else the sum of what its markets state."""
+    if event.volume_1wk_usd is not None:
+        return event.volume_1wk_usd
+    stated = [market.volume_1wk_usd for market in event.markets if market.volume_1wk_usd is not None]
+    return math.fsum(stated) if stated else None
 
 
 def ranked_by_usd(event: Event, rank_by: str) -> float | None:
@@ -287,6 +304,12 @@ def _once_each(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
     ]
     repeated = sorted(event_id for event_id, same in versions.items() if len(same) > 1)
     notes = [f"event {event_id} was listed more than once; the most traded version counts" for event_id in repeated]
+    summed = sorted(each.id for each in unique if each.volume_1wk_usd is None and _week_usd(each) is not None)
+    if summed:
+        count = "1 event states" if len(summed) == 1 else f"{len(summed)} events state"
+        notes.append(
+            f"{count} no volume of a week, which is the sum of their markets': {first_of(summed, _NAMED_WORDS)}"
+        )
     return sorted(unique, key=_event_order), notes
 
 

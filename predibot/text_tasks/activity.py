@@ -1,7 +1,7 @@
 """Activity: what venues say of somebody's trades, read as changes of what is held."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,24 +19,32 @@ class Unreadable(ValueError):
     """A row that cannot be read; the message says why."""
 
 
-def polymarket_change(row: Mapping[str, Any]) -> Change | None:
+def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = ()) -> Change | None:
     """Return what one row of the Data API's activity did to what is held of its market; None where it moves nothing.
+
+    Which outcome a row is of is told by its token (`asset`), else by its name
+    (`outcome`), and only else by its place: `outcomeIndex` is 999 in rows since
+    July 2026 (Polymarket/rs-clob-client and others).
 
     TRADE buys or sells one outcome. SPLIT makes a share of both out of a
     dollar, MERGE is the reverse. REDEEM is the payout. CONVERSION turns NO of
     some markets of a group into YES of the others; a row says one outcome of
     one market, NO going and YES coming. Only trades are paid or sold.
 
+    Args:
+        row: As the Data API wrote it.
+        tokens: Of YES and NO of its market; empty where they are not known.
+
     Raises:
         Unreadable: If it lacks what its type needs.
 
     Examples:
-        >>> row = {"type": "TRADE", "side": "BUY", "timestamp": 0, "outcomeIndex": 1, "size": 5, "usdcSize": "2"}
+        >>> row = {"type": "TRADE", "side": "BUY", "timestamp": 0, "outcome": "No", "size": 5, "usdcSize": "2"}
         >>> polymarket_change(row).no
         5.0
     """
     kind = row.get("type")
-    at = _instant(row.get("timestamp"), per_second=1)
+    at = instant_of(row.get("timestamp"), per_second=1)
     if isinstance(kind, str) and kind in _MOVES_NO_SHARES:
         return None
     if kind == "REDEEM":
@@ -45,16 +53,31 @@ def polymarket_change(row: Mapping[str, Any]) -> Change | None:
     if kind in ("SPLIT", "MERGE"):
         moved = shares if kind == "SPLIT" else -shares
         return Change(at, moved, moved)
-    index = row.get("outcomeIndex")
-    if index not in (0, 1) or isinstance(index, bool):
-        raise Unreadable(f"outcomeIndex is {index!r} of a {kind}; it is 0 or 1")
+    is_yes = _is_yes(row, tokens)
     if kind == "CONVERSION":
-        return Change(at, shares, 0.0) if index == 0 else Change(at, 0.0, -shares)
+        return Change(at, shares, 0.0) if is_yes else Change(at, 0.0, -shares)
     if kind != "TRADE" or row.get("side") not in ("BUY", "SELL"):
         raise Unreadable(f"type is {kind!r}, side {row.get('side')!r}; it is a trade that buys or sells")
     sign = 1.0 if row["side"] == "BUY" else -1.0
     moved, paid = sign * shares, sign * _number(row, "usdcSize")
-    return Change(at, moved, 0.0, yes_paid=paid) if index == 0 else Change(at, 0.0, moved, no_paid=paid)
+    return Change(at, moved, 0.0, yes_paid=paid) if is_yes else Change(at, 0.0, moved, no_paid=paid)
+
+
+def _is_yes(row: Mapping[str, Any], tokens: Sequence[str]) -> bool:
+    """Return whether a row is of YES, by its token, its name or its place, the surest that it states."""
+    token, name, place = row.get("asset"), row.get("outcome"), row.get("outcomeIndex")
+    if tokens and token not in (None, ""):
+        if str(token) not in tokens:
+            raise Unreadable(f"asset is {token!r:.40}; it is one of the two tokens of its market")
+        return str(token) == tokens[0]
+    label = name.strip().casefold() if isinstance(name, str) else ""
+    if label in ("yes", "no"):
+        return label == "yes"
+    if place not in (0, 1) or isinstance(place, bool):
+        raise Unreadable(
+            f"asset, outcome and outcomeIndex are {token!r:.40}, {name!r:.40}, {place!r}; none names a side"
+        )
+    return bool(place == 0)
 
 
 def manifold_changes(bet: Mapping[str, Any]) -> Iterator[Change]:
@@ -85,14 +108,14 @@ def _fills(bet: Mapping[str, Any]) -> Iterator[tuple[datetime, float, float]]:
     if fills is None:
         if bet.get("isCancelled") is True or bet.get("isFilled") is False:
             return
-        yield _instant(bet.get("createdTime"), per_second=1000), _number(bet, "amount"), _number(bet, "shares")
+        yield instant_of(bet.get("createdTime"), per_second=1000), _number(bet, "amount"), _number(bet, "shares")
         return
     if not isinstance(fills, list):
         raise Unreadable(f"fills are {type(fills).__name__}; they are a list")
     for fill in fills:
         if not isinstance(fill, Mapping):
             raise Unreadable("a fill is no object")
-        yield _instant(fill.get("timestamp"), per_second=1000), _number(fill, "amount"), _number(fill, "shares")
+        yield instant_of(fill.get("timestamp"), per_second=1000), _number(fill, "amount"), _number(fill, "shares")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +145,15 @@ def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
     yes = _number(bet, "probAfter")
     if not 0.0 <= yes <= 1.0:
         raise Unreadable(f"probAfter is {yes}; it is in [0, 1]")
-    return PricedBet(_instant(bet.get("createdTime"), per_second=1000), yes)
+    return PricedBet(instant_of(bet.get("createdTime"), per_second=1000), yes)
 
 
-def _instant(value: object, *, per_second: int) -> datetime:
+def instant_of(value: object, *, per_second: int) -> datetime:
+    """Return the instant of a count since 1970.
+
+    Raises:
+        Unreadable: If it is none.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise Unreadable(f"an instant is {value!r:.40}; it is a number")
     try:

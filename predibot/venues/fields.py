@@ -124,6 +124,15 @@ def optional_amount(value: object) -> float | None:
     return number
 
 
+def known_volume(value: object) -> float | None:
+    """Return a volume, or None where none is stated or what stands there cannot be one.
+
+    Manifold states some below zero.
+    """
+    number = optional_number(value)
+    return None if number is None or number < 0.0 else number
+
+
 def optional_price(value: object) -> float | None:
     """Return a price in [0, 1], or None."""
     number = optional_number(value)
@@ -264,6 +273,7 @@ def condition_id(value: object) -> str | None:
 
 
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
+KnownVolume = Annotated[float | None, BeforeValidator(known_volume)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(stated_price)]
 

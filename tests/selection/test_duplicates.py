@@ -61,10 +61,12 @@ def test_where_markets_are_ranked_an_event_that_duplicates_another_gives_none() 
     assert ids(listed, rules) == ["1", "3", "5"]
 
 
-@pytest.mark.parametrize("read", range(1, 6))
-def test_what_is_listed_later_does_not_change_what_is_settled(read: int) -> None:
-    if ranking_is_settled(LISTED[:read], replace(RULES, events=2), NOW):
-        assert ids(LISTED[:read], replace(RULES, events=2)) == ids(LISTED, replace(RULES, events=2)) == ["1", "3"]
+def test_what_is_left_out_does_not_settle_a_ranking() -> None:
+    rules, volumes = replace(RULES, events=2), (9.0, 8.0, 7.0, 3.0, 2.0)
+    listed = [replace(each, volume_1wk_usd=volume) for each, volume in zip(LISTED, volumes, strict=True)]
+    pages = [[each] for each in listed]
+    assert [ranking_is_settled(pages[:read], rules, NOW) for read in range(1, 6)] == [False] * 4 + [True]
+    assert ids(listed, rules) == ["1", "3"]
 
 
 def test_a_port_of_embeddings_decides_by_its_vectors() -> None:

@@ -125,7 +125,9 @@ def test_shares_that_lie_on_the_other_side_tell_no_action() -> None:
         ({"size": "many"}, "size is 'many'"),
         ({"size": 1e300}, r"size is 1e\+300"),
         ({"timestamp": None}, "an instant is None"),
-        ({"outcomeIndex": 2}, "outcomeIndex is 2"),
+        ({"outcomeIndex": 2}, "none names a side"),
+        ({"outcomeIndex": True}, "none names a side"),
+        ({"asset": "33"}, "one of the two tokens"),
         ({"type": "GIFT"}, "type is 'GIFT'"),
         ({"type": ["TRADE"]}, r"type is \['TRADE'\]"),
         ({"timestamp": 1e300}, "no calendar"),
@@ -133,4 +135,25 @@ def test_shares_that_lie_on_the_other_side_tell_no_action() -> None:
 )
 def test_a_row_that_cannot_be_read_says_why(wrong: dict[str, object], why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        polymarket_change(row("TRADE", 0, 1) | wrong)
+        polymarket_change(row("TRADE", 0, 1) | wrong, ("11", "22"))
+
+
+@pytest.mark.parametrize(
+    ("said", "is_yes"),
+    [
+        ({"asset": "22", "outcome": "No", "outcomeIndex": 999}, False),
+        ({"asset": 11, "outcome": "", "outcomeIndex": 999}, True),
+        ({"asset": "11", "outcomeIndex": 1}, True),
+        ({"asset": "", "outcome": "NO", "outcomeIndex": 0}, False),
+        ({"asset": None, "outcome": " yes ", "outcomeIndex": 999}, True),
+        ({"outcome": None, "outcomeIndex": 1}, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["TRADE", "CONVERSION"])
+def test_a_row_is_of_the_outcome_its_token_or_its_name_says_and_its_place_comes_last(
+    said: dict[str, object], is_yes: bool, kind: str
+) -> None:
+    # Rows of /trades have 999 for the place since July 2026.
+    change = polymarket_change(row(kind, 0, 5) | said, ("11", "22"))
+    assert change is not None
+    assert (change.yes != 0.0, change.no != 0.0) == (is_yes, not is_yes)

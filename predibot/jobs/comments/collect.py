@@ -117,7 +117,7 @@ def joined_markets(source: Source, words: Words, funnel: Counter[str]) -> Iterat
             funnel["- comments left out: of such a market"] += len(valid)
             continue
         traded = source.traded(market, sorted({comment.user for comment in valid}))
-        known = tuple(comment for comment in valid if comment.user not in traded.unreadable)
+        known = tuple(each for each in valid if each.at < traded.unreadable.get(each.user, market.closed_at))
         funnel["- comments left out: activity unreadable"] += len(valid) - len(known)
         funnel["markets taken"] += 1
         split = split_of(source.platform, market.question, (), words)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -11,12 +11,13 @@ from urllib.parse import quote
 
 from predibot.errors import VenueChanged
 from predibot.jobs.comments.raw_store import RawStore
-from predibot.text_tasks.activity import Unreadable, manifold_changes, manifold_price, polymarket_change
+from predibot.text_tasks.activity import Unreadable, instant_of, manifold_changes, manifold_price, polymarket_change
 from predibot.text_tasks.cleaning import Platform
 from predibot.text_tasks.data_set import MOST, Resolved
 from predibot.text_tasks.positions import Change, Holdings, Position, in_order, position_by_mana, position_by_shares
 from predibot.text_tasks.windows import PricePath
 from predibot.venues.http import RequestRefused
+from predibot.venues.polymarket.parse import payouts_of, tokens_of
 
 Get = Callable[[str, Sequence[tuple[str, str]]], object]
 """Asks an address with a query; errors as `VenueClient.get`."""
@@ -27,7 +28,7 @@ LARGEST_ACTIVITY_OFFSET = 10_000
 MANIFOLD_PAGE = 1_000
 LEAST_VOLUME = 10_000.0
 FEWEST_BETTORS = 50
-_SETTLED = 1e-4
+_SINCE_EVER = datetime.min.replace(tzinfo=UTC)
 _RESOLVED: Mapping[str, Resolved] = {"YES": 1, "NO": -1}
 _WALLET = re.compile("0x[0-9a-fA-F]{40}")
 
@@ -64,7 +65,8 @@ class CommentedMarket:
     key: str
     """By which trades name it."""
     thread: tuple[str, str] = ("", "")
-    token: str = ""
+    tokens: tuple[str, ...] = ()
+    """Of YES and NO, where trades name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ class Traded:
 
     changes: Mapping[str, tuple[Change, ...]]
     """By user; one who never traded has none."""
-    unreadable: frozenset[str]
-    """Users with a row that cannot be read, of whom nothing is known."""
+    unreadable: Mapping[str, datetime]
+    """Users with a row that cannot be read, and the instant since which what they hold is not known."""
 
 
 class Source(Protocol):
@@ -173,20 +175,21 @@ class PolymarketComments:
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
         """Return the activity of these users in a market."""
         changes: dict[str, tuple[Change, ...]] = {}
-        unreadable = set()
+        unreadable: dict[str, datetime] = {}
         for user in users:
             name = f"{user} {market.key}"
             rows = self._store.answer("activity", name, lambda user=user: self._activity(user, market.key))  # type: ignore[misc]
             if rows is None:
-                unreadable.add(user)
+                unreadable[user] = _SINCE_EVER
                 continue
-            try:
-                read = [polymarket_change(row) for row in _list(rows, "activity") if row["conditionId"] == market.key]
-            except (Unreadable, KeyError):
-                unreadable.add(user)
-                continue
-            changes[user] = in_order(change for change in read if change is not None)
-        return Traded(changes, frozenset(unreadable))
+            of_market = (row for row in _list(rows, "activity") if row.get("conditionId", market.key) == market.key)
+            changes[user], since = _read_rows(
+                of_market,
+                lambda row: [polymarket_change(row, market.tokens)],
+                lambda row: instant_of(row.get("timestamp"), per_second=1),
+            )
+            unreadable |= {user: since} if since is not None else {}
+        return Traded(changes, unreadable)
 
     def _activity(self, user: str, condition: str) -> list[dict[str, Any]] | None:
         """Return what somebody did in a market; None where neither offsets nor instants reach all of it."""
@@ -217,8 +220,8 @@ class PolymarketComments:
 
     def prices(self, market: CommentedMarket) -> PricePath:
         """Return the prices of the YES token, without the payout at their end."""
-        query = (("market", market.token), ("interval", "max"), ("fidelity", "720"))
-        answer = self._object("prices", market.token, f"{self._clob}/prices-history", query, of="history")
+        query = (("market", market.tokens[0]), ("interval", "max"), ("fidelity", "720"))
+        answer = self._object("prices", market.tokens[0], f"{self._clob}/prices-history", query, of="history")
         points = []
         for row in answer["history"]:
             try:
@@ -303,16 +306,19 @@ class ManifoldComments:
 
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
         """Return the bets of these users in a market."""
-        wanted, unreadable = set(users), set()
-        changes = defaultdict[str, list[Change]](list)
+        bets = defaultdict[str, list[Mapping[str, Any]]](list)
         for bet in self._bets_of(market):
-            user = str(bet.get("userId"))
-            if user in wanted:
-                try:
-                    changes[user] += manifold_changes(bet)
-                except Unreadable:
-                    unreadable.add(user)
-        return Traded({user: in_order(changes[user]) for user in wanted - unreadable}, frozenset(unreadable))
+            bets[str(bet.get("userId"))].append(bet)
+        read = {
+            user: _read_rows(
+                bets[user], manifold_changes, lambda bet: instant_of(bet.get("createdTime"), per_second=1_000)
+            )
+            for user in users
+        }
+        return Traded(
+            {user: changes for user, (changes, _) in read.items()},
+            {user: since for user, (_, since) in read.items() if since is not None},
+        )
 
     def prices(self, market: CommentedMarket) -> PricePath:
         """Return the price after each bet."""
@@ -337,13 +343,17 @@ class ManifoldComments:
 
     def _bets(self, contract: str) -> list[object]:
         found: list[Any] = []
+        before = ""
         while True:
-            query = [("contractId", contract), ("limit", str(MANIFOLD_PAGE))]
-            query += [("before", str(found[-1]["id"]))] if found else []
+            query = [("contractId", contract), ("limit", str(MANIFOLD_PAGE)), *([("before", before)] if before else [])]
             page = _list(self._get(f"{self._url}/v0/bets", query), "bets")
             found += page
             if len(page) < MANIFOLD_PAGE:
                 return found
+            ids = [row["id"] for row in page if isinstance(row.get("id"), str)]
+            if not ids or ids[-1] == before:
+                raise VenueChanged("a page of bets has no id from which to go on")
+            before = ids[-1]
 
 
 def _page_query(cursor: str) -> list[tuple[str, str]]:
@@ -352,9 +362,30 @@ def _page_query(cursor: str) -> list[tuple[str, str]]:
 
 
 def _list(answer: object, what: str) -> list[Any]:
-    if not isinstance(answer, list) or not all(isinstance(row, dict) for row in answer):
+    """Return the rows of a list; one that is no object is an empty one, which nobody can read."""
+    if not isinstance(answer, list) or (answer and not any(isinstance(row, dict) for row in answer)):
         raise VenueChanged(f"{what} are {type(answer).__name__}; they are a list of objects")
-    return answer
+    return [row if isinstance(row, dict) else {} for row in answer]
+
+
+def _read_rows(
+    rows: Iterable[Mapping[str, Any]],
+    read: Callable[[Mapping[str, Any]], Iterable[Change | None]],
+    instant: Callable[[Mapping[str, Any]], datetime],
+) -> tuple[tuple[Change, ...], datetime | None]:
+    """Return the changes of the rows that can be read, and the instant of the first that cannot; None where all can."""
+    changes: list[Change] = []
+    since = None
+    for row in rows:
+        try:
+            changes += (change for change in read(row) if change is not None)
+        except Unreadable:
+            try:
+                at = instant(row)
+            except Unreadable:
+                at = _SINCE_EVER
+            since = min(since or at, at)
+    return in_order(changes), since
 
 
 def _thread(rows: "Sequence[Any] | Any", read: Callable[[Mapping[str, Any]], Comment], *, truncated: bool) -> Thread:
@@ -431,24 +462,24 @@ def _iso(text: object) -> datetime:
 
 def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | None]:
     try:
-        outcomes, prices, tokens = (_inner(row.get(name)) for name in ("outcomes", "outcomePrices", "clobTokenIds"))
-        if [str(each).casefold() for each in outcomes] != ["yes", "no"] or len(prices) != 2 or len(tokens) != 2:
+        outcomes, tokens = _inner(row.get("outcomes")), tokens_of(row)
+        if sorted(str(each).strip().casefold() for each in outcomes) != ["no", "yes"] or len(tokens) != 2:
             return "not binary", None
         if not row.get("conditionId"):
             return "no condition id", None
         event = row["events"][0]
         series = event.get("series") or []
         thread = ("Series", _word(series[0]["id"])) if series else ("Event", _word(event["id"]))
-        yes, no = (float(price) for price in prices)
+        yes, _ = payouts_of(row) or (0.5, 0.5)
         market = CommentedMarket(
             _word(row["id"]),
             _text(row["question"]),
-            _resolved(yes, no),
+            1 if yes == 1.0 else -1 if yes == 0.0 else 0,
             _iso(row["closedTime"]),
             _amount(row["volumeNum"]),
             _word(row["conditionId"]),
             thread,
-            _word(tokens[0]),
+            tokens,
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
         return "unreadable", None
@@ -460,12 +491,6 @@ def _amount(value: Any) -> float:
     if not abs(number) <= MOST:
         raise ValueError(f"a volume is {number}")
     return number
-
-
-def _resolved(yes: float, no: float) -> Resolved:
-    if abs(yes + no - 1.0) > _SETTLED:
-        return 0
-    return 1 if yes >= 1.0 - _SETTLED else -1 if no >= 1.0 - _SETTLED else 0
 
 
 def _inner(value: object) -> list[Any]:

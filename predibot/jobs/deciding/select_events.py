@@ -7,13 +7,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.contracts import MarketLister, Progress, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.domain.price import money_sign
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.plugins.venues import currency_of, lists_by
-from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
+from predibot.selection import (
+    MARKET_VOLUME,
+    QUIET_PAGES,
+    QUIET_SHARE,
+    Selection,
+    SelectionRules,
+    ranked_by_usd,
+    ranking_is_settled,
+    select,
+)
 
 if TYPE_CHECKING:
     from predibot.scoring.relatedness.texts import Embed
@@ -29,7 +38,9 @@ MOST_TRADED_EVENTS = 100
 """So many from the top of the list have every field where all is well; what nobody trades has no volume."""
 NOTED_SHARE = 0.1
 """From this share on a note says what is refused above the other: somebody should look before days are lost."""
-_LOOK_AT_IT = f"; look at it from {NOTED_SHARE:.0%} on, above {MAX_DOUBTFUL_SHARE:.0%} no run is made"
+MAX_UNRANKED_SHARE = 0.5
+"""Of the most traded events that state no volume, nor their markets: above it nothing tells which those are."""
+_LOOK_AT_IT = f"; look at it from {NOTED_SHARE:.0%} on, above "
 _SHOWN_REASONS = 5
 MAX_NOTED_SKIPS = 1_000
 """A run keeps its notes, and a replay those of all its runs; what else could not be read is counted."""
@@ -43,6 +54,13 @@ class Doubt(NamedTuple):
 
     share: float
     text: str
+    most: float = MAX_DOUBTFUL_SHARE
+    """Above it no run is made."""
+
+    @property
+    def note(self) -> str:
+        """Return what somebody should look at."""
+        return f"{self.text}{_LOOK_AT_IT}{self.most:.0%} no run is made"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +91,10 @@ class Choice:
         notes = [*self.selection.notes, *self.remarks[:MAX_NOTED_SKIPS]]
         if not self.complete:
             notes.append(
-                f"read the {self.listed} events with the highest {self.listed_by} volume; "
-                "every other has less than the last one chosen"
+                f"read {self.listed} events, listed by {self.listed_by} volume, until {QUIET_PAGES} pages held "
+                f"nothing above {QUIET_SHARE:.0%} of the last one chosen"
             )
-        notes += [f"{doubt.text}{_LOOK_AT_IT}" for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
+        notes += [doubt.note for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
         notes += [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in self.skipped[:MAX_NOTED_SKIPS]]
         if more := [f"{skip.kind} {skip.reason}" for skip in self.skipped[MAX_NOTED_SKIPS:]]:
             notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
@@ -109,14 +127,15 @@ class Choice:
 
         Raises:
             VenueChanged: If more than `MAX_DOUBTFUL_SHARE` of the events or of their markets could not be read, or
-                lack a field that the rules need, or none was chosen while something could not be read.
+                lack a field that the rules need, or more than `MAX_UNRANKED_SHARE` the volume by which they are
+                ranked, or none was chosen while something could not be read.
             VenueUnavailable: If the venue listed nothing.
         """
         events = self._events
         if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
         reasons = self.unreadable or tuple(f"{skip.kind} {skip.reason}" for skip in self.skipped)
-        doubts = [doubt.text for doubt in self._doubts() if doubt.share > MAX_DOUBTFUL_SHARE]
+        doubts = [doubt.text for doubt in self._doubts() if doubt.share > doubt.most]
         if doubts:
             what = "; ".join(doubts)
         elif reasons and not self.selection.selected:
@@ -131,7 +150,7 @@ class Choice:
 
 def doubts_in(notes: Sequence[str]) -> tuple[str, ...]:
     """Return what the notes of a run say of a list that should be looked at, in our words: without what was seen."""
-    return tuple(note.partition(":")[0].removesuffix(_LOOK_AT_IT) for note in notes if note.endswith(_LOOK_AT_IT))
+    return tuple(note.partition(_LOOK_AT_IT)[0].partition(":")[0] for note in notes if _LOOK_AT_IT in note)
 
 
 def choose(
@@ -186,7 +205,11 @@ def choose(
         unreadable_markets=(*unread_markets, *_unplayable_markets(listed.events)),
         missing=() if named or rules.only else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
         remarks=(*remarks, *page.notes),
-        listed_by="one-week" if listed_by == "volume_1wk" else "24 h",
+        listed_by="whole-life"
+        if rules.rank_by == MARKET_VOLUME
+        else "one-week"
+        if listed_by == "volume_1wk"
+        else "24 h",
     )
 
 
@@ -257,15 +280,15 @@ def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
         what = "a tag (tags), which exclude, include and per_category need"
         stated[what] = [bool(each.tags) for each in events]
     for what, flags in stated.items():
-        yield from _lacking("events", flags, what)
+        yield from _lacking("events", flags, what, most=MAX_UNRANKED_SHARE if what == ranked else MAX_DOUBTFUL_SHARE)
     has_tokens = [bool(market.ref.token_ids) for event in events for market in _open_markets(event)]
     yield from _lacking("open markets", has_tokens, "tokens (clobTokenIds), which their prices are of")
 
 
-def _lacking(things: str, stated: Sequence[bool], what: str) -> Iterator[Doubt]:
+def _lacking(things: str, stated: Sequence[bool], what: str, *, most: float = MAX_DOUBTFUL_SHARE) -> Iterator[Doubt]:
     if lacking := stated.count(False):
         text = f"{lacking} of the {len(stated)} most traded {things} that the venue lists lack {what}"
-        yield Doubt(lacking / len(stated), text)
+        yield Doubt(lacking / len(stated), text, most)
 
 
 def _open_markets(event: Event) -> list[Market]:
@@ -310,12 +333,18 @@ def _read(
     if only_event_id is not None:
         return EventPage((venue.event(only_event_id, as_of),))
 
+    pages: list[Sequence[Event]] = []
+    listed = venue.events
+    if rules.rank_by == MARKET_VOLUME and isinstance(venue, MarketLister):
+        listed, listed_by = venue.events_by_market, MARKET_VOLUME
+
     def enough(so_far: Sequence[Event]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))
-        at = _seen_at(venue, so_far, as_of)
-        return ranking_is_settled(so_far, rules, at, listed_by=listed_by, embed=embed)
+        if page := so_far[sum(map(len, pages)) :]:
+            pages.append(page)
+        return ranking_is_settled(pages, rules, _seen_at(venue, so_far, as_of), listed_by=listed_by, embed=embed)
 
-    return venue.events(as_of, enough=enough)
+    return listed(as_of, enough=enough)
 
 
 def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime:

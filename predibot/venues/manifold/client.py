@@ -22,6 +22,7 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.text_tasks.activity import Unreadable, manifold_price
 from predibot.venues import fields
+from predibot.venues.disorder import disorder
 from predibot.venues.http import RequestRefused, VenueClient, is_local
 from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
 
@@ -31,8 +32,6 @@ LARGEST_OFFSET = 1_000
 BETS_A_PAGE = 1_000
 MAX_BET_PAGES = 500
 REQUESTS_PER_10_SECONDS = {"": 500 / 6}
-ORDER_TOLERANCE = 0.05
-"""Volumes move while the list is read, so a small step in the wrong direction is no broken order."""
 SAME_WORK = timedelta(minutes=15)
 """A settlement first seen this soon after the instant asked for counts as seen at that instant."""
 MAX_KEPT_CONTRACTS = 256
@@ -142,7 +141,8 @@ class Manifold(AbstractContextManager["Manifold"]):
             if not complete and enough is not None and enough(events):
                 break
         notes = tuple(f"{count} listed are not played: {reason}" for reason, count in unplayed_counts.items())
-        return EventPage(tuple(events), tuple(skipped), complete, notes)
+        odd = disorder([event.volume_24h_usd for event in events])
+        return EventPage(tuple(events), tuple(skipped), complete, (*notes, *odd))
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
         """Yield the open markets page by page as `/market/{id}` writes them, without those that are no event of ours.
@@ -260,21 +260,22 @@ class Manifold(AbstractContextManager["Manifold"]):
         """
         url = f"{self._url}/search-markets"
         fixed = [("term", ""), ("filter", "open"), ("sort", "24-hour-vol"), ("limit", str(PAGE_SIZE))]
-        offset, seen, lowest = 0, set[str](), None
+        offset, seen = 0, set[str]()
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             while offset <= LARGEST_OFFSET:
                 # Of each page: at the pace that the venue allows, all of them take minutes.
                 until = self._client.until(self._list_deadline_seconds)
-                rows = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
-                if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                    raise VenueChanged(f"{url} answered no list of markets but {fields.seen(rows)}; update predibot")
+                listed = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
+                rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+                if not isinstance(listed, list) or (listed and not rows):
+                    raise VenueChanged(f"{url} answered no list of markets but {fields.seen(listed)}; update predibot")
                 if rows and (first := payload_id(rows[0])) in seen and all(payload_id(row) in seen for row in rows):
                     raise VenueChanged(f"a page of the list is of {first} again: the venue ignores offset")
-                lowest = _checked_order(rows, lowest)
                 fresh = [row for row in rows if payload_id(row) not in seen]
                 seen |= {payload_id(row) for row in rows}
                 reasons = [unplayed(row) for row in fresh]
                 played = [payload_id(row) for row, reason in zip(fresh, reasons, strict=True) if reason is None]
+                reasons += ["a row is no object"] * (len(listed) - len(rows))
                 whole = list(pool.map(partial(self._market, until=until), played))
                 # One that was taken down since is on no list any more.
                 payloads = [payload for payload in whole if payload is not None]
@@ -282,7 +283,7 @@ class Manifold(AbstractContextManager["Manifold"]):
                 if not rows:
                     return
                 # A page may be shorter than was asked for; only an empty one is the end.
-                offset += len(rows)
+                offset += len(listed)
 
     def _market(self, contract: str, *, until: float = math.inf) -> object | None:
         """Return one market object as the venue wrote it; None where there is none."""
@@ -394,20 +395,3 @@ def _bets_of(priced: Sequence[tuple[datetime, str | None, float]], since: dateti
         points.setdefault(answer, {})[at] = price
     paths = {answer: tuple(PricePoint(at, price) for at, price in path.items()) for answer, path in points.items()}
     return _Bets(since, until, paths)
-
-
-def _checked_order(rows: Sequence[Mapping[str, Any]], lowest: float | None) -> float | None:
-    """Refuse a row that should have come earlier, and return the lowest volume so far."""
-    for row in rows:
-        try:
-            value = fields.optional_number(row.get("volume24Hours"))
-        except ValueError:
-            continue
-        if value is None:
-            continue
-        if lowest is not None and value > lowest * (1.0 + ORDER_TOLERANCE) + 1.0:
-            raise VenueChanged(
-                f"the list is not in the order asked for: volume24Hours {value:g} after {lowest:g}; update predibot"
-            )
-        lowest = value if lowest is None else min(value, lowest)
-    return lowest

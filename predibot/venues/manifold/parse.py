@@ -99,7 +99,7 @@ class _AnswerWire(_ResolvedWire):
 
     text: fields.StatedText
     probability: fields.OptionalPrice = Field(default=None, validation_alias=AliasChoices("probability", "prob"))
-    volume: fields.OptionalAmount = None
+    volume: fields.KnownVolume = None
     is_other: fields.OptionalFlag = Field(default=None, alias="isOther")
 
 
@@ -120,8 +120,8 @@ class _MarketWire(_SettlementWire):
     slug: fields.ShortText = ""
     closes_at: _Instant = Field(default=None, alias="closeTime")
     probability: fields.OptionalPrice = None
-    volume: fields.OptionalAmount = None
-    volume_24h: fields.OptionalAmount = Field(default=None, alias="volume24Hours")
+    volume: fields.KnownVolume = None
+    volume_24h: fields.KnownVolume = Field(default=None, alias="volume24Hours")
     text: fields.LongText = Field(default="", alias="textDescription")
     description: object = None
     tags: Annotated[list[fields.ShortText], BeforeValidator(_listed), Field(max_length=MAX_TAGS)] = Field(

@@ -3,9 +3,10 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 import httpx
 
@@ -15,14 +16,24 @@ from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues import fields
+from predibot.venues.disorder import disorder
 from predibot.venues.http import RequestRefused, VenueClient, is_local
 from predibot.venues.polymarket.order_book import OrderBook, parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, ids_of, pages
-from predibot.venues.polymarket.parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id, tokens_of
+from predibot.venues.polymarket.parse import (
+    UNKNOWN_ID,
+    event_ids_of,
+    parse_event,
+    parse_resolution,
+    payload_id,
+    tokens_of,
+)
 from predibot.venues.polymarket.price_history import read_history
 
 ORDER = "volume1wk"
-MARKETS_PER_REQUEST = 50
+MARKETS_PER_REQUEST = 100
+MARKET_LISTS = ("/markets/keyset", "/markets")
+"""The later one is past its announced end since May 2026, and still answered then."""
 BOOKS_PER_REQUEST = 500
 SAME_WORK = timedelta(minutes=15)
 """A settlement first seen this soon after the instant asked for counts as seen at that instant."""
@@ -35,6 +46,7 @@ CLOB_REQUESTS_PER_10_SECONDS = {
     "/prices-history": 1_000,
 }
 _NO_SUCH_OBJECT = (400, 404, 422)
+_GONE = (404, 410)
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +79,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             name: The venue whose instruments these are.
             live: Whether quotes age while a bot thinks.
             call_deadline_seconds: For one request with all its tries.
-            list_deadline_seconds: For all pages of the list of events.
+            list_deadline_seconds: For all pages of a list; each that came adds two seconds.
             requests_per_10_seconds: By address prefix; None takes the venue's
                 own limits, and none for a host on this machine.
             transport: Replaces the network in tests.
@@ -81,6 +93,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         self.name = name
         self.live = live
         self._list_deadline_seconds = list_deadline_seconds
+        self._market_lists = MARKET_LISTS
+        """The one that is asked first."""
         rates = default_rates(self._gamma_url, self._clob_url)
         self._client = VenueClient(
             deadline_seconds=call_deadline_seconds,
@@ -97,7 +111,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         self._client.close()
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the open events, the most traded of the week first.
+        """Return the open events, about in the order of what they traded in a week, the most first.
 
         The venue answers for now, whatever `as_of` says; each quote carries the
         instant its page was read.
@@ -109,7 +123,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         events: list[Event] = []
         skipped: list[Skip] = []
         complete = False
-        for number, (payloads, complete) in enumerate(self._pages()):
+        for number, (payloads, complete) in enumerate(self._pages("events", ORDER)):
             if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
                 raise VenueChanged(
                     f"the list ends after one full page of {PAGE_SIZE} events, and a venue has more than that: "
@@ -126,7 +140,35 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                 events.extend([event] if event else [])
             if not complete and enough is not None and enough(events):
                 break
-        return EventPage(tuple(events), tuple(skipped), complete)
+        return EventPage(tuple(events), tuple(skipped), complete, disorder([event.volume_1wk_usd for event in events]))
+
+    def events_by_market(
+        self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None
+    ) -> EventPage:
+        """Return the open events whose markets traded most in all their life, about in that order; else as `events`.
+
+        A page of markets says which events these are of, so that few of all open ones are read.
+        """
+        events: list[Event] = []
+        skipped: list[Skip] = []
+        seen: set[str] = set()
+        nameless, complete = 0, False
+        for payloads, complete in self._pages("markets", "volumeNum"):
+            named = [event_ids_of(payload) for payload in payloads]
+            nameless += named.count(())
+            if payloads and nameless == len(payloads) and not seen:
+                raise VenueChanged(f"{self.name}: no market of a whole page names its event; update predibot")
+            fresh = [each for each in dict.fromkeys(each for ids in named for each in ids) if each not in seen]
+            seen |= {*fresh}
+            quoted_at = self._clock()
+            for payload in self._raw_events_of(fresh):
+                event, skips = parse_event(payload, quoted_at=quoted_at)
+                skipped.extend(skips)
+                events.extend([event] if event else [])
+            if not complete and enough is not None and enough(events):
+                break
+        notes = (f"{nameless} markets listed name no event, and are left out",) if nameless else ()
+        return EventPage(tuple(events), tuple(skipped), complete, notes)
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
         """Yield the open events page by page as the venue wrote them; errors as in `events`.
@@ -135,7 +177,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             enough: Asked between pages with all objects so far.
         """
         objects: list[object] = []
-        for payloads, _ in self._pages():
+        for payloads, _ in self._pages("events", ORDER):
             objects.extend(payloads)
             yield payloads
             if enough is not None and enough(objects):
@@ -263,15 +305,14 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                     found[ref.id] = (resolution,)
         return ResolutionPage(found, tuple(skipped))
 
-    def _pages(self) -> Iterator[tuple[list[object], bool]]:
-        """Yield the pages of open events, and whether each is the last."""
-        url = f"{self._gamma_url}/events/keyset"
+    def _pages(self, what: Literal["events", "markets"], order: str) -> Iterator[tuple[list[object], bool]]:
+        """Yield the pages of what is open, and whether each is the last."""
         # Without `closed` the venue returns closed events.
         return pages(
             self._client,
-            url,
-            field="events",
-            order=ORDER,
+            f"{self._gamma_url}/{what}/keyset",
+            field=what,
+            order=order,
             params=[("closed", "false")],
             deadline_seconds=self._list_deadline_seconds,
         )
@@ -292,28 +333,53 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             raise VenueChanged(f"asked for event {event_id}, got {fields.seen(payload)}; update predibot")
         return payload
 
+    def _raw_events_of(self, ids: Sequence[str]) -> Iterator[object]:
+        """Yield open event objects by id; what a list of them leaves out is asked for alone, and may be gone."""
+        for begin in range(0, len(ids), PAGE_SIZE):
+            asked = ids[begin : begin + PAGE_SIZE]
+            params = [*(("id", event_id) for event_id in asked), ("closed", "false"), ("limit", str(PAGE_SIZE))]
+            page = self._client.get(f"{self._gamma_url}/events/keyset", params)
+            listed = page.get("events") if isinstance(page, dict) else None
+            found = {payload_id(each): each for each in (listed if isinstance(listed, list) else ())}
+            for event_id in asked:
+                if event_id in found:
+                    yield found[event_id]
+                else:
+                    with suppress(UsageError):
+                        yield self._raw_event(event_id)
+
     def _all_settled(self, ids: Sequence[str]) -> Iterator[object]:
-        """Yield the market objects of those that are closed.
+        """Yield the market objects of those that are closed, and of the others those that are listed as open.
 
         A page may hold fewer than were asked for: what it leaves out is asked
         for again, until none of that comes.
         """
-        while ids:
-            payloads = self._settled_markets(ids)
-            yield from payloads
-            answered = {payload_id(payload) for payload in payloads}
-            left = [market_id for market_id in ids if market_id not in answered]
-            if len(left) == len(ids):
-                return
-            ids = left
+        left = ids
+        for closed in ("true", "false"):
+            before = None
+            while left and left != before:
+                payloads = self._markets(left, closed=closed)
+                yield from payloads
+                answered = {payload_id(payload) for payload in payloads}
+                before, left = left, [market_id for market_id in left if market_id not in answered]
 
-    def _settled_markets(self, ids: Sequence[str]) -> list[object]:
-        """Return the market objects of those that are closed, and those whose id cannot be read, to be skipped."""
-        url = f"{self._gamma_url}/markets"
-        params = [*(("id", market_id) for market_id in ids), ("closed", "true"), ("limit", str(len(ids)))]
-        payloads = self._client.get(url, params)
+    def _markets(self, ids: Sequence[str], *, closed: str) -> list[object]:
+        """Return the market objects of these ids that the venue lists; one whose id cannot be read is skipped later.
+
+        Of its two lists the one is asked where the other is gone.
+        """
+        params = [*(("id", market_id) for market_id in ids), ("closed", closed), ("limit", str(len(ids)))]
+        first, second = self._market_lists
+        try:
+            url, answer = f"{self._gamma_url}{first}", self._client.get(f"{self._gamma_url}{first}", params)
+        except RequestRefused as refusal:
+            if refusal.status not in _GONE:
+                raise
+            url, answer = f"{self._gamma_url}{second}", self._client.get(f"{self._gamma_url}{second}", params)
+            self._market_lists = (second, first)
+        payloads = answer.get("markets") if isinstance(answer, dict) else answer
         if not isinstance(payloads, list):
-            raise VenueChanged(f"{url} answered no list of markets but {fields.seen(payloads)}; update predibot")
+            raise VenueChanged(f"{url} answered no list of markets but {fields.seen(answer)}; update predibot")
         known = {*ids, UNKNOWN_ID}
         foreign = next((payload for payload in payloads if payload_id(payload) not in known), None)
         if foreign is not None:

@@ -11,19 +11,17 @@ from predibot.venues.polymarket.parse import UNKNOWN_ID, payload_id
 PAGE_SIZE = 100
 """Gamma clamps larger ones without a word."""
 MAX_PAGES = 1_000
-ORDER_TOLERANCE = 0.05
-"""Volumes move while the list is read, so a small step in the wrong direction is no broken order."""
+PAGE_SECONDS = 2.0
+"""What each page that came adds to the time for the whole list."""
 
 
 class PageGuard:
     """Remembers what pages began with, and refuses what shows that paging does not work."""
 
-    def __init__(self, key: str) -> None:
-        """Begin before the first page of a list ordered by a field, highest first."""
-        self._key = key
+    def __init__(self) -> None:
+        """Begin before the first page."""
         self._first_ids: set[str] = set()
         self._cursors: set[str] = set()
-        self._lowest: float | None = None
         self._ids: set[str] = set()
 
     def fresh(self, entries: Sequence[object]) -> list[object]:
@@ -34,8 +32,7 @@ class PageGuard:
         once did not move, so it is no reason to pass over anything on the next.
 
         Raises:
-            VenueChanged: If the page begins like an earlier one, or the order
-                is not the one asked for.
+            VenueChanged: If the page begins like an earlier one.
         """
         first_id = payload_id(entries[0]) if entries else UNKNOWN_ID
         if first_id != UNKNOWN_ID and first_id in self._first_ids:
@@ -43,8 +40,6 @@ class PageGuard:
                 f"two pages of the list begin with {first_id}: the venue ignores after_cursor; update predibot"
             )
         self._first_ids.add(first_id)
-        for entry in entries:
-            self._check_order(entry)
         fresh = [entry for entry in entries if payload_id(entry) not in self._ids]
         self._ids.update(each for each, count in ids_of(fresh).items() if count == 1 and each != UNKNOWN_ID)
         return fresh
@@ -65,17 +60,6 @@ class PageGuard:
         self._cursors.add(cursor)
         return cursor
 
-    def _check_order(self, entry: object) -> None:
-        """Refuse an entry that should have come earlier; those of unknown volume may stand anywhere."""
-        value = _known_number(entry, self._key)
-        if value is None:
-            return
-        if self._lowest is not None and value > self._lowest * (1.0 + ORDER_TOLERANCE) + ORDER_TOLERANCE:
-            raise VenueChanged(
-                f"the list is not in the order asked for: {self._key} {value:g} after {self._lowest:g}; update predibot"
-            )
-        self._lowest = value if self._lowest is None else min(value, self._lowest)
-
 
 def pages(
     client: VenueClient,
@@ -94,15 +78,15 @@ def pages(
         client: Asks.
         url: Of the list, such as `.../events/keyset`.
         field: What holds the objects, `events` or `markets`.
-        order: The camelCase field to order by, highest first.
+        order: The camelCase field to order by, highest first; a hint, which the venue may not keep.
         params: Filters.
-        deadline_seconds: For the whole list.
+        deadline_seconds: For the whole list, and `PAGE_SECONDS` more for each page that came.
 
     Raises:
         VenueUnavailable: If a page cannot be read, or the list does not end in time.
         VenueChanged: If a page does not keep the contract.
     """
-    guard = PageGuard(order)
+    guard = PageGuard()
     fixed = [*params, ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]
     cursor: str | None = None
     until = client.until(deadline_seconds)
@@ -113,7 +97,7 @@ def pages(
             if client.until(0.0) < until:
                 raise
             raise VenueUnavailable(
-                f"{url}: {number} pages in {deadline_seconds:g} s and no end; "
+                f"{url}: {number} pages in {deadline_seconds + PAGE_SECONDS * number:g} s and no end; "
                 "try again later, or raise list_deadline_seconds"
             ) from error
         entries = page.get(field) if isinstance(page, dict) else None
@@ -121,6 +105,7 @@ def pages(
             raise VenueChanged(f"{url} answered no list of {field} but {fields.seen(page)}; update predibot")
         fresh = guard.fresh(entries)
         cursor = guard.next_cursor(page)
+        until += PAGE_SECONDS
         yield fresh, cursor is None
         if cursor is None:
             return
@@ -130,11 +115,3 @@ def pages(
 def ids_of(entries: Sequence[object]) -> Counter[str]:
     """Return how often each id stands among the objects of a page."""
     return Counter(map(payload_id, entries))
-
-
-def _known_number(entry: object, key: str) -> float | None:
-    """Return a number of an object, or None where it is unknown or unreadable."""
-    try:
-        return fields.optional_number(entry.get(key)) if isinstance(entry, dict) else None
-    except ValueError:
-        return None

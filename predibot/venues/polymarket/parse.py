@@ -10,10 +10,10 @@ archive may hold what was written after the instant it stands for.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -36,7 +36,10 @@ MAX_TAGS = 500
 MAX_MARKETS = 5_000
 SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
+RESOLVED_TOLERANCE = 1e-3
+"""Of a market that the venue itself says is resolved: 0.9995 and 0.0005 are a last price otherwise."""
 UNKNOWN_ID = "?"
+_T = TypeVar("_T")
 _EXCLUSIVE = "negRisk"
 """The group of mutually exclusive markets to which the venue gives no id."""
 
@@ -86,9 +89,9 @@ class _MarketWire(_Wire):
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
     closed: fields.OptionalFlag = None
-    volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
-    volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
-    volume_usd: fields.OptionalAmount = Field(default=None, validation_alias=AliasChoices("volumeNum", "volume"))
+    volume_1wk_usd: fields.KnownVolume = Field(default=None, alias="volume1wk")
+    volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
+    volume_usd: fields.KnownVolume = Field(default=None, validation_alias=AliasChoices("volumeNum", "volume"))
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
     ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
     last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
@@ -114,9 +117,9 @@ class _MarketWire(_Wire):
     def to_domain(self, *, quoted_at: datetime) -> Market:
         """Return our market, quoted at the instant of reading."""
         return Market(
-            ref=MarketRef(self.id, self.condition_id, tuple(self.token_ids)),
+            ref=MarketRef(self.id, self.condition_id, yes_first(self.outcomes, self.token_ids)),
             question=self.question,
-            outcomes=tuple(self.outcomes),
+            outcomes=yes_first(self.outcomes, self.outcomes),
             description=self.description,
             closes_at=self.closes_at,
             closed=self.closed,
@@ -136,11 +139,16 @@ class _MarketWire(_Wire):
         return tuple(Quote(at=at, displayed=price) for price in self.prices) or (None,) * len(self.outcomes)
 
     def _quote(self, at: datetime) -> Quote | None:
-        """Return what was quoted, or None where nothing was."""
-        displayed = self.prices[0] if self.prices else None
-        if self.bid is None and self.ask is None and self.last is None and displayed is None:
+        """Return what was quoted of YES, or None where nothing was.
+
+        Where NO stands first, nobody says which of both its fields bid, ask and last are of.
+        """
+        displayed = next(iter(yes_first(self.outcomes, self.prices)), None)
+        quoted = (None, None, None) if _is_turned(self.outcomes) else (self.bid, self.ask, self.last)
+        if displayed is None and not any(each is not None for each in quoted):
             return None
-        return Quote(at=at, bid=self.bid, ask=self.ask, displayed=displayed, last=self.last)
+        bid, ask, last = quoted
+        return Quote(at=at, bid=bid, ask=ask, displayed=displayed, last=last)
 
     def _fees(self) -> FeeSchedule | None:
         """Return what a taker pays; None where it is not stated."""
@@ -160,8 +168,8 @@ class _EventWire(_Wire):
     tags: Annotated[list[_TagWire], FailFast(), _List, Field(max_length=MAX_TAGS)] = []
     closed: fields.OptionalFlag = None
     archived: fields.OptionalFlag = None
-    volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
-    volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
+    volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
+    volume_1wk_usd: fields.KnownVolume = Field(default=None, alias="volume1wk")
     markets: Annotated[list[object], _List, Field(max_length=MAX_MARKETS)] = []
 
     def to_domain(self, *, markets: tuple[Market, ...], payload: object) -> Event:
@@ -190,20 +198,43 @@ class _SettlementWire(_Wire):
     outcomes: Annotated[list[object], _List] = []
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
+    status: fields.ShortText = Field(default="", alias="umaResolutionStatus")
+    statuses: Annotated[list[fields.ShortText], FailFast(), _List] = Field(default=[], alias="umaResolutionStatuses")
 
     @property
     def payouts(self) -> tuple[float, ...] | None:
         """Return what a share of each outcome paid, or None while that is not settled, or nobody can say who won."""
         count = len(self.prices)
-        if not self.closed or count != (len(self.outcomes) or 2) or not 2 <= count <= MAX_OUTCOMES:
+        # The list is of what was, and may end before what is.
+        status = (self.status or next(reversed(self.statuses), "")).casefold()
+        is_resolved = status == "resolved"
+        if not self.closed or not (is_resolved or status == ""):
+            return None
+        if count != (len(self.outcomes) or 2) or not 2 <= count <= MAX_OUTCOMES:
             return None
         even = 1.0 / count
         # A third is written with so many digits, one half is exact.
         if max(abs(price - even) for price in self.prices) <= (0.0 if count == 2 else SETTLED_TOLERANCE):
-            return (even,) * count
+            # What never traded shows the same.
+            return (even,) * count if is_resolved else None
         paid = tuple(float(round(price)) for price in self.prices)
-        fits = max(abs(price - payout) for price, payout in zip(self.prices, paid, strict=True)) <= SETTLED_TOLERANCE
-        return paid if fits and sum(paid) == 1.0 else None
+        most = RESOLVED_TOLERANCE if is_resolved else SETTLED_TOLERANCE
+        fits = max(abs(price - payout) for price, payout in zip(self.prices, paid, strict=True)) <= most
+        return yes_first(self.outcomes, paid) if fits and sum(paid) == 1.0 else None
+
+
+def _is_turned(outcomes: Sequence[object]) -> bool:
+    return [str(each).strip().casefold() for each in outcomes] == ["no", "yes"]
+
+
+def yes_first(outcomes: Sequence[object], listed: Sequence[_T]) -> tuple[_T, ...]:
+    """Return what a market lists in the order of its outcomes, with that of Yes first where they are labelled No, Yes.
+
+    Examples:
+        >>> yes_first(["No", "Yes"], ["0.2", "0.8"]), yes_first(["Up", "Down"], ["0.2", "0.8"])
+        (('0.8', '0.2'), ('0.2', '0.8'))
+    """
+    return tuple(reversed(listed)) if _is_turned(outcomes) else tuple(listed)
 
 
 def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
@@ -245,10 +276,11 @@ def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None =
 def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
     """Return how a market object settled; None while it is not, a skip where that cannot be read.
 
-    Settled is a market that is closed and whose prices all fit 1 for one outcome
-    and 0 for the others to within 1e-4, or are exactly 0.5/0.5, or an equal part
-    for each of more. Everything else is not: closed with 0.9995/0.0005, 0/0, or
-    open at any price.
+    Settled is a market that is closed, of which the venue says that it is resolved
+    or says nothing, and whose prices all fit 1 for one outcome and 0 for the others
+    to within 1e-4. Only one that it says is resolved may be as far off as 1e-3, or
+    be at exactly 0.5/0.5, or an equal part for each of more. Everything else is
+    not: proposed or disputed, 0/0, 1/1, or open at any price.
 
     Args:
         payload: One market object of Gamma.
@@ -269,12 +301,30 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
 
 
 def tokens_of(payload: object) -> tuple[str, ...]:
-    """Return the tokens of a market object in its own order; nothing where they cannot be read."""
+    """Return the tokens of a market object in the order of its payouts; nothing where they cannot be read."""
+    if not isinstance(payload, Mapping):
+        return ()
     try:
-        listed = fields.json_list(payload.get("clobTokenIds")) if isinstance(payload, dict) else []
-        return tuple(fields.token_id(each) for each in listed)
+        outcomes, listed = (fields.json_list(payload.get(name)) for name in ("outcomes", "clobTokenIds"))
+        return yes_first(outcomes, tuple(fields.token_id(each) for each in listed))
     except ValueError:
         return ()
+
+
+def event_ids_of(payload: object) -> tuple[str, ...]:
+    """Return the ids of the events that a market object names as its own; nothing where none can be read."""
+    events = payload.get("events") if isinstance(payload, Mapping) else None
+    ids = map(payload_id, events if isinstance(events, list) else ())
+    return tuple(each for each in ids if each != UNKNOWN_ID)
+
+
+def payouts_of(payload: object) -> tuple[float, ...] | None:
+    """Return what a market object says that each outcome paid; None while it is not settled.
+
+    Raises:
+        ValueError: If that cannot be read.
+    """
+    return _SettlementWire.model_validate(payload).payouts
 
 
 def stored_without_results(payload: str) -> str:

@@ -187,10 +187,32 @@ def test_of_activity_that_no_instant_divides_nothing_is_known(tmp_path: Path) ->
     (_, market), *_ = source.markets()
     assert market is not None
     user, asked = "0x" + 40 * "1", len(host.requests)
-    assert source.traded(market, [user]).unreadable == {user}
+    assert set(source.traded(market, [user]).unreadable) == {user}
     assert len(host.requests) - asked == 2 * (LARGEST_ACTIVITY_OFFSET // ACTIVITY_PAGE + 1)
-    assert source.traded(market, [user]).unreadable == {user}
+    assert set(source.traded(market, [user]).unreadable) == {user}
     assert len(host.requests) - asked == 2 * (LARGEST_ACTIVITY_OFFSET // ACTIVITY_PAGE + 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known_until"),
+    [({"outcomeIndex": 999, "timestamp": BEGINS + 5}, BEGINS + 5), ({"timestamp": "late"}, None), (None, None)],
+)
+def test_a_row_that_cannot_be_read_leaves_the_others_and_what_was_known_before_it(
+    tmp_path: Path, wrong: dict[str, object] | None, known_until: int | None
+) -> None:
+    row = {"type": "TRADE", "side": "BUY", "outcomeIndex": 0, "size": 1, "usdcSize": 1, "timestamp": BEGINS}
+
+    def twist(url: str, query: Query, answer: Any) -> Any:
+        rows = [row, None if wrong is None else row | wrong, row | {"timestamp": BEGINS + 9}]
+        return rows if url == "data/activity" else answer
+
+    source = polymarket(Twisted(CrowdHost(crowd(1, manifold=False, markets=1, comments=30)), twist), tmp_path)
+    (_, market), *_ = source.markets()
+    assert market is not None
+    traded = source.traded(market, ["0x" + 40 * "1"])
+    (changes,), (since,) = traded.changes.values(), traded.unreadable.values()
+    assert [int(change.at.timestamp()) for change in changes] == [BEGINS, BEGINS + 9]
+    assert (since.timestamp() if since.year > 1 else None) == known_until
 
 
 def test_markets_of_the_instant_at_which_a_page_ends_are_all_listed(tmp_path: Path) -> None:

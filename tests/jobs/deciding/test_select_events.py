@@ -15,7 +15,13 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.select_events import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose, doubts_in
+from predibot.jobs.deciding.select_events import (
+    MAX_UNRANKED_SHARE,
+    MIN_TELLING_EVENTS,
+    MOST_TRADED_EVENTS,
+    choose,
+    doubts_in,
+)
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
@@ -261,8 +267,11 @@ def test_a_field_that_more_than_a_fifth_lack_freezes_no_run_where_the_rules_need
     recipe = recipe_of("market_price")
     recipe = replace(recipe, selection=replace(recipe.selection, **selection))
     with file:
-        if named is None:
-            assert len(decide_live(file, serving(listed), recipe=recipe).events) == MIN_TELLING_EVENTS
+        if named is None or (named == WEEK and lacking <= MAX_UNRANKED_SHARE * len(listed)):
+            report = decide_live(file, serving(listed), recipe=recipe)
+            assert len(report.events) == MIN_TELLING_EVENTS
+            # Those of no volume are ranked last.
+            assert any(note.endswith("above 50% no run is made") for note in report.notes) == (named == WEEK)
             return
         with pytest.raises(VenueChanged) as caught:
             decide_live(file, serving(listed), recipe=recipe)
@@ -284,7 +293,7 @@ def test_a_day_volume_of_0_is_missing_where_the_rules_need_it(file: Store, lacki
 
 def lacking_in(field: str, value: object, lacking: int) -> list[Payload]:
     """Return ten events, the last of which lack a field: those of no volume are listed last."""
-    of_markets = {field: value} if field == "clobTokenIds" else {}
+    of_markets = {field: value} if field in ("clobTokenIds", "volume1wk") else {}
     whole, bare = events(10 - lacking), events(lacking, first=11 - lacking, **of_markets)
     return [*whole, *(payload | {field: value} for payload in bare)]
 
@@ -314,6 +323,19 @@ def test_an_end_that_stands_for_none_is_none(file: Store, end: str) -> None:
         assert len(decide_live(file, serving(listed)).events) == 10
 
 
+def test_neither_disorder_nor_volumes_that_no_event_states_cost_a_run(file: Store) -> None:
+    listed = [payload | {"volume1wk": 1_000 + 100 * n} for n, payload in enumerate(events(40))]
+    for payload in listed[::4]:
+        (market,) = payload["markets"]
+        payload |= {"volume1wk": None, "markets": [market | {"volume1wk": 9_000}]}
+    with file:
+        report = decide_live(file, serving(listed))
+    assert sorted(event.id for event in report.events) == sorted(payload["id"] for payload in listed[::4])
+    assert "29 of the 40 events listed stand below one with less volume; they are ranked here" in report.notes
+    (note,) = [note for note in report.notes if "no volume of a week" in note]
+    assert note.startswith("10 events state no volume of a week, which is the sum of their markets': 1, 13, 17, ")
+
+
 def test_a_list_in_which_all_is_archived_is_not_stored(file: Store) -> None:
     with file:
         report = decide_live(file, serving([payload | {"archived": True} for payload in events(10)]))
@@ -334,14 +356,18 @@ def test_a_list_that_ends_after_one_full_page_is_cut_and_a_short_one_is_noted(fi
 
 def test_a_field_that_a_fifth_lack_is_no_reason_to_stop(file: Store) -> None:
     bare: Payload = {"volume1wk": None, "volume24hr": None, "tags": []}
-    listed = [*(payload | bare for payload in events(2, clobTokenIds=None)), *events(8, first=3)]
+    listed = [*(payload | bare for payload in events(2, clobTokenIds=None, volume1wk=None)), *events(8, first=3)]
     with file:
         report = decide_live(file, serving(listed))
     assert len(report.events) == 10
-    look = "look at it from 10% on, above 20% no run is made"
-    for what in ("events that the venue lists lack a week's volume", "lists lack a tag (tags)", "lists lack tokens"):
+    for what, most in (
+        ("events that the venue lists lack a week's", 50),
+        ("lack a tag (tags)", 20),
+        ("lack tokens", 20),
+    ):
         (note,) = [note for note in report.notes if what in note]
-        assert note.startswith("2 of the 10 most traded ") and note.endswith(look)
+        assert note.startswith("2 of the 10 most traded ")
+        assert note.endswith(f"look at it from 10% on, above {most}% no run is made")
     assert any(
         doubt.endswith("lack a tag (tags), which exclude, include and per_category need")
         for doubt in doubts_in(report.notes)

@@ -87,7 +87,6 @@ def test_one_market_that_cannot_be_asked_for_leaves_no_half_list() -> None:
     [
         (lambda request: {"markets": []}, "no list of markets"),
         (lambda request: [3], "no list of markets"),
-        (served(binary("a", volume24Hours=5), binary("b", volume24Hours=50)), "not in the order"),
         (lambda request: [binary("b")] if "search" in request.url.path else binary("b"), "ignores offset"),
         (lambda request: [binary("b")] if "search" in request.url.path else binary("c"), "asked for market b"),
     ],
@@ -97,6 +96,16 @@ def test_a_list_that_does_not_keep_its_contract_is_refused(
 ) -> None:
     with pytest.raises(VenueChanged, match=said):
         venue_of(answered)[0].events(NOW)
+
+
+def test_another_order_a_volume_below_zero_and_a_row_that_is_none_cost_nothing() -> None:
+    rows = [binary("a", volume24Hours=5), binary("b", volume24Hours=50), binary("c", volume24Hours=-3.5)]
+    page = venue_of(served(*rows, pages=[[rows[0], None, *rows[1:]]]))[0].events(NOW)
+    assert {event.id: event.volume_24h_usd for event in page.events} == {"a": 5.0, "b": 50.0, "c": None}
+    assert page.notes == (
+        "1 listed are not played: a row is no object",
+        "1 of the 3 events listed stand below one with less volume; they are ranked here",
+    )
 
 
 def test_the_list_is_not_asked_for_beyond_what_the_venue_serves() -> None:

@@ -1,7 +1,7 @@
 """The Polymarket venue: lists of events and single events."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import httpx
 import pytest
@@ -75,12 +75,23 @@ def test_a_list_without_end_stops_with_a_message() -> None:
         venue.events(NOW)
 
 
-@pytest.mark.parametrize("volumes", [[10, 20], [10, None, 20], [30, "20", "25"]])
-def test_a_list_in_another_order_is_noticed(volumes: list[object]) -> None:
+@pytest.mark.parametrize(
+    ("volumes", "late"),
+    [
+        ([10, 20], 1),
+        ([10, None, 20], 1),
+        ([30, "20", "25"], 1),
+        ([0.3, 0.59, 0.1], 1),
+        ([384_615, 407_407, 390_000], 1),
+    ],
+)
+def test_a_list_in_another_order_is_read_to_its_end_and_noted(volumes: list[object], late: int) -> None:
     events = [event_payload(number, volume1wk=volume) for number, volume in enumerate(volumes)]
     venue, _ = venue_of(pages_of(events[:1], events[1:]))
-    with pytest.raises(VenueChanged, match="not in the order asked for"):
-        venue.events(NOW)
+    page = venue.events(NOW)
+    assert len(page.events) == len(volumes)
+    said = f"{late} of the {len(volumes)} events listed stand below one with less volume; they are ranked here"
+    assert page.notes == (said,)
 
 
 @pytest.mark.parametrize("volumes", [[20, None, 10], [20, "", "x", 10], [1000, 1004], [0, 0]])
@@ -89,6 +100,7 @@ def test_unknown_volumes_and_small_moves_are_no_broken_order(volumes: list[objec
     venue, _ = venue_of(pages_of(events))
     page = venue.events(NOW)
     assert len(page.events) + len(page.skipped) == len(volumes)
+    assert page.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +129,7 @@ def test_a_list_without_an_end_is_given_up_at_its_own_deadline() -> None:
         return {"events": [event_payload(number, volume1wk=9)], "next_cursor": str(number)}
 
     venue, asked = venue_of(slow, clock=clock)
-    with pytest.raises(VenueUnavailable, match=r"8 pages in 60 s and no end; .* raise list_deadline_seconds"):
+    with pytest.raises(VenueUnavailable, match=r"11 pages in 82 s and no end; .* raise list_deadline_seconds"):
         venue.events(NOW)
     assert len(asked.requests) == 9
 
@@ -162,3 +174,58 @@ def test_only_hosts_elsewhere_are_asked_slowly() -> None:
     rates = default_rates("http://127.0.0.1:8000/gamma", "https://clob.test")
     assert rates["https://clob.test/prices-history"] == 1_000
     assert not any("127.0.0.1" in prefix for prefix in rates)
+
+
+def gamma_of_markets(count: int, per_event: int, clock: Clock) -> Callable[[httpx.Request], object]:
+    """Return a Gamma of so many markets, the most traded first, whose every answer takes a second."""
+    markets = [market_payload(number, volumeNum=10_000 - number) for number in range(count)]
+    events = {
+        str(first // per_event): event_payload(first // per_event, *markets[first : first + per_event])
+        for first in range(0, count, per_event)
+    }
+
+    def answer(request: httpx.Request) -> object:
+        clock.sleep(1.0)
+        params, what = request.url.params, request.url.path.strip("/").split("/")[0]
+        if "id" in params:
+            return {"events": [events[each] for each in params.get_list("id")[:-1]]}
+        if request.url.path.startswith("/events/") and "keyset" not in request.url.path:
+            return events[request.url.path.rpartition("/")[2]]
+        stubs = [market | {"events": [{"id": str(number // per_event)}]} for number, market in enumerate(markets)]
+        listed = stubs if what == "markets" else list(events.values())
+        begin = int(params.get("after_cursor", "0"))
+        more = {"next_cursor": str(begin + 100)} if begin + 100 < len(listed) else {}
+        return {what: listed[begin : begin + 100], **more}
+
+    return answer
+
+
+def test_a_list_of_65_pages_at_a_second_each_is_read_to_its_end() -> None:
+    clock = Clock()
+    venue, asked = venue_of(gamma_of_markets(6_500, 1, clock), clock=clock)
+    page = venue.events(NOW)
+    assert (len(page.events), page.complete, len(asked.requests)) == (6_500, True, 65)
+
+
+def test_the_events_of_the_most_traded_markets_are_read_without_the_others() -> None:
+    clock = Clock()
+    venue, asked = venue_of(gamma_of_markets(6_500, 2, clock), clock=clock)
+    page = venue.events_by_market(NOW, enough=lambda events: sum(len(each.markets) for each in events) >= 500)
+    assert [event.id for event in page.events] == [str(number) for number in range(250)]
+    assert page.complete is False
+    # A page of markets, one of their 50 events, and the one that this leaves out, five times.
+    assert len(asked.requests) == 15
+
+
+def test_markets_that_name_no_event_are_counted_and_a_whole_page_of_them_is_a_changed_venue() -> None:
+    def serving(*markets: object) -> Callable[[httpx.Request], object]:
+        listed = {"markets": list(markets)}
+        return lambda request: listed if "markets" in request.url.path else {"events": [event_payload(1)]}
+
+    named = market_payload(1) | {"events": [{"id": "1"}]}
+    venue, _ = venue_of(serving(named, market_payload(2), market_payload(3) | {"events": None}, None))
+    page = venue.events_by_market(NOW)
+    assert [event.id for event in page.events] == ["1"]
+    assert page.notes == ("3 markets listed name no event, and are left out",)
+    with pytest.raises(VenueChanged, match="names its event"):
+        venue_of(serving(market_payload(2), market_payload(3)))[0].events_by_market(NOW)

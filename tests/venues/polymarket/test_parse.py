@@ -15,6 +15,7 @@ from predibot.venues.polymarket.parse import (
     parse_market,
     parse_resolution,
     stored_without_results,
+    tokens_of,
 )
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, paid, settled_payload
 
@@ -88,7 +89,6 @@ def test_markets_of_other_than_two_outcomes_are_read(outcomes: list[str]) -> Non
         ("endDate", "soon"),
         ("closed", "maybe"),
         ("volume1wk", "a lot"),
-        ("volume1wk", -1),
         ("feeSchedule", {"rate": 7}),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_number_that_json_does_not_have_skips_its_market_and_spoils_no_payload
         ('["0", "1"]', 0.0),
         ('["0.9999989", "0.0000011"]', 1.0),
         ('["0.0000008", "0.9999992"]', 0.0),
-        ('["0.5", "0.5"]', 0.5),
+        ('["0.5", "0.5"]', None),
         ('["0", "0"]', None),
         ('["1", "1"]', None),
         ('["0.9995", "0.0005"]', None),
@@ -208,6 +208,46 @@ def test_a_number_that_json_does_not_have_skips_its_market_and_spoils_no_payload
 )
 def test_a_closed_market_is_settled_only_when_both_prices_fit(prices: str, payout_yes: float | None) -> None:
     assert paid(settled_payload(prices=prices)) == payout_yes
+
+
+@pytest.mark.parametrize(
+    ("said", "won", "late", "even"),
+    [
+        ({"umaResolutionStatus": "resolved"}, 1.0, 1.0, 0.5),
+        ({"umaResolutionStatus": "Resolved", "umaResolutionStatuses": '["proposed", "disputed"]'}, 1.0, 1.0, 0.5),
+        ({"umaResolutionStatuses": '["proposed", "resolved"]'}, 1.0, 1.0, 0.5),
+        ({"umaResolutionStatus": "", "umaResolutionStatuses": ["proposed", "disputed", "resolved"]}, 1.0, 1.0, 0.5),
+        ({}, 1.0, None, None),
+        ({"umaResolutionStatus": None, "umaResolutionStatuses": "[]"}, 1.0, None, None),
+        ({"umaResolutionStatuses": ""}, 1.0, None, None),
+        *(
+            ({"umaResolutionStatus": each}, None, None, None)
+            for each in ("proposed", "disputed", "Challenged", "posed")
+        ),
+        ({"umaResolutionStatuses": '["resolved", "disputed"]'}, None, None, None),
+        ({"umaResolutionStatus": "proposed", "umaResolutionStatuses": '["resolved"]'}, None, None, None),
+    ],
+)
+def test_what_the_venue_says_of_a_resolution_comes_before_its_prices(
+    said: dict[str, object], won: float | None, late: float | None, even: float | None
+) -> None:
+    # 33 of 50 closed markets that were recorded are `resolved` beside a list that ends with proposed.
+    assert paid(settled_payload(**said)) == won
+    assert paid(settled_payload(prices='["0.9995", "0.0005"]', **said)) == late
+    assert paid(settled_payload(prices='["0.5", "0.5"]', **said)) == even
+    for never in ('["0", "0"]', '["1", "1"]', '["0.998", "0.002"]', '["0.9995", "0.5"]'):
+        assert paid(settled_payload(prices=never, **said)) is None
+    assert paid(settled_payload(closed=False, **said)) is None
+
+
+@pytest.mark.parametrize("labels", ['["No", "Yes"]', '["NO", "yes"]', '[" no ", "Yes"]'])
+def test_where_no_stands_first_yes_is_the_one_of_that_name(labels: str) -> None:
+    payload = settled_payload(prices='["1", "0"]', outcomes=labels, clobTokenIds='["11", "22"]')
+    assert paid(payload) == 0.0
+    assert tokens_of(payload) == ("22", "11")
+    market = parsed(market_payload(outcomes=labels, outcomePrices='["0.8", "0.2"]', clobTokenIds='["11", "22"]'))
+    assert (market.ref.token_ids, market.quote) == (("22", "11"), Quote(at=NOW, displayed=0.2))
+    assert [each.strip().casefold() for each in market.outcomes] == ["yes", "no"]
 
 
 @pytest.mark.parametrize("prices", ['["1", "0"]', '["0.9995", "0.0005"]', '["0.5", "0.5"]'])
@@ -297,14 +337,14 @@ def test_all_that_was_ever_traded_is_read_where_it_is_stated(changes: dict[str, 
         ('["0", "1", "0"]', (0.0, 1.0, 0.0)),
         ('["0.0000008", "0.0000003", "0.999998"]', (0.0, 0.0, 1.0)),
         ('["0.333333", "0.333333", "0.333333"]', (1 / 3, 1 / 3, 1 / 3)),
-        ('["0.9995", "0.0005", "0"]', None),
+        ('["0.9985", "0.0015", "0"]', None),
         ('["0", "0", "0"]', None),
         ('["1", "1", "0"]', None),
         ('["0.5", "0.5", "0"]', None),
     ],
 )
 def test_more_than_two_outcomes_are_settled_when_all_prices_fit(prices: str, payouts: tuple[float, ...] | None) -> None:
-    payload = settled_payload(1, prices, outcomes='["Reds", "No", "Blues"]')
+    payload = settled_payload(1, prices, outcomes='["Reds", "No", "Blues"]', umaResolutionStatus="resolved")
     found = parse_resolution(payload, first_seen_at=NOW)
     assert (found.payouts if isinstance(found, Resolution) else found) == payouts
     assert parse_resolution(payload | {"closed": False}, first_seen_at=NOW) is None

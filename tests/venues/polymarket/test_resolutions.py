@@ -20,11 +20,40 @@ def gamma_of(*markets: dict[str, object]) -> Callable[[httpx.Request], object]:
 
     def answer(request: httpx.Request) -> object:
         params = request.url.params
-        assert params["closed"] == "true"
-        wanted = params.get_list("id")
-        return [market for market in markets if market["id"] in wanted and market["closed"]][: int(params["limit"])]
+        wanted, closed = params.get_list("id"), params["closed"] == "true"
+        found = [market for market in markets if market["id"] in wanted and market["closed"] is closed]
+        return {"markets": found[: int(params["limit"])]} if "keyset" in request.url.path else found
 
     return answer
+
+
+@pytest.mark.parametrize("gone", ["/markets/keyset", "/markets"])
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_list_that_is_gone_turns_to_the_other_and_stays_there(gone: str, status: int) -> None:
+    # Both forms, and the end of the later one: the venue's own announcement of May 2026.
+    gamma = gamma_of(settled_payload(1), settled_payload(2))
+    venue, asked = venue_of(lambda request: httpx.Response(status) if request.url.path == gone else gamma(request))
+    assert set(venue.resolutions(refs(1, 2), as_of=NOW).found) == {"1", "2"}
+    venue.resolutions(refs(1), as_of=NOW)
+    paths = [request.url.path for request in asked.requests]
+    assert paths == (
+        ["/markets/keyset", "/markets", "/markets"] if gone == "/markets/keyset" else ["/markets/keyset"] * 2
+    )
+
+
+def test_where_both_lists_are_gone_that_is_said() -> None:
+    venue, _ = venue_of(lambda request: httpx.Response(410))
+    with pytest.raises(VenueChanged, match="410"):
+        venue.resolutions(refs(1), as_of=NOW)
+
+
+def test_a_settled_market_that_is_listed_as_open_only_is_found() -> None:
+    payload = settled_payload(1)
+
+    def answer(request: httpx.Request) -> object:
+        return {"markets": [payload] if request.url.params["closed"] == "false" else []}
+
+    assert set(venue_of(answer)[0].resolutions(refs(1), as_of=NOW).found) == {"1"}
 
 
 def refs(*numbers: int) -> list[MarketRef]:
@@ -33,7 +62,11 @@ def refs(*numbers: int) -> list[MarketRef]:
 
 
 def test_settled_markets_are_found_and_open_ones_are_absent() -> None:
-    venue, _ = venue_of(gamma_of(settled_payload(1), market_payload(2), settled_payload(3, '["0.5", "0.5"]')))
+    venue, _ = venue_of(
+        gamma_of(
+            settled_payload(1), market_payload(2), settled_payload(3, '["0.5", "0.5"]', umaResolutionStatus="resolved")
+        )
+    )
     page = venue.resolutions(refs(1, 2, 3, 4), as_of=NOW)
     assert page.found == {
         "1": (Resolution(1.0, SETTLED_AT, "venue", SETTLED_AT),),
@@ -49,7 +82,7 @@ def test_a_market_that_only_stopped_trading_is_absent() -> None:
 def test_many_markets_are_asked_for_in_batches() -> None:
     venue, asked = venue_of(gamma_of(*(settled_payload(number) for number in range(120))))
     assert len(venue.resolutions(refs(*range(120), *range(120)), as_of=NOW).found) == 120
-    assert [len(request.url.params.get_list("id")) for request in asked.requests] == [50, 50, 20]
+    assert [len(request.url.params.get_list("id")) for request in asked.requests] == [100, 20]
 
 
 def test_a_settlement_later_than_the_instant_asked_for_is_absent() -> None:
@@ -77,7 +110,7 @@ def test_a_settlement_that_cannot_be_read_is_skipped_and_the_rest_is_kept() -> N
     assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "1")]
 
 
-@pytest.mark.parametrize("answer", [[settled_payload(9)], {"markets": []}, {}])
+@pytest.mark.parametrize("answer", [[settled_payload(9)], {"markets": [settled_payload(9)]}, {"markets": {}}, {}])
 def test_an_ignored_filter_or_another_shape_is_a_changed_venue(answer: object) -> None:
     venue, _ = venue_of(lambda request: httpx.Response(200, json=answer))
     with pytest.raises(VenueChanged, match="update predibot"):
