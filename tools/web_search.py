@@ -7,8 +7,8 @@ left out is counted and said.
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import Spending
 from predibot.domain.clock import format_instant
 from predibot.domain.trace import SearchHit, SearchStep
+from predibot.research.search.addresses import landing_url
 from predibot.research.search.blocked_domains import blocked_domains, is_blocked
 from predibot.research.search.provider import (
     SearchAnswer,
@@ -84,6 +85,7 @@ def make_web_search(
     """
 
     desk = _Desk(tuple(providers), policy, meter)
+    told: set[str] = set()
 
     def web_search(query: str) -> ToolResult:
         """Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it."""
@@ -94,7 +96,9 @@ def make_web_search(
         shown = desk.first_results(wanted, tally)
         if trace is not None:
             trace.write(_step(wanted, shown, tally))
-        return _said(wanted, shown, tally)
+        said = _said(wanted, shown, tally, told)
+        told.update(result.url for result in shown)
+        return said
 
     return web_search
 
@@ -148,6 +152,7 @@ class _Desk:
                 tally.failures.append(str(failure))
                 continue
             tally.has_answer = True
+            tally.failures += answer.said
             shown = _allowed(answer.results, self.policy, tally.dropped)
             if shown:
                 return shown[: self.policy.count]
@@ -177,8 +182,10 @@ class _Desk:
 def _allowed(results: Sequence[SearchResult], policy: SearchPolicy, dropped: Counter[str]) -> tuple[SearchResult, ...]:
     """Return the results that may be shown, each address once; count the others."""
     kept: dict[str, SearchResult] = {}
-    for result in results:
-        reason = _why_not(result, policy)
+    for listed in results:
+        url = landing_url(listed.url)
+        result = listed if url is None else replace(listed, url=url)
+        reason = "that are advertisements" if url is None else _why_not(result, policy)
         if reason:
             dropped[reason] += 1
         else:
@@ -205,8 +212,8 @@ def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
     return ""
 
 
-def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> ToolResult:
-    """Return what a model is told."""
+def _said(query: str, shown: Sequence[SearchResult], tally: _Tally, told: Collection[str]) -> ToolResult:
+    """Return what a model is told; of an address that it was told before, only that."""
     counts = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.dropped.items()))
     dropped = f" ({sum(tally.dropped.values())} dropped: {counts})" if counts else ""
     if not shown and not tally.has_answer:
@@ -215,12 +222,12 @@ def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> ToolResul
         return ToolText(f'no results for "{query}"{dropped}; try other words')
     lines = [f'{len(shown)} results for "{query}"{dropped}']
     for number, result in enumerate(shown, start=1):
-        lines += [
-            f"{number}. {_plain(result.title, _TITLE_CHARACTERS) or 'untitled'}",
-            f"   url: {result.url}",
-            f"   published: {_date(result.published_at)}",
-            f"   {_plain(result.snippet, _SNIPPET_CHARACTERS)}",
-        ]
+        lines += [f"{number}. {_plain(result.title, _TITLE_CHARACTERS) or 'untitled'}", f"   url: {result.url}"]
+        if result.url in told:
+            lines.append("   as in an earlier search")
+        else:
+            published = f"   published: {_date(result.published_at)}, on {urlsplit(result.url).hostname}"
+            lines += [published, f"   {_plain(result.snippet, _SNIPPET_CHARACTERS)}"]
     return ToolText("\n".join(lines))
 
 

@@ -33,6 +33,9 @@ def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
 WITHOUT_TOOLS = "without tools"
 """The note of a decision of an agent whose model calls no tools, and was allowed to answer without."""
 
+WITHOUT_SEARCH = "without search"
+"""The note of a decision of an agent whose searches all failed: nobody answered, which is not "nothing found"."""
+
 LENIENT = "label read leniently"
 """The note of a label that did not stand alone in what a model wrote."""
 

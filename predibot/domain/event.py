@@ -73,6 +73,8 @@ class Market:
     """Of all its life."""
     outcome_quotes: tuple[Quote | None, ...] = ()
     """Of a market of more than two outcomes, the quote of each as if it were a YES of its own, in their order."""
+    takes_orders: bool | None = None
+    """Whether anybody can trade it now; None where the venue does not say."""
 
     @property
     def id(self) -> str:

@@ -10,6 +10,11 @@ ClientName = Literal["light", "litellm"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
 """The search providers that are predibot's; any other is a file of the user's, or of an installed package."""
+DDGS_BACKENDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("duckduckgo", "brave", "yahoo", "mojeek", "startpage", "wikipedia", "grokipedia"),
+    "news": ("duckduckgo", "yahoo", "bing"),
+}
+"""The search engines that ddgs 9.16 asks."""
 KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
 """The variables of the environment that are taken for API keys."""
 SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
@@ -82,5 +87,7 @@ class SearchTerms:
     seconds_between: float = 1.0
     """The least time between two calls of one provider."""
     results: int = 8
+    backends: tuple[str, ...] = ()
+    """Of ddgs, asked in this order; empty are its own."""
     market_sites: bool = False
     """Whether the sites of prediction markets may be searched and read."""

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from predibot.domain.clock import format_instant
+from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.open_venue import Clock, look_back_at
@@ -26,8 +27,8 @@ from predibot.ledger.write.runs import (
     RunSummary,
     StoredRun,
     decisions,
+    decisions_noted,
     decisions_on_no_event,
-    decisions_without_tools,
     imported_decisions,
     late_decisions,
     list_runs,
@@ -97,7 +98,10 @@ def evaluate(
         imported = imported_decisions(connection, venue_name, as_of, *chosen)
         late = late_decisions(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
         is_of_venue = (runs.c.venue_name == venue_name, decisions.c.decided_at <= as_of)
-        bare = decisions_without_tools(connection, *is_of_venue, *chosen, recipe=recipe, bot_names=bots)
+        bare, blind = (
+            decisions_noted(connection, note, *is_of_venue, *chosen, recipe=recipe, bot_names=bots)
+            for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
+        )
         unscored = decisions_on_no_event(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
     cut = sorted({each.game for each in kept}) if only.cuts_accounts else []
     kept = () if cut else kept
@@ -108,7 +112,7 @@ def evaluate(
     except ValueError as error:
         # Such as numbers so far apart that no sum of them is one.
         raise _not_ours(store, error) from error
-    found = replace(found, without_tools=bare)
+    found = replace(found, without_tools=bare, without_search=blind)
     if imported:
         made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
         said = f"{made} imported: when they were made, and at which prices, is what their files say"

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import format_instant, format_length
+from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.read.standing import (
@@ -25,7 +26,7 @@ from predibot.ledger.read.standing import (
 )
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
-from predibot.ledger.write.runs import decisions_without_tools, runs
+from predibot.ledger.write.runs import decisions_noted, runs
 from predibot.ledger.write.slots import StoredSchedule, StoredService, stored_schedules, stored_service
 
 STALE = timedelta(days=1)
@@ -82,6 +83,8 @@ class LedgerStatus:
     """On this UTC day."""
     without_tools: Mapping[str, int]
     """How many decisions of the last days agents made whose model calls no tools, by bot."""
+    without_search: Mapping[str, int]
+    """The same of those whose searches all failed."""
     problems: tuple[str, ...]
     """What somebody has to look at, a sentence each; the exit code is 1 where there is one."""
 
@@ -100,7 +103,10 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
         held = held_by_owner(connection)
         retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)
         spent = spent_on(connection, now)
-        bare = decisions_without_tools(connection, runs.c.created_at > now - COUNTED)
+        bare, blind = (
+            decisions_noted(connection, note, runs.c.created_at > now - COUNTED)
+            for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
+        )
     gone = {owner: each for owner, each in held.items() if is_gone(owner) or each.lease_until < now}
     problems = []
     if service is not None and not alive:
@@ -115,7 +121,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
             f"{format_length(STALE)} and {markets.unreadable:,} none at all. Run `predibot track` and read what it says"
         )
     return LedgerStatus(
-        now, store.address, service, alive, schedules, retries, gone, markets, spent, bare, tuple(problems)
+        now, store.address, service, alive, schedules, retries, gone, markets, spent, bare, blind, tuple(problems)
     )
 
 

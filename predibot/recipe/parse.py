@@ -17,7 +17,7 @@ from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean, nearest
-from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
+from predibot.domain.terms import DDGS_BACKENDS, OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError, UsageError
 from predibot.plugins.arguments import Argument
 from predibot.plugins.games import make_game, option_complaints, stated_options
@@ -480,7 +480,13 @@ def _search(table: SearchTable, where: _Where) -> SearchTerms:
     for provider in sorted(OWN_INSTANCE.intersection(table.providers) - table.base_urls.keys()):
         what = f'{provider!r} is an instance of your own. Add base_urls = {{{provider} = "http://localhost:8888"}}'
         raise where.error(("search", "providers"), what)
-    return SearchTerms(**{**table.model_dump(), "providers": tuple(table.providers)})
+    known = tuple(dict.fromkeys(each for names in DDGS_BACKENDS.values() for each in names))
+    for backend in table.backends:
+        if backend not in known:
+            what = f"{backend[:40]!r} is no search engine that ddgs asks. {did_you_mean(backend, known)}"
+            raise where.error(("search", "backends"), what)
+    lists = {"providers": tuple(table.providers), "backends": tuple(table.backends)}
+    return SearchTerms(**{**table.model_dump(), **lists})
 
 
 def _name_path(table: BotTable, path: KeyPath) -> KeyPath:

@@ -172,6 +172,9 @@ class Recipe:
     def _without_bots(self) -> dict[str, Any]:
         # What is not stated is not written down, so that recipes of before it could be stated stay as they are.
         options = {"game_options": dict(self.options)} if self.options else {}
+        search = _SEARCH.dump_python(self.search, mode="json")
+        if not search["backends"]:
+            del search["backends"]
         return {
             **options,
             "name": self.name,
@@ -182,7 +185,7 @@ class Recipe:
             "seed": self.seed,
             "selection": _rules_as_data(self.selection),
             "limits": {level: asdict(limits) for level, limits in self.limits.items()},
-            "search": _SEARCH.dump_python(self.search, mode="json"),
+            "search": search,
         }
 
 

@@ -83,6 +83,7 @@ class SearchTable(_Table):
     usd_per_call: dict[str, Annotated[float, Field(ge=0)]] = {}
     seconds_between: float = Field(default=1.0, ge=0, le=60)
     results: int = Field(default=8, ge=1, le=50)
+    backends: list[str] = Field(default=[], max_length=20)
     market_sites: bool = False
 
 

@@ -52,3 +52,15 @@ def test_it_fails_with_the_words_of_its_provider_or_every_face_says_without_tool
     assert "1 decided without tools (gem)" in predibot("report", "r").out
     assert predibot("status", "--json").document["without_tools"] == {"gem": 1}
     assert "Without tools: gem, 1 decisions" in predibot("status").out
+
+
+def test_where_all_searches_failed_every_face_says_without_search(predibot: Predibot) -> None:
+    Path("r.toml").write_text('[[bots]]\nname = "noisy"\nstrategy = "tool_agent"\nmodel = "sandbox/noisy"\n')
+    said = predibot("decide", "r.toml", "--venue", "sandbox:events=20,fault=server_error,path=/search", *WORLD[2:])
+    (decision,) = said.document["decisions"]
+    assert (decision["status"], decision["notes"]) == ("recorded", ["under_researched", "without search"])
+    report = predibot("report", "r", "--json").document
+    assert (report["without_search"], report["missing"][0]) == ({"noisy": 1}, "1 decided without search (noisy)")
+    assert "1 decided without search (noisy)" in predibot("report", "r").out
+    assert predibot("status", "--json").document["without_search"] == {"noisy": 1}
+    assert "Without search: noisy, 1 decisions" in predibot("status").out

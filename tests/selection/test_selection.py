@@ -24,6 +24,7 @@ def passed_over(*events: Event, rules: SelectionRules = RULES) -> PassedOver:
     [
         (market("bad", closed=True), "closed"),
         (market("bad", outcomes=("A", "B", "C")), "not exactly two outcomes"),
+        (replace(market("bad"), takes_orders=False), "takes no orders"),
         (market("bad", outcomes=("Yes",)), "not exactly two outcomes"),
         (market("bad", quote=Quote(at=NOW)), "no quote"),
         (market("bad", quote=quoted(1.0)), "priced at 0 or 1"),

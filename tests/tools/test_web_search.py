@@ -88,7 +88,7 @@ def test_results_are_shown_with_title_address_date_and_snippet() -> None:
         '1 results for "who wins"',
         "1. A title",
         "   url: https://news.example/a",
-        "   published: 2026-01-04T12:00Z",
+        "   published: 2026-01-04T12:00Z, on news.example",
         "   A snippet.",
     ]
 
@@ -256,3 +256,23 @@ def test_a_failing_provider_rests_longer_and_longer() -> None:
 def test_an_instant_without_a_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="time zone"):
         SearchPolicy(before=NOW.replace(tzinfo=None))
+
+
+def test_an_address_that_was_told_before_is_told_without_its_snippet() -> None:
+    search = make_web_search([ScriptedProvider([result()])], SearchPolicy())
+    first, second = search("who wins"), search("who will win")
+    assert "   A snippet." in first.text.splitlines()
+    assert second.text.splitlines()[1:] == [
+        "1. A title",
+        "   url: https://news.example/a",
+        "   as in an earlier search",
+    ]
+
+
+def test_an_advertisement_is_dropped_and_a_redirect_led_on_whoever_lists_them() -> None:
+    listed = [result(each) for each in ("https://www.bing.com/aclick?x=1", "/url?q=https://b.example/&sa=U")]
+    text = asked(ScriptedProvider(listed))
+    assert "(1 dropped: 1 that are advertisements)" in text
+    assert "   url: https://b.example/" in text.splitlines()
+    hidden = result("//duckduckgo.com/l/?uddg=https%3A%2F%2Fpolymarket.com%2Fevent%2Fx")
+    assert "1 on a blocked site" in asked(ScriptedProvider([hidden]))

@@ -20,6 +20,7 @@ from predibot.contracts import (
     ToolText,
 )
 from predibot.domain.chat import ToolSchema
+from predibot.domain.decision import WITHOUT_SEARCH
 from predibot.domain.trace import Outcome
 from predibot.games.answers import ABSENT
 
@@ -27,6 +28,8 @@ ERROR = "error:"
 """How a model is told that a call returned nothing."""
 MAX_ERROR_CHARACTERS = 240
 GIST_CHARACTERS = 700
+LISTED_CHARACTERS = 4_000
+"""Of the titles, addresses and dates of one search, which stay in view."""
 MAX_BOARD_LINES = 20
 FAILED_TRIES = 3
 """After so many different tries that returned nothing, a decision is taken without."""
@@ -34,6 +37,7 @@ MAX_LINE_CHARACTERS = 240
 _READ_CHARACTERS = 160
 _READ = "(read; the board keeps what was found)"
 _WORDS = re.compile(r"\w+")
+_STAYS = ("   url: ", "   published: ")
 _SPEAKS = ("for", "against", "unclear")
 
 Arguments = Mapping[str, object]
@@ -171,6 +175,8 @@ class Research:
     """First words of each page that was read, by address without its fragment."""
     empty_queries: set[frozenset[str]] = field(default_factory=set)
     """Different searches that returned nothing."""
+    failed_searches: int = 0
+    """Of which nobody answered."""
     unread_pages: set[str] = field(default_factory=set)
     """Addresses that returned nothing."""
     board: list[Evidence] = field(default_factory=list)
@@ -213,10 +219,12 @@ class Research:
         # Until the search is over it counts as one that returned nothing, also where it raises.
         self.empty_queries.add(words)
         result = self.toolbox.web_search(query)
+        self.failed_searches += isinstance(result, ToolError)
         if _is_something(result):
             self.empty_queries.discard(words)
             self.queries.add(words)
-        return self.told(result, nothing="the search returned nothing")
+        found = self.fence.around(_listed(result.text), LISTED_CHARACTERS)
+        return self.told(result, nothing="the search returned nothing", gist=found)
 
     def visit(self, arguments: Arguments) -> Told:
         """Return a page's text, or why there is none."""
@@ -272,6 +280,12 @@ class Research:
         """Return whether less was looked up than the recipe asks for."""
         return len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader of the decision should know about the research for it."""
+        blind = self.failed_searches > 0 and not self.queries
+        return (*(("under_researched",) if self.under_researched else ()), *((WITHOUT_SEARCH,) if blind else ()))
+
     def board_text(self) -> str:
         """Return the board for the model, fenced because its lines come from the web; empty without lines.
 
@@ -287,6 +301,12 @@ class Research:
 
 def _is_something(result: ToolResult) -> bool:
     return isinstance(result, ToolText) and bool(result.text.strip())
+
+
+def _listed(text: str) -> str:
+    """Return what a search found without the snippets, which are read once; see `predibot.tools.web_search`."""
+    kept = (line for line in text.splitlines() if not line.startswith("   ") or line.startswith(_STAYS))
+    return "\n".join(line[:MAX_LINE_CHARACTERS] for line in kept)
 
 
 def _one_line(text: str, characters: int) -> str:

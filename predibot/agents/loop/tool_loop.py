@@ -188,7 +188,7 @@ class Talk:
         """Return how it ended."""
         if self.decision is None:
             return LoopResult(None, "the model handed in no answer")
-        return LoopResult(self.decision, notes=("under_researched",) if self.research.under_researched else ())
+        return LoopResult(self.decision, notes=self.research.notes)
 
     def _require_research(self, answer: object) -> None:
         missing = None if self.submit_only else self.research.missing()

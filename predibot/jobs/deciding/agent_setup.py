@@ -98,6 +98,7 @@ class AgentSetup:
     _ended: bool = False
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
+    _news: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _histories: HistoryBoard = field(init=False)
 
@@ -282,9 +283,13 @@ class AgentSetup:
             BudgetSpent: If a search does not fit the budget of the run any more.
         """
         try:
-            providers = self._search_providers()
+            providers = [each for each in self._search_providers() if each.dates_results] or self._dated_providers()
         except UsageError as error:
             raise SearchFailed(str(error), was_asked=False) from None
+        if not providers:
+            raise SearchFailed(
+                "no provider in [search] says when a page was published; add 'ddgs_news'", was_asked=False
+            )
         is_limited = any(limits.usd is not None for limits in self.recipe.limits.values())
         priced = [each for each in providers if each.usd_per_call is not None or not is_limited]
         if providers and not priced:
@@ -460,18 +465,26 @@ class AgentSetup:
         ).only(names)
 
     def _search_providers(self) -> Sequence[Any]:
-        names = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
         with self._lock:
             if self._providers is None:
-                self._providers = [self._opened_provider(name) for name in names]
-                if self.opened.loopback is None or names != [SANDBOX_SEARCH]:
-                    seconds = self.recipe.search.seconds_between
-                    paces = None if self.store is None else SharedPaces(store=self.store)
-                    self._providers = [
-                        PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces)
-                        for each in self._providers
-                    ]
+                self._providers = self._paced_providers(self.recipe.search.providers)
             return self._providers
+
+    def _dated_providers(self) -> Sequence[Any]:
+        """Return who is asked for news where none of the recipe's providers says when: the same ddgs, for news."""
+        with self._lock:
+            if self._news is None:
+                self._news = self._paced_providers(["ddgs_news"] if "ddgs" in self.recipe.search.providers else [])
+            return self._news
+
+    def _paced_providers(self, providers: Sequence[str]) -> Sequence[Any]:
+        names = list(dict.fromkeys(map(self._provider_name, providers)))
+        found = [self._opened_provider(name) for name in names]
+        if self.opened.loopback is not None and names == [SANDBOX_SEARCH]:
+            return found
+        seconds = self.recipe.search.seconds_between
+        paces = None if self.store is None else SharedPaces(store=self.store)
+        return [PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces) for each in found]
 
     def _provider_name(self, name: str) -> str:
         """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""
@@ -489,7 +502,7 @@ class AgentSetup:
             "usd_per_call": terms.usd_per_call.get(name),
         }
         if name in BUILT_IN_SEARCH:
-            return search_provider(name, **given)
+            return search_provider(name, **given, backends=terms.backends)
         return user_search(name, given=given, hidden=Trace(self.keys.secrets()).without_secrets)
 
     def _search_key(self, name: str) -> Key | None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, text, update
 
-from predibot.domain.decision import WITHOUT_TOOLS
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.ledger.schema.tables import (
@@ -308,18 +307,19 @@ def late_decisions(
     return sum(_counted_by_game(connection, venue, as_of, recipe, bot_names, on_event, is_late(), *which).values())
 
 
-def decisions_without_tools(
+def decisions_noted(
     connection: Connection,
+    note: str,
     *which: ColumnElement[bool],
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
 ) -> Mapping[str, int]:
-    """Return how many decisions agents made whose model calls no tools, by bot, of a recipe and bots or of all."""
+    """Return how many decisions have a note, by bot, of a recipe and bots or of all."""
     statement = (
         with_decisions(bots.c.name, func.count())
         .where(
             runs.c.voided_at.is_(None),
-            decisions.c.notes_json.contains(json.dumps(WITHOUT_TOOLS), autoescape=True),
+            decisions.c.notes_json.contains(json.dumps(note), autoescape=True),
             *([] if recipe is None else [runs.c.recipe == recipe]),
             *([bots.c.name.in_(bot_names)] if bot_names else []),
             *which,

@@ -78,6 +78,8 @@ def _lines(status: LedgerStatus) -> Iterator[str]:
         )
     for bot, count in status.without_tools.items():
         yield f"Without tools: {bot}, {count:,} decisions of the last {COUNTED.days} days; its model calls none."
+    for bot, count in status.without_search.items():
+        yield f"Without search: {bot}, {count:,} decisions of the last {COUNTED.days} days; all its searches failed."
     for owner, held in sorted(status.left_behind.items()):
         yield (
             f"Left behind by {owner}, which is gone: {held.claims:,} claims and {figures.cost_usd(held.set_aside_usd)} "

@@ -59,6 +59,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
         **({"without_tools": dict(evaluation.without_tools)} if evaluation.without_tools else {}),
+        **({"without_search": dict(evaluation.without_search)} if evaluation.without_search else {}),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
         "comparisons": _rows(ranked, lambda each: map(pair_document, each.pairs)),

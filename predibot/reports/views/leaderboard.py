@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from predibot.domain.decision import WITHOUT_TOOLS
+from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.scoring.evaluation.e_values import BEATS_FROM
@@ -313,9 +313,11 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what is missing from an evaluation, the gravest first, in a few words each, over all bots."""
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
     late = f"{evaluation.late:,} decided too late" if evaluation.late else ""
-    bare = evaluation.without_tools
-    without = f"{sum(bare.values()):,} decided {WITHOUT_TOOLS} ({_list(list(bare))})" if bare else ""
-    return tuple(text for text in (late, without, *(say(cards) for say in _MISSING)) if text)
+    without = (
+        f"{sum(bots.values()):,} decided {note} ({_list(list(bots))})" if bots else ""
+        for note, bots in ((WITHOUT_TOOLS, evaluation.without_tools), (WITHOUT_SEARCH, evaluation.without_search))
+    )
+    return tuple(text for text in (late, *without, *(say(cards) for say in _MISSING)) if text)
 
 
 def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:

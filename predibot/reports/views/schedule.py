@@ -79,6 +79,7 @@ def status_document(status: LedgerStatus) -> Document:
             "stale_after_hours": STALE.total_seconds() / 3600,
         },
         "without_tools": dict(status.without_tools),
+        "without_search": dict(status.without_search),
         "spent_today": {name: number(value) for name, value in asdict(status.spent).items()},
     }
 

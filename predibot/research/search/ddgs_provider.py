@@ -1,14 +1,25 @@
 """DuckDuckGo and its like through ddgs, which needs no key and promises nothing."""
 
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from predibot.net.deadline import in_time
+from predibot.research.search.addresses import landing_url
 from predibot.research.search.dates import latest_instant
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
+
+BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"text": ("duckduckgo", "brave", "yahoo", "mojeek"), "news": ("duckduckgo", "yahoo", "bing")}
+)
+"""Who is asked in turn. Each alone often answers nothing (deedy5/ddgs#390); with `auto` the library shuffles, and asks
+encyclopedias first."""
+_TRY_SECONDS = 6.0
+_LEAST_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -32,12 +43,14 @@ class DdgsSearch:
     clock: Callable[[], datetime]
     kind: Literal["text", "news"] = "text"
     """Only news say a date."""
-    backend: str = "duckduckgo"
-    """Pinned: with `auto` the library shuffles."""
+    backends: tuple[str, ...] = ()
+    """Asked in turn until one shows something; none are those of `BACKENDS`."""
     usd_per_call: float | None = 0.0
-    deadline_seconds: float = 15.0
+    deadline_seconds: float = 20.0
+    """Of all of them together."""
     client: Callable[[], DdgsClient] | None = None
     """Instead of the library's own, in tests."""
+    monotonic: Callable[[], float] = time.monotonic
 
     @property
     def name(self) -> str:
@@ -50,40 +63,53 @@ class DdgsSearch:
         return self.kind == "news"
 
     def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
-        """Return results; ddgs takes no last date."""
-        try:
-            rows = in_time(lambda: self._rows(query, count), self.deadline_seconds)
-        except TimeoutError:
-            raise SearchFailed(f"{self.name} gave no answer in {self.deadline_seconds:g} s") from None
-        if not rows:
-            raise SearchFailed(_UNKNOWN.format(name=self.name))
-        now = self.clock()
-        found = [
-            SearchResult(
-                title=str(row.get("title") or ""),
-                url=str(row.get("href") or row.get("url")),
-                snippet=str(row.get("body") or ""),
-                published_at=latest_instant(row.get("date"), now=now),
-                provider=self.name,
+        """Return the results of the first backend that shows any; ddgs takes no last date."""
+        ends, said = self.monotonic() + self.deadline_seconds, list[str]()
+        for backend in self.backends or BACKENDS[self.kind]:
+            seconds = min(_TRY_SECONDS, ends - self.monotonic())
+            if seconds < _LEAST_SECONDS:
+                said.append(f"{backend} was not asked for want of time")
+                continue
+            try:
+                rows = in_time(lambda b=backend, s=seconds: self._rows(query, count, b, s), seconds)  # type: ignore[misc]
+            except TimeoutError:
+                said.append(f"{backend} gave no answer in {seconds:.3g} s")
+                continue
+            found = self._results(rows)
+            if found:
+                return SearchAnswer(found[:count], self.usd_per_call, tuple(said))
+            said.append(
+                f"{backend} showed no results" if not rows else f"{backend} showed {len(rows)} without an address"
             )
-            for row in rows
-            if row.get("href") or row.get("url")
-        ]
-        return SearchAnswer(tuple(found[:count]), self.usd_per_call)
+        raise SearchFailed(
+            f"{self.name} found nothing out ({'; '.join(said)}), which may as well mean that it is refused"
+        )
 
-    def _rows(self, query: str, count: int) -> list[dict[str, Any]]:
-        """Return what the library finds."""
+    def _results(self, rows: Sequence[Mapping[str, Any]]) -> tuple[SearchResult, ...]:
+        """Return what leads to a page, without advertisements."""
+        now = self.clock()
+        found = []
+        for row in rows:
+            url = landing_url(str(row.get("href") or row.get("url") or ""))
+            if url is not None and url.startswith(("http://", "https://")):
+                title, snippet = str(row.get("title") or ""), str(row.get("body") or "")
+                found.append(SearchResult(title, url, snippet, latest_instant(row.get("date"), now=now), self.name))
+        return tuple(found)
+
+    def _rows(self, query: str, count: int, backend: str, seconds: float) -> list[dict[str, Any]]:
+        """Return what the library finds with one backend."""
         # Imported here: not every bot searches, and not every one that does uses ddgs.
         from ddgs import DDGS
+        from ddgs.engines import ENGINES
         from ddgs.exceptions import DDGSException
 
+        if backend not in ENGINES[self.kind]:
+            # The library would warn, and ask all it has.
+            raise SearchFailed(f"this ddgs has no backend {backend!r}; it has {', '.join(sorted(ENGINES[self.kind]))}")
         try:
-            client: DdgsClient = self.client() if self.client is not None else DDGS(timeout=int(self.deadline_seconds))
+            client: DdgsClient = self.client() if self.client is not None else DDGS(timeout=max(1, int(seconds)))
             search = client.news if self.kind == "news" else client.text
-            return search(query, max_results=count, backend=self.backend)
+            return search(query, max_results=count, backend=backend)
         except DDGSException as error:
-            _log.debug("%s: %s", self.name, error)
-            raise SearchFailed(_UNKNOWN.format(name=self.name)) from error
-
-
-_UNKNOWN = "{name} showed no results, which may as well mean that it refuses us"
+            _log.debug("%s: %s: %s", self.name, backend, error)
+            return []

@@ -1,12 +1,12 @@
 """The search providers that are predibot's, by the names recipes use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from predibot.domain.spelling import did_you_mean
-from predibot.domain.terms import BUILT_IN_SEARCH
+from predibot.domain.terms import BUILT_IN_SEARCH, DDGS_BACKENDS
 from predibot.errors import UsageError
 from predibot.research.search.ddgs_provider import DdgsSearch
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
@@ -28,6 +28,7 @@ def search_provider(
     key: str | None = None,
     base_url: str | None = None,
     usd_per_call: float | None = None,
+    backends: Sequence[str] = (),
 ) -> SearchProvider:
     """Return a provider by its name.
 
@@ -37,6 +38,7 @@ def search_provider(
         key: For those that need one.
         base_url: Of the user's own SearXNG, or instead of the provider's own.
         usd_per_call: What a call costs; None leaves it unknown, or 0 where the provider is free.
+        backends: Of ddgs, in their order; for news those of them that have any. None are its own.
 
     Raises:
         UsageError: If there is no such provider, or it lacks a key or an address.
@@ -44,7 +46,10 @@ def search_provider(
     if name not in PROVIDER_NAMES:
         raise UsageError(f"no search provider {name!r}. {did_you_mean(name, PROVIDER_NAMES)}")
     if name in ("ddgs", "ddgs_news"):
-        return DdgsSearch(clock, kind="text" if name == "ddgs" else "news")
+        known = DDGS_BACKENDS["text" if name == "ddgs" else "news"]
+        return DdgsSearch(
+            clock, "text" if name == "ddgs" else "news", tuple(each for each in backends if each in known)
+        )
     given: dict[str, Any] = {} if usd_per_call is None else {"usd_per_call": usd_per_call}
     if name == "searxng":
         if not base_url:

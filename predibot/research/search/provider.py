@@ -25,6 +25,8 @@ class SearchAnswer:
     results: tuple[SearchResult, ...]
     cost_usd: float | None
     """None where nobody knows it."""
+    said: tuple[str, ...] = ()
+    """What was tried before in vain, each a clause."""
 
 
 class SearchFailed(Exception):

@@ -144,6 +144,8 @@ class Evaluation:
     """How many decisions are in no card because they were made after the deadline of their run."""
     without_tools: Mapping[str, int] = field(default_factory=dict)
     """How many decisions agents made whose model calls no tools, by bot."""
+    without_search: Mapping[str, int] = field(default_factory=dict)
+    """The same of those whose searches all failed."""
     accounts: tuple[AccountBoard, ...] = ()
     """The accounts of each recipe and game, of one mode; what is said above is of decisions on events."""
     cohorts: tuple[CohortBoard, ...] = ()

@@ -99,6 +99,8 @@ class _MarketWire(_Wire):
     fee_schedule: Annotated[_FeeWire | None, BeforeValidator(fields.json_object)] = Field(
         default=None, alias="feeSchedule"
     )
+    active: fields.OptionalFlag = None
+    accepts_orders: fields.OptionalFlag = Field(default=None, alias="acceptingOrders")
     exclusive: fields.OptionalFlag = Field(default=None, alias="negRisk")
     exclusive_id: fields.ShortText = Field(default="", alias="negRiskMarketID")
 
@@ -130,6 +132,7 @@ class _MarketWire(_Wire):
             outcome_quotes=self._outcome_quotes(quoted_at),
             fees=self._fees(),
             exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",
+            takes_orders=False if self.active is False else self.accepts_orders,
         )
 
     def _outcome_quotes(self, at: datetime) -> tuple[Quote | None, ...]:

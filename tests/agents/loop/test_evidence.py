@@ -151,3 +151,12 @@ def test_a_full_board_says_so() -> None:
     looked = research()
     texts = [looked.note({"url": "u", "line": f"fact {n}", "speaks": "for"}) for n in range(MAX_BOARD_LINES + 1)]
     assert texts[-1].text.startswith("error: the board is full")
+
+
+def test_of_a_search_all_titles_addresses_and_dates_stay_in_view_and_snippets_do_not() -> None:
+    lines = ["7 results"]
+    for n in range(7):
+        lines += [f"{n}. Title", f"   url: https://a.example/{n}", "   published: 2026-01-04", "   " + "snippet " * 50]
+    found = research(toolbox(lambda _query: "\n".join(lines))).search({"query": "rain"})
+    assert all(f"https://a.example/{n}" in found.gist for n in range(7))
+    assert "snippet" in found.text and "snippet" not in found.gist

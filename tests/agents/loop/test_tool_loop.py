@@ -155,8 +155,11 @@ def test_a_decision_is_taken_without_research_where_none_can_be_had() -> None:
     model = ScriptedModel([*failing, GOOD])
     result = run(model, broken)
     assert result.decision is not None
-    assert result.notes == ("under_researched",)
+    assert result.notes == ("under_researched", "without search")
     assert len(model.requests) == 4
+    # That nothing was found is an answer.
+    found_none = research(toolbox(lambda _query: "no results", lambda *_: ToolError("timed out")))
+    assert run(ScriptedModel([*failing, GOOD]), found_none).notes == ("under_researched",)
 
 
 def test_without_tools_nothing_but_the_answer_is_offered() -> None:

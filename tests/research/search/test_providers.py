@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -19,7 +18,6 @@ from predibot.agents.budget.budget import Budget
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
 from predibot.research.search.dates import latest_instant
-from predibot.research.search.ddgs_provider import DdgsSearch
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
@@ -327,39 +325,6 @@ def test_an_unreachable_or_impossible_address_is_a_failure() -> None:
     for base_url in ("http://127.0.0.1:9", "http://[", "no address"):
         with pytest.raises(SearchFailed):
             SearxngSearch(base_url, clock).search("q", before=None, count=8)
-
-
-@dataclass(frozen=True)
-class FakeDdgs:
-    """Answers as the library does."""
-
-    rows: list[dict[str, Any]]
-
-    def text(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        assert options["backend"] == "duckduckgo"
-        return self.news(query, **options)
-
-    def news(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        from ddgs.exceptions import DDGSException
-
-        if not self.rows:
-            raise DDGSException("No results found.")
-        return self.rows
-
-
-def test_ddgs_news_say_a_date_and_its_text_does_not() -> None:
-    news = FakeDdgs([{"date": "2026-01-05T14:05:00+00:00", "title": "N", "body": "B", "url": "https://a.example"}])
-    text = FakeDdgs([{"title": "T", "body": "B", "href": "https://b.example"}])
-    dated = DdgsSearch(clock, kind="news", client=lambda: news)
-    plain = DdgsSearch(clock, client=lambda: text)
-    assert (dated.dates_results, plain.dates_results) == (True, False)
-    assert dated.search("q", before=None, count=5).results[0].published_at == datetime(2026, 1, 5, 14, 5, tzinfo=UTC)
-    assert plain.search("q", before=None, count=5).results[0].url == "https://b.example"
-
-
-def test_no_results_of_ddgs_are_unknown_and_not_empty() -> None:
-    with pytest.raises(SearchFailed, match="may as well mean"):
-        DdgsSearch(clock, client=lambda: FakeDdgs([])).search("q", before=None, count=5)
 
 
 def test_importing_the_tool_does_not_import_ddgs() -> None:

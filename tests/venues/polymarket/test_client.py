@@ -131,7 +131,7 @@ def test_a_list_without_an_end_is_given_up_at_its_own_deadline() -> None:
     venue, asked = venue_of(slow, clock=clock)
     with pytest.raises(VenueUnavailable, match=r"11 pages in 82 s and no end; .* raise list_deadline_seconds"):
         venue.events(NOW)
-    assert len(asked.requests) == 9
+    assert len(asked.requests) == 12
 
 
 def test_what_cannot_be_parsed_is_skipped_and_the_rest_is_kept() -> None:

@@ -348,3 +348,19 @@ def test_more_than_two_outcomes_are_settled_when_all_prices_fit(prices: str, pay
     found = parse_resolution(payload, first_seen_at=NOW)
     assert (found.payouts if isinstance(found, Resolution) else found) == payouts
     assert parse_resolution(payload | {"closed": False}, first_seen_at=NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "takes_orders"),
+    [
+        ({"acceptingOrders": False}, False),
+        ({"acceptingOrders": True}, True),
+        ({"acceptingOrders": True, "active": False}, False),
+        ({"acceptingOrders": None}, None),
+        ({}, None),
+    ],
+)
+def test_whether_a_market_takes_orders_is_read_where_it_is_stated(
+    said: dict[str, object], takes_orders: object
+) -> None:
+    assert parsed(market_payload(**said)).takes_orders is takes_orders
