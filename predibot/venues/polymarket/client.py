@@ -369,15 +369,18 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         Of its two lists the one is asked where the other is gone.
         """
         params = [*(("id", market_id) for market_id in ids), ("closed", closed), ("limit", str(len(ids)))]
-        first, second = self._market_lists
+        path, other = self._market_lists
         try:
-            url, answer = f"{self._gamma_url}{first}", self._client.get(f"{self._gamma_url}{first}", params)
+            answer = self._client.get(f"{self._gamma_url}{path}", params)
         except RequestRefused as refusal:
             if refusal.status not in _GONE:
                 raise
-            url, answer = f"{self._gamma_url}{second}", self._client.get(f"{self._gamma_url}{second}", params)
-            self._market_lists = (second, first)
-        payloads = answer.get("markets") if isinstance(answer, dict) else answer
+            path, other = other, path
+            answer = self._client.get(f"{self._gamma_url}{path}", params)
+            self._market_lists = (path, other)
+        url, payloads = f"{self._gamma_url}{path}", answer
+        if path == MARKET_LISTS[0]:
+            payloads = answer.get("markets") if isinstance(answer, dict) else None
         if not isinstance(payloads, list):
             raise VenueChanged(f"{url} answered no list of markets but {fields.seen(answer)}; update predibot")
         known = {*ids, UNKNOWN_ID}

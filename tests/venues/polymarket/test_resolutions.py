@@ -119,7 +119,7 @@ def test_an_ignored_filter_or_another_shape_is_a_changed_venue(answer: object) -
 
 @pytest.mark.parametrize("payload", [{"closed": True}, 7, None])
 def test_an_object_without_an_id_is_skipped(payload: object) -> None:
-    venue, _ = venue_of(lambda request: [payload, settled_payload(1)])
+    venue, _ = venue_of(lambda request: {"markets": [payload, settled_payload(1)]})
     page = venue.resolutions(refs(1), as_of=NOW)
     assert set(page.found) == {"1"}
     assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "?")]
