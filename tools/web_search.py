@@ -226,7 +226,7 @@ def _said(query: str, shown: Sequence[SearchResult], tally: _Tally, told: Collec
         if result.url in told:
             lines.append("   as in an earlier search")
         else:
-            published = f"   published: {_date(result.published_at)}, on {urlsplit(result.url).hostname}"
+            published = f"   published: {_date(result.published_at)} on {urlsplit(result.url).hostname}"
             lines += [published, f"   {_plain(result.snippet, _SNIPPET_CHARACTERS)}"]
     return ToolText("\n".join(lines))
 

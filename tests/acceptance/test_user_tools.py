@@ -135,7 +135,7 @@ def test_a_search_provider_of_one_file_is_asked(user: User) -> None:
     with calling(("web_search", {"query": "rain"})) as server:
         document = user.decide(server, "", before='[search]\nproviders = ["own_index", "ddgs"]')
     assert [each["status"] for each in document["decisions"]] == ["recorded"]
-    assert "url: https://example.org/rain\n   published: 2025-12-01T00:00Z, on example.org\n   Of rain." in told(server)
+    assert "url: https://example.org/rain\n   published: 2025-12-01T00:00Z on example.org\n   Of rain." in told(server)
 
 
 def test_a_tool_or_a_provider_that_is_misspelt_is_answered_with_the_nearest(user: User) -> None:

@@ -88,7 +88,7 @@ def test_results_are_shown_with_title_address_date_and_snippet() -> None:
         '1 results for "who wins"',
         "1. A title",
         "   url: https://news.example/a",
-        "   published: 2026-01-04T12:00Z, on news.example",
+        "   published: 2026-01-04T12:00Z on news.example",
         "   A snippet.",
     ]
 

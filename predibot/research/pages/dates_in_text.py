@@ -53,6 +53,7 @@ _ANNOUNCED = re.compile(
     r"\b(?:will|until|upcoming|deadline|closer to|ahead of|(?<!as )(?:scheduled|planned|slated)|"
     r"(?<!as )(?<!than )expected|expects? to|plans? to|due (?:on|by|for|in)|set (?:for|to)|expires?|"
     r"wird|werden|soll(?:en)?|geplant|sera|seront|prévue?s?|será|serán|prevista?|sarà|saranno|будет|будут|состоится|запланирован\w*)\b|予定|예정|将于|將於",
+    re.IGNORECASE,
 )
 _HAPPENED = re.compile(
     r"(?<!be )(?<!been )(?<!being )\b(?:(?!need|proceed|speed|exceed|succeed|planned|scheduled|expected|slated)"
@@ -115,8 +116,11 @@ def is_younger(text: str, day: date) -> bool:
     for number, named in enumerate(later):
         before = text[max(0, named.start - _SENTENCE) : named.start]
         before = _ENDS.split(before)[-1]
-        after = _ENDS.split(text[named.end : named.end + _SENTENCE], maxsplit=1)[0]
-        if _is_announced(before, after):
+        end = _ENDS.search(text[named.end : named.end + _SENTENCE])
+        after = text[named.end : named.end + (_SENTENCE if end is None else end.start())]
+        # What is asked has not come: "Will it happen by 3 March?"
+        is_asked = end is not None and end[0] in "?？"
+        if is_asked or _is_announced(before, after):
             announced.add(named.on)
         elif not _without_days(before + text[named.start : named.end] + after):
             bare.add(named.on)

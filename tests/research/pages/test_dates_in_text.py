@@ -113,3 +113,16 @@ def test_hostile_texts_take_no_time(piece: str) -> None:
     text, started = piece * (500_000 // len(piece)), time.process_time()
     is_younger(text, TODAY), was_changed(text, TODAY)
     assert time.process_time() - started < 15
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Analysis: Will XRP reach a new high by 3 March, and what is known",
+        "The question of the day: does it happen by 3 March?",
+        "“Will it happen by 3 March?”, people ask.",
+    ],
+)
+def test_what_a_question_names_is_yet_to_come(text: str) -> None:
+    assert not is_younger(text, date(2026, 2, 1))
+    assert is_younger("Will Smith died on 3 March.", date(2026, 2, 1))
