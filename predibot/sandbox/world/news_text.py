@@ -72,11 +72,11 @@ def headline_of(page: Page, title: str) -> str:
     """Return the headline of a page about the event with this title."""
     bare = title.rstrip("?").replace("___", "its levels").removesuffix("...")
     forms = {
-        "analysis": "Analysis: {}, and what is known",
-        "rumour": "What we hear: {}",
-        "wrong": "It is decided, they say: {}",
-        "filler": "A day out: {}",
-        "hostile": "Important notice: {}",
+        "analysis": "Analysis: {}? What is known",
+        "rumour": "What we hear: {}?",
+        "wrong": "It is decided, they say: {}?",
+        "filler": "A day out: {}?",
+        "hostile": "Important notice: {}?",
         "result": "Result: {}",
     }
     return forms[page.kind].format(bare)
@@ -113,7 +113,7 @@ def instant_text(minute: int) -> str:
 
 def _lede(title: str) -> str:
     """Return the first sentence about an event."""
-    return f"The question of the day is this one: {title}"
+    return f"The question of the day is this one: {title.rstrip('?')}?"
 
 
 def _sentence(page: Page, statement: Statement) -> str:

@@ -112,7 +112,7 @@ def test_a_replay_over_a_server_that_knows_more_shows_nothing_later(world: World
         policy = SearchPolicy(before=before, count=20)
         texts = [make_web_search([provider], policy)(question(world, place)).text for place in range(12)]
     dates = [
-        datetime.strptime(line.split()[-1], "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
+        datetime.strptime(line.split()[1], "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
         for line in "\n".join(texts).splitlines()
         if line.startswith("   published: ")
     ]
