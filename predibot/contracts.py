@@ -362,11 +362,25 @@ def no_tool(name: str) -> Tool:
     raise PluginError(f"no tool can be called from here, {name!r} was asked for")
 
 
+class WebSearch(Protocol):
+    """A search of the web."""
+
+    def __call__(self, query: str, *, recent_days: int | None = None, by_date: bool = False) -> ToolResult:
+        """Return results as text.
+
+        Args:
+            query: A few words.
+            recent_days: Only what was published in so many days, where the provider can be asked that or says when.
+            by_date: Whether the latest come first, and not the best.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Toolbox:
     """What an agent may call besides handing in its answer."""
 
-    web_search: Callable[[str], ToolResult] | None = None
+    web_search: WebSearch | None = None
     visit_webpage: Callable[[str, int, str | None], ToolResult] | None = None
     """Address, part from 1, and what to look for, or None."""
     open: Callable[[str], Tool] = no_tool

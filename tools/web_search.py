@@ -5,14 +5,15 @@ replay's instant; the market's own site and its mirrors are never shown. What is
 left out is counted and said.
 """
 
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
-from predibot.contracts import Meter, ToolError, ToolResult, ToolText, TraceWriter
+from predibot.contracts import Meter, ToolError, ToolResult, ToolText, TraceWriter, WebSearch
 from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import Spending
 from predibot.domain.clock import format_instant
@@ -24,6 +25,7 @@ from predibot.research.search.provider import (
     SearchFailed,
     SearchProvider,
     SearchResult,
+    asked_after,
     replay_complaint,
 )
 
@@ -70,7 +72,8 @@ def make_web_search(
     trace: TraceWriter | None = None,
     *,
     meter: Meter | None = None,
-) -> Callable[[str], ToolResult]:
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> WebSearch:
     """Return the search of one agent.
 
     Args:
@@ -78,6 +81,7 @@ def make_web_search(
         policy: What may be found.
         trace: Where each search is written down.
         meter: Reserved before each call that leaves the machine, settled after.
+        clock: What the age of a result is counted from.
 
     Returns:
         A function of a query. It raises nothing but what the meter raises: an
@@ -87,13 +91,14 @@ def make_web_search(
     desk = _Desk(tuple(providers), policy, meter)
     told: set[str] = set()
 
-    def web_search(query: str) -> ToolResult:
+    def web_search(query: str, *, recent_days: int | None = None, by_date: bool = False) -> ToolResult:
         """Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it."""
         wanted = _plain(query, MAX_QUERY_CHARACTERS)
         if not wanted:
             return ToolError("the query is empty; give a few words")
         tally = _Tally()
-        shown = desk.first_results(wanted, tally)
+        since = None if recent_days is None else clock() - timedelta(days=recent_days)
+        shown = desk.first_results(wanted, tally, since=since, by_date=by_date)
         if trace is not None:
             trace.write(_step(wanted, shown, tally))
         said = _said(wanted, shown, tally, told)
@@ -137,7 +142,9 @@ class _Desk:
     policy: SearchPolicy
     meter: Meter | None
 
-    def first_results(self, query: str, tally: _Tally) -> tuple[SearchResult, ...]:
+    def first_results(
+        self, query: str, tally: _Tally, *, since: datetime | None = None, by_date: bool = False
+    ) -> tuple[SearchResult, ...]:
         """Return what the first provider has that may be shown; the tally says what else happened."""
         is_replay = self.policy.before is not None
         if is_replay and (complaint := replay_complaint(self.providers)) is not None:
@@ -147,25 +154,26 @@ class _Desk:
             if is_replay and not provider.dates_results:
                 continue
             try:
-                answer = self._answer(provider, query, tally)
+                answer = self._answer(provider, query, tally, since)
             except SearchFailed as failure:
                 tally.failures.append(str(failure))
                 continue
             tally.has_answer = True
             tally.failures += answer.said
-            shown = _allowed(answer.results, self.policy, tally.dropped)
+            shown = _allowed(answer.results, self.policy, tally.dropped, since)
             if shown:
-                return shown[: self.policy.count]
+                return (_latest_first(shown) if by_date else shown)[: self.policy.count]
         return ()
 
-    def _answer(self, provider: SearchProvider, query: str, tally: _Tally) -> SearchAnswer:
+    def _answer(self, provider: SearchProvider, query: str, tally: _Tally, since: datetime | None) -> SearchAnswer:
         """Return a provider's answer, paid for by the meter."""
         worst = Spending(usd=provider.usd_per_call or 0.0, searches=1)
         reservation = self.meter.reserve(worst) if self.meter is not None else None
         actual = worst
         try:
             # More than are shown, because some will be dropped.
-            answer = provider.search(query, before=self.policy.before, count=min(20, 2 * self.policy.count))
+            most = min(20, 2 * self.policy.count)
+            answer = provider.search(query, before=self.policy.before, count=most, **asked_after(since, provider))
             actual = Spending(usd=worst.usd if answer.cost_usd is None else answer.cost_usd, searches=1)
             tally.costs_usd.append(answer.cost_usd)
         except SearchFailed as failure:
@@ -179,13 +187,22 @@ class _Desk:
         return answer
 
 
-def _allowed(results: Sequence[SearchResult], policy: SearchPolicy, dropped: Counter[str]) -> tuple[SearchResult, ...]:
+def _latest_first(results: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
+    """Return results by their date, those without one last and in their order."""
+    return tuple(sorted(results, key=lambda each: -each.published_at.timestamp() if each.published_at else math.inf))
+
+
+def _allowed(
+    results: Sequence[SearchResult], policy: SearchPolicy, dropped: Counter[str], since: datetime | None
+) -> tuple[SearchResult, ...]:
     """Return the results that may be shown, each address once; count the others."""
     kept: dict[str, SearchResult] = {}
     for listed in results:
         url = landing_url(listed.url)
         result = listed if url is None else replace(listed, url=url)
         reason = "that are advertisements" if url is None else _why_not(result, policy)
+        if since is not None and result.published_at is not None and result.published_at < since:
+            reason = reason or "older than was asked for"
         if reason:
             dropped[reason] += 1
         else:

@@ -276,3 +276,15 @@ def test_an_advertisement_is_dropped_and_a_redirect_led_on_whoever_lists_them() 
     assert "   url: https://b.example/" in text.splitlines()
     hidden = result("//duckduckgo.com/l/?uddg=https%3A%2F%2Fpolymarket.com%2Fevent%2Fx")
     assert "1 on a blocked site" in asked(ScriptedProvider([hidden]))
+
+
+def test_what_is_older_than_was_asked_for_is_dropped_and_the_latest_come_first_where_asked() -> None:
+    listed = [result(f"https://a.example/{days}", days=days) for days in (-9.0, None, -3.0, -1.0)]
+    provider = ScriptedProvider(listed)
+    search = make_web_search([provider], SearchPolicy(), clock=lambda: NOW)
+    urls = [line for line in search("who wins", recent_days=7, by_date=True).text.splitlines() if "url: " in line]
+    assert [url.rpartition("/")[2] for url in urls] == ["-1.0", "-3.0", "None"]
+    assert (
+        "(1 dropped: 1 older than was asked for)"
+        in make_web_search([provider], SearchPolicy(), clock=lambda: NOW)("who wins", recent_days=7).text
+    )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
@@ -34,6 +35,7 @@ MAX_BOARD_LINES = 20
 FAILED_TRIES = 3
 """After so many different tries that returned nothing, a decision is taken without."""
 MAX_LINE_CHARACTERS = 240
+MAX_DAYS = 36_500
 _READ_CHARACTERS = 160
 _READ = "(read; the board keeps what was found)"
 _WORDS = re.compile(r"\w+")
@@ -47,7 +49,11 @@ SEARCH = ToolSchema(
     "Search the web: titles, addresses, dates, snippets. Read a page before you rely on it.",
     {
         "type": "object",
-        "properties": {"query": {"type": "string", "description": "A few words."}},
+        "properties": {
+            "query": {"type": "string", "description": "A few words."},
+            "recent_days": {"type": "integer", "description": "Only what was published in the last so many days."},
+            "sort": {"type": "string", "enum": ["rank", "date"], "description": "Best or latest first."},
+        },
         "required": ["query"],
     },
 )
@@ -216,9 +222,16 @@ class Research:
         words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
         if self.toolbox.web_search is None or not isinstance(query, str) or not words:
             return Told.refusal("give query as text with words in it")
+        days, sort = (None if (said := arguments.get(name)) in ABSENT else said for name in ("recent_days", "sort"))
+        if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MAX_DAYS):
+            return Told.refusal(f"recent_days is a whole number of days from 1 to {MAX_DAYS}, or left out")
+        if sort not in (None, "rank", "date"):
+            return Told.refusal("sort is rank or date, or left out")
+        stated: dict[str, Any] = {} if days is None else {"recent_days": days}
+        stated |= {"by_date": True} if sort == "date" else {}
         # Until the search is over it counts as one that returned nothing, also where it raises.
         self.empty_queries.add(words)
-        result = self.toolbox.web_search(query)
+        result = self.toolbox.web_search(query, **stated)
         self.failed_searches += isinstance(result, ToolError)
         if _is_something(result):
             self.empty_queries.discard(words)

@@ -156,7 +156,7 @@ class Record:
         has_none = bool(self._calls) and not any(step.asked.tools for step in self._calls)
         return (self.message or "it called none then") if has_none else ""
 
-    def _search(self, query: str) -> ToolResult:
+    def _search(self, query: str, *, recent_days: int | None = None, by_date: bool = False) -> ToolResult:
         return self._result(WEB_SEARCH, {"query": query})
 
     def _visit(self, url: str, part: int, focus: str | None) -> ToolResult:

@@ -1,6 +1,7 @@
 """Dates of search results: many forms, one meaning, the latest instant each can stand for."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -16,6 +17,18 @@ _UNITS = {
 _DAY_FORMS = ("%Y-%m-%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y")
 _WEST_MOST = timedelta(hours=12)
 """A day without a zone ends last in the west."""
+
+
+def shortest_span(since: timedelta, spans: Sequence[tuple[str, int]]) -> str | None:
+    """Return the first of some spans, each with its days and the shortest first, that reaches as far back.
+
+    Examples:
+        >>> shortest_span(timedelta(days=5), [("d", 1), ("w", 7), ("m", 31)])
+        'w'
+        >>> shortest_span(timedelta(days=500), [("y", 366)]) is None
+        True
+    """
+    return next((name for name, days in spans if since <= timedelta(days=days)), None)
 
 
 def latest_instant(text: object, *, now: datetime) -> datetime | None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from predibot.net.deadline import in_time
 from predibot.research.search.addresses import landing_url
-from predibot.research.search.dates import latest_instant
+from predibot.research.search.dates import latest_instant, shortest_span
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
 BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -18,6 +18,7 @@ BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Who is asked in turn. Each alone often answers nothing (deedy5/ddgs#390); with `auto` the library shuffles, and asks
 encyclopedias first."""
+_SPANS = (("d", 1), ("w", 7), ("m", 31), ("y", 366))
 _TRY_SECONDS = 6.0
 _LEAST_SECONDS = 1.0
 
@@ -51,6 +52,7 @@ class DdgsSearch:
     client: Callable[[], DdgsClient] | None = None
     """Instead of the library's own, in tests."""
     monotonic: Callable[[], float] = time.monotonic
+    takes_after: ClassVar = True
 
     @property
     def name(self) -> str:
@@ -62,8 +64,10 @@ class DdgsSearch:
         """Return whether results say a date."""
         return self.kind == "news"
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
-        """Return the results of the first backend that shows any; ddgs takes no last date."""
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
+        """Return the results of the first backend that shows any; of dates ddgs takes how long ago, in four steps."""
+        span = None if after is None else shortest_span(self.clock() - after, _SPANS)
+        limit = {} if span is None else {"timelimit": span}
         ends, said = self.monotonic() + self.deadline_seconds, list[str]()
         for backend in self.backends or BACKENDS[self.kind]:
             seconds = min(_TRY_SECONDS, ends - self.monotonic())
@@ -71,7 +75,7 @@ class DdgsSearch:
                 said.append(f"{backend} was not asked for want of time")
                 continue
             try:
-                rows = in_time(lambda b=backend, s=seconds: self._rows(query, count, b, s), seconds)  # type: ignore[misc]
+                rows = in_time(lambda b=backend, s=seconds: self._rows(query, count, b, s, limit), seconds)  # type: ignore[misc]
             except TimeoutError:
                 said.append(f"{backend} gave no answer in {seconds:.3g} s")
                 continue
@@ -96,7 +100,9 @@ class DdgsSearch:
                 found.append(SearchResult(title, url, snippet, latest_instant(row.get("date"), now=now), self.name))
         return tuple(found)
 
-    def _rows(self, query: str, count: int, backend: str, seconds: float) -> list[dict[str, Any]]:
+    def _rows(
+        self, query: str, count: int, backend: str, seconds: float, limit: Mapping[str, str]
+    ) -> list[dict[str, Any]]:
         """Return what the library finds with one backend."""
         # Imported here: not every bot searches, and not every one that does uses ddgs.
         from ddgs import DDGS
@@ -109,7 +115,7 @@ class DdgsSearch:
         try:
             client: DdgsClient = self.client() if self.client is not None else DDGS(timeout=max(1, int(seconds)))
             search = client.news if self.kind == "news" else client.text
-            return search(query, max_results=count, backend=backend)
+            return search(query, max_results=count, backend=backend, **limit)
         except DDGSException as error:
             _log.debug("%s: %s: %s", self.name, backend, error)
             return []

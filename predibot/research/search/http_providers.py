@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from predibot.domain.budget import LEAST_SHARE
-from predibot.research.search.dates import latest_instant
+from predibot.research.search.dates import latest_instant, shortest_span
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
@@ -24,11 +24,16 @@ class SearxngSearch:
     name: str = "searxng"
     dates_results: bool = True
     """Of its engines some say a date; results without one are dropped in a replay."""
+    takes_after: ClassVar = True
     http: SearchHttp = field(default_factory=SearchHttp)
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
-        """Return results; SearXNG takes no last date."""
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
+        """Return results; SearXNG takes no dates, and how long ago in three steps only."""
         params = {"q": query, "format": "json"}
+        if after is not None and (
+            span := shortest_span(self.clock() - after, (("day", 1), ("month", 31), ("year", 366)))
+        ):
+            params["time_range"] = span
         content = self.http.ask(self.name, "GET", f"{self.base_url.rstrip('/')}/search", params=params)
         rows = _rows(self.name, content.get("results"))
         if not rows and content.get("unresponsive_engines"):
@@ -47,13 +52,15 @@ class BraveSearch:
     usd_per_call: float | None = None
     name: str = "brave"
     dates_results: bool = True
+    takes_after: ClassVar = True
     http: SearchHttp = field(default_factory=SearchHttp)
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return results up to the day of `before`."""
         params = {"q": query, "count": str(min(count, 20)), "text_decorations": "false"}
-        if before is not None:
-            params["freshness"] = f"2000-01-01to{before:%Y-%m-%d}"
+        if before is not None or after is not None:
+            first, last = after or datetime(2000, 1, 1, tzinfo=UTC), before or self.clock()
+            params["freshness"] = f"{first:%Y-%m-%d}to{last:%Y-%m-%d}"
         headers = {"x-subscription-token": self.key}
         content = self.http.ask(self.name, "GET", f"{self.base_url}/res/v1/web/search", headers=headers, params=params)
         web = content.get("web")
@@ -72,6 +79,7 @@ class TavilySearch:
     topic: str = "news"
     usd_per_call: float | None = None
     name: str = "tavily"
+    takes_after: ClassVar = True
     http: SearchHttp = field(default_factory=SearchHttp)
 
     @property
@@ -79,11 +87,13 @@ class TavilySearch:
         """Return whether results say a date: news do, general ones do not."""
         return self.topic == "news"
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return results up to the day of `before`."""
         asked: dict[str, object] = {"query": query, "topic": self.topic, "max_results": min(count, 20)}
         if before is not None:
             asked["end_date"] = f"{before:%Y-%m-%d}"
+        if after is not None:
+            asked["start_date"] = f"{after:%Y-%m-%d}"
         headers = {"authorization": f"Bearer {self.key}"}
         content = self.http.ask(self.name, "POST", f"{self.base_url}/search", headers=headers, content=asked)
         rows = _rows(self.name, content.get("results"))
@@ -101,14 +111,16 @@ class ExaSearch:
     usd_per_call: float | None = None
     name: str = "exa"
     dates_results: bool = True
+    takes_after: ClassVar = True
     http: SearchHttp = field(default_factory=SearchHttp)
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return results published up to `before`."""
         contents = {"text": {"maxCharacters": 400}}
         asked: dict[str, object] = {"query": query, "numResults": count, "contents": contents}
-        if before is not None:
-            asked["endPublishedDate"] = before.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        for name, instant in (("startPublishedDate", after), ("endPublishedDate", before)):
+            if instant is not None:
+                asked[name] = instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         content = self.http.ask(
             self.name, "POST", f"{self.base_url}/search", headers={"x-api-key": self.key}, content=asked
         )
@@ -132,13 +144,16 @@ class SerperSearch:
     usd_per_call: float | None = None
     name: str = "serper"
     dates_results: bool = True
+    takes_after: ClassVar = True
     http: SearchHttp = field(default_factory=SearchHttp)
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return results up to the day of `before`."""
         asked: dict[str, object] = {"q": query, "num": count}
-        if before is not None:
-            asked["tbs"] = f"cdr:1,cd_max:{before.month}/{before.day}/{before.year}"
+        bounds = (("cd_min", after), ("cd_max", before))
+        dates = [f"{name}:{each.month}/{each.day}/{each.year}" for name, each in bounds if each is not None]
+        if dates:
+            asked["tbs"] = ",".join(("cdr:1", *dates))
         content = self.http.ask(
             self.name, "POST", f"{self.base_url}/search", headers={"x-api-key": self.key}, content=asked
         )

@@ -42,7 +42,11 @@ class SearchFailed(Exception):
 
 
 class SearchProvider(Protocol):
-    """Something that can be searched."""
+    """Something that can be searched.
+
+    One that can be asked for nothing earlier too has `takes_after = True`, and
+    an argument `after` of `search` beside `before`.
+    """
 
     @property
     def name(self) -> str:
@@ -73,6 +77,11 @@ class SearchProvider(Protocol):
                 the provider means it.
         """
         ...
+
+
+def asked_after(after: datetime | None, provider: SearchProvider) -> dict[str, datetime]:
+    """Return the argument by which a provider is asked for nothing earlier; nothing where it cannot be asked that."""
+    return {"after": after} if after is not None and getattr(provider, "takes_after", False) else {}
 
 
 def replay_complaint(providers: Sequence[SearchProvider]) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from predibot.contracts import Bucket, Paces
-from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider
+from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, asked_after
 
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 300.0
@@ -47,7 +47,12 @@ class PacedProvider:
         """Return what a call costs."""
         return self.inner.usd_per_call
 
-    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+    @property
+    def takes_after(self) -> bool:
+        """Return whether the provider can be asked for nothing earlier."""
+        return getattr(self.inner, "takes_after", False)
+
+    def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return the provider's answer when its turn has come.
 
         Raises:
@@ -57,7 +62,7 @@ class PacedProvider:
         if wait_seconds > 0.0:
             self.sleep(wait_seconds)
         try:
-            answer = self.inner.search(query, before=before, count=count)
+            answer = self.inner.search(query, before=before, count=count, **asked_after(after, self.inner))
         except SearchFailed:
             with self._lock:
                 self._failures += 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ class Library:
     asked: list[str] = field(default_factory=list)
 
     def text(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        self.asked.append(options["backend"])
+        self.asked.append(options["backend"] + options.get("timelimit", ""))
         answer = self.answers.get(options["backend"], [])
         if isinstance(answer, Exception):
             raise answer
@@ -137,6 +137,14 @@ def test_the_backends_of_a_recipe_are_asked_and_one_that_ddgs_has_not_is_named()
     assert provider(library, backends=("startpage",)).search("q", before=None, count=5).results[0].url == PLAIN
     with pytest.raises(SearchFailed, match="no backend 'google'"):
         provider(library, backends=("google",)).search("q", before=None, count=5)
+
+
+@pytest.mark.parametrize(("days", "said"), [(1, "d"), (5, "w"), (30, "m"), (200, "y"), (500, "")])
+def test_how_far_back_is_asked_for_in_the_steps_that_ddgs_takes(days: int, said: str) -> None:
+    library = Library({"startpage": [row(PLAIN)]})
+    after = NOW - timedelta(days=days)
+    provider(library, backends=("startpage",)).search("q", before=None, count=5, after=after)
+    assert library.asked == [f"startpage{said}"]
 
 
 def test_news_say_a_date_and_the_text_does_not() -> None:

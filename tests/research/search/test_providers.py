@@ -21,7 +21,7 @@ from predibot.research.search.dates import latest_instant
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
-from predibot.research.search.provider import SearchFailed, SearchProvider
+from predibot.research.search.provider import SearchFailed, SearchProvider, asked_after
 from tests.jobs.program import wait_until
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
@@ -222,6 +222,24 @@ def test_a_key_travels_in_a_header_only(make: Make, payload: dict[str, Any]) -> 
 def test_a_replay_asks_for_nothing_later_where_it_can(make: Make, payload: dict[str, Any], said: str) -> None:
     seen: list[httpx.Request] = []
     make(answering(payload, seen)).search("q", before=BEFORE, count=8)
+    assert said in f"{seen[0].url}{seen[0].content.decode()}"
+
+
+@pytest.mark.parametrize(
+    ("make", "payload", "said"),
+    [
+        (searxng, SEARXNG, "time_range=month"),
+        (brave, BRAVE, "freshness=2026-01-06to2026-01-09"),
+        (tavily, TAVILY, '"start_date":"2026-01-06"'),
+        (exa, EXA, '"startPublishedDate":"2026-01-06T09:00:00.000Z"'),
+        (serper, SERPER, '"tbs":"cdr:1,cd_min:1/6/2026"'),
+    ],
+)
+def test_nothing_earlier_is_asked_for_where_somebody_wants_it(make: Make, payload: dict[str, Any], said: str) -> None:
+    # As each provider's documents of its search name it.
+    seen: list[httpx.Request] = []
+    provider = make(answering(payload, seen))
+    provider.search("q", before=None, count=8, **asked_after(BEFORE, provider))
     assert said in f"{seen[0].url}{seen[0].content.decode()}"
 
 
