@@ -17,7 +17,7 @@ _NESTED = Repr()
 """Writes a list or an object that came from JSON no deeper and no longer than a reader would look."""
 _LEAST_AMOUNT, _MOST_AMOUNT = 1e-50, 1e50
 """Beyond them nothing is money, and returns no longer fit into a number."""
-_UTC = re.compile(r"\s*(UTC|GMT)$", re.IGNORECASE)
+_UTC = re.compile(r"\s*(\[(Etc/)?(UTC|GMT)\]|UTC|GMT)$", re.IGNORECASE)
 _OFFSET_APART = re.compile(r"\s+(?=[+-]\d\d(:?\d\d)?$)")
 _OTHER_OFFSET = re.compile(r":.*[+-](?!00(:?00)?$)")
 

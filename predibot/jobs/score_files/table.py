@@ -26,8 +26,10 @@ MAX_BYTES = 256 * 2**20
 MAX_ROWS = 400_000
 """Good or bad: what is made of a good one takes 600 bytes beside its texts, and scoring as much again."""
 LISTED_BAD_ROWS = 1_000
-MISSING = frozenset(("", "nan", "na", "n/a", "<na>", "nat", "null", "none"))
-"""What programs write where they have nothing, in any letters: R, pandas, polars, Python, SQL and JSON."""
+_WORDS = "nan -nan na n/a <na> #n/a #na nat null none nil \\n 1.#qnan -1.#qnan 1.#ind -1.#ind"
+MISSING = frozenset(("", *_WORDS.split()))
+"""What programs write where they have nothing, in any letters: what pandas reads as missing, and what pandas, SQL and
+Go write."""
 _MIB = 2**20
 _LIMITS = ParserLimits(resident_bytes=480 * _MIB, data_bytes=384 * _MIB)
 _SECONDS = 600.0

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ Cell = object
 Found = tuple[int, list[Cell] | str]
 """Where a row is, with its cells, or with the reason why it is none."""
 _SEPARATORS = ";\t|"
+_EXCEL_SEPARATOR = re.compile(r"sep=(.)\s*")
+"""The line in which Excel says it."""
 _NAMING_ROWS = 100
 """Of JSON lines: how many are looked at for the names of columns."""
 _BATCH_ROWS, _BATCH_BYTES = 500, 2**22
@@ -80,9 +83,11 @@ def _csv(file: BinaryIO) -> Opened:
     # Any line break ends a line.
     lines = _Lines(file, "")
     first = lines.first()
+    if said := _EXCEL_SEPARATOR.fullmatch(first):
+        first = lines.first()
     if not first:
         raise TableUnreadable(" is empty. Give a header and one row a line")
-    separator = "," if "," in first else max(_SEPARATORS, key=first.count)
+    separator = said[1] if said else "," if "," in first else max(_SEPARATORS, key=first.count)
     reader = csv.reader(chain([first], lines), delimiter=separator if separator in first else ",", strict=True)
     try:
         header = [name.strip() for name in next(reader)]
@@ -126,7 +131,7 @@ def _json(file: BinaryIO) -> Opened:
     is_lines, rest = bool(second) and not wrong, cast(Iterator[str], lines)
     if second and wrong:
         read = list(lines)
-        value, wrong = _value("".join([first, second, *read]))
+        value, wrong = _value("".join([first, second, *read]), several=True)
         # Of lines of which the first is broken.
         is_lines, rest = bool(wrong) and first.lstrip()[0] == "{" and isinstance(_value(second)[0], dict), iter(read)
     if is_lines:
@@ -135,51 +140,79 @@ def _json(file: BinaryIO) -> Opened:
         return _objects(((at, *_value(line)) for at, line in found), "line")
     if wrong:
         raise TableUnreadable(f" is no JSON that can be read: {wrong}. Write it again")
-    rows_name, rows = _rows_of(value)
-    beside = {name: each for name, each in value.items() if not isinstance(each, list | dict)} if rows_name else {}
+    rows_name, rows, beside = _rows_of(value)
     place: Literal["line", "row"] = "line" if rows == [value] else "row"
     table = _objects(((at, row, "") for at, row in enumerate(rows, start=number if place == "line" else 1)), place)
     names = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     return Opened(names, place, table.rows, beside, rows_name)
 
 
-def _value(text: str) -> tuple[Any, str]:
-    """Return what a text of JSON says, or why it says nothing."""
+def _value(text: str, *, several: bool = False) -> tuple[Any, str]:
+    """Return what a text of JSON says, or why it says nothing; of several objects behind each other, as `jq` writes
+    them, their list."""
     try:
-        return _DECODE(text), ""
+        first, end = _DECODER.raw_decode(text, _start(text))
+        found = [first]
+        while several and (start := _start(text, end)) < len(text):
+            value, end = _DECODER.raw_decode(text, start)
+            found.append(value)
+        if _start(text, end) < len(text):
+            raise json.JSONDecodeError("Extra data", text, end)
     except RecursionError:
         # What Python calls it differs from version to version.
         return None, "it is nested too deeply"
     except ValueError as error:
         # Python's own words on such a number are about a setting of Python.
         return None, "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+    return (found if len(found) > 1 else first), ""
 
 
-def _rows_of(value: Any) -> tuple[str, list[Any]]:
-    """Return the rows of one document, and what it calls them."""
+def _start(text: str, at: int = 0) -> int:
+    """Return where the next sign is that is no space."""
+    found = _NO_SPACE.search(text, at)
+    return len(text) if found is None else found.start()
+
+
+def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
+    """Return the rows of one document, what it calls them, and what it says beside them."""
     if isinstance(value, list):
-        return "", value
+        return "", value, {}
     if not isinstance(value, dict):
         raise TableUnreadable(f" is {str(value)[:_SHOWN_CHARACTERS]!r}, no table. Give an array of JSON objects")
+    if name := _rows_name(value):
+        beside = {each: cell for each, cell in value.items() if not isinstance(cell, list | dict)}
+        return name, value[name], beside
+    inner = [each for each in value.values() if isinstance(each, dict)]
+    if len(inner) == 1 and _rows_name(inner[0]):
+        return _rows_of(inner[0])
+    return "", _unnamed_rows(value), {}
+
+
+def _rows_name(value: Mapping[str, Any]) -> str:
+    """Return the name of the one array of objects in an object; of several that are not empty, one is not known."""
     arrays = {name: each for name, each in value.items() if isinstance(each, list)}
     of_rows = {name: each for name, each in arrays.items() if all(isinstance(row, dict) for row in each)}
-    full = {name: each for name, each in of_rows.items() if each} or of_rows
+    full = [name for name, each in of_rows.items() if each] or list(of_rows)
     if len(full) > 1:
         raise TableUnreadable(f" holds several arrays of rows: {', '.join(full)[:200]}. Give one")
-    if full:
-        return next(iter(full.items()))
+    return full[0] if full else ""
+
+
+def _unnamed_rows(value: Mapping[str, Any]) -> list[Any]:
+    """Return the rows of an object that holds no array of them: itself, or what it has under their names."""
+    arrays = [each for each in value.values() if isinstance(each, list)]
     if set(value) == {"columns", "index", "data"}:
         # As pandas splits a table.
-        return "", [dict(zip(value["columns"], cells, strict=False)) for cells in value["data"]]
+        return [dict(zip(value["columns"], cells, strict=False)) for cells in value["data"]]
     columns = [list(each.values()) if isinstance(each, dict) else each for each in value.values()]
     numbered = all(isinstance(each, dict) and all(map(str.isdigit, each)) for each in value.values())
     if (numbered or len(arrays) == len(value)) and len(set(map(len, columns))) == 1:
         # A column under its name.
-        return "", [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
+        return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
     if value and all(isinstance(each, dict) for each in value.values()):
         # A row under its name.
-        return "", [{"key": name, **each} for name, each in value.items()]
-    return "", [value]
+        return [{"key": name, **each} for name, each in value.items()]
+    return [value]
 
 
 def _objects(found: Iterable[tuple[int, Any, str]], place: Literal["line", "row"]) -> Opened:
@@ -218,8 +251,9 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODE = json.JSONDecoder(object_pairs_hook=unique_object).decode
+_DECODER = json.JSONDecoder(object_pairs_hook=unique_object)
 """Made once: `loads` would make one a line."""
+_NO_SPACE = re.compile(r"[^ \t\n\r]")
 
 
 def _parquet(file: BinaryIO) -> Opened:

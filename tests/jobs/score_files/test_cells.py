@@ -46,7 +46,7 @@ def test_an_amount_is_zero_or_what_somebody_could_have() -> None:
             amount_of("value", cell)
 
 
-# As Python's, pandas', R's, PostgreSQL's, Go's and polars' writers have them.
+# As writers of Python, pandas, R, PostgreSQL, Go, polars and Java have them.
 @pytest.mark.parametrize(
     "cell",
     [
@@ -62,6 +62,8 @@ def test_an_amount_is_zero_or_what_somebody_could_have() -> None:
         "2026-03-01 07:00:00 -0500",
         "2026-03-01T12:00:00.000000+0000",
         "2026-03-01 12:00",
+        "2026-03-01T12:00Z[UTC]",
+        "2026-03-01T12:00:00+00:00[Etc/UTC]",
     ],
 )
 def test_an_instant_is_read_as_other_programs_write_it(cell: str) -> None:
@@ -72,7 +74,15 @@ def test_a_date_is_its_midnight_in_utc_and_what_could_be_two_instants_is_refused
     assert [instant_of("date", cell) for cell in ("2026-03-01", "2026-03-01 UTC")] == [
         datetime(2026, 3, 1, tzinfo=UTC)
     ] * 2
-    for cell in ("soon", "03/01/2026", "2026-03-01 12:00 +01:00 UTC", "2026-03-01 12:00 CET", 1772366400, None):
+    for cell in (
+        "soon",
+        "03/01/2026",
+        "2026-03-01 12:00 +01:00 UTC",
+        "2026-03-01 12:00 CET",
+        "2026-03-01T12:00+01:00[UTC]",
+        1772366400,
+        None,
+    ):
         with pytest.raises(CellRefused, match="write a date like 2026-03-01"):
             instant_of("date", cell)
 

@@ -119,8 +119,20 @@ ROWS = [{"a": "1", "b": 2}, {"a": "3", "b": None}]
         {"a": {"0": "1", "1": "3"}, "b": {"0": 2, "1": None}},
         {"columns": ["a", "b"], "index": [0, 1], "data": [["1", 2], ["3", None]]},
         {"first": ROWS[0], "second": ROWS[1]},
+        {"status": "ok", "result": {"n": 2, "forecasts": ROWS}},
     ],
-    ids=["array", "object", "beside", "empty", "pandas table", "columns", "pandas columns", "pandas split", "by name"],
+    ids=[
+        "array",
+        "object",
+        "beside",
+        "empty",
+        "pandas table",
+        "columns",
+        "pandas columns",
+        "pandas split",
+        "by name",
+        "inside",
+    ],
 )
 @pytest.mark.parametrize("indent", [None, 1])
 def test_one_json_document_is_the_rows_it_holds(document: Any, indent: int | None) -> None:
@@ -141,13 +153,20 @@ def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:
     assert list(table_of(b'{\n "a": 1\n}\n', "json").rows(COLUMNS)) == [Row(1, (1, None))]
 
 
+def test_objects_over_many_lines_behind_each_other_are_rows() -> None:
+    file = table_of("\n".join(json.dumps(row, indent=2) for row in ROWS).encode(), "jsonl")
+    assert list(file.rows(COLUMNS)) == [Row(1, ("1", 2)), Row(2, ("3", None))]
+
+
 def test_a_first_line_that_is_broken_costs_that_line() -> None:
     first, second = jsonl_of('{"a": 1', {"a": 2}).rows(COLUMNS)
     assert isinstance(first, BadRow) and first.number == 1
     assert second == Row(2, (2, None))
 
 
-@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "N/A", "n/a", "<NA>", "NaT", "null", "NULL", "None", "", "  "])
+@pytest.mark.parametrize(
+    "word", ["NaN", "nan", "NA", "N/A", "n/a", "<NA>", "NaT", "null", "None", "#N/A", "\\N", "nil", "  "]
+)
 def test_what_programs_write_for_nothing_is_nothing_in_every_format(word: str) -> None:
     for file in (csv_of(f"a,b\n1,{word}\n"), jsonl_of({"a": "1", "b": word}), parquet_of({"a": ["1"], "b": [word]})):
         ((_, cells),) = file.rows(COLUMNS)
@@ -163,6 +182,10 @@ def test_a_number_that_is_none_is_nothing_too() -> None:
 def test_a_header_without_commas_says_what_separates_columns(separator: str) -> None:
     text = f"a{separator}b\r\n00123{separator}0,5\r\n"
     assert list(csv_of(text).rows(COLUMNS)) == [Row(2, ("00123", "0,5"))]
+
+
+def test_the_line_in_which_excel_says_what_separates_columns_is_no_row() -> None:
+    assert list(csv_of("sep=;\r\na;b,c\r\n1;2\r\n").rows(Columns(("a", "b,c")))) == [Row(3, ("1", "2"))]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_name() -> None:
