@@ -27,6 +27,7 @@ from typing import IO, Any
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 300.0
 _LOADED = (
+    "distributed",
     "httpcore",
     "numpy.ma",
     "pyarrow.parquet",
@@ -40,6 +41,8 @@ _LOADED = (
     "predibot.jobs.imports.ledger",
     "predibot.jobs.score_files.score",
     "predibot.jobs.verify",
+    "predibot.jobs.workers.dask_pool",
+    "predibot.jobs.workers.process_pool",
     "predibot.recipe.find",
     "predibot.reports.commands.evaluate",
     "predibot.reports.terminal.evaluation_screen",
@@ -93,6 +96,7 @@ class Forked(subprocess.Popen[str]):
         folder: Path,
         environment: Mapping[str, str],
         first: Callable[[], object] | None = None,
+        module: str = "predibot",
         **streams: int | IO[Any],
     ) -> None:
         """Fork it.
@@ -102,16 +106,18 @@ class Forked(subprocess.Popen[str]):
             folder: Where it runs.
             environment: All of it.
             first: What it does before anything else; perhaps it never comes to anything else.
+            module: What is run, where it is another program.
             streams: As subprocess takes them.
         """
-        self._first = pickle.dumps(first).hex()
+        self._first, self._module = pickle.dumps(first).hex(), module
         super().__init__(arguments, cwd=folder, env=environment, text=True, **streams)
 
     def _execute_child(self, args: Any, _executable: Any, *more: Any) -> None:
         """Have it forked, in place of started, with the ends of pipes that were made for it."""
         (folder, environment), pipes = more[3:5], more[8:14]
         given = [number if pipe == -1 else pipe for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
-        asked = {"arguments": args, "folder": str(folder), "environment": dict(environment), "first": self._first}
+        asked = {"arguments": args, "folder": str(folder), "environment": dict(environment)}
+        asked |= {"first": self._first, "module": self._module}
         told, tells = os.pipe()
         with _one_asks:
             socket.send_fds(_asked(), [b"\n"], [*given, tells])
@@ -199,7 +205,9 @@ def _tell(pid: int, streams: Sequence[int], told: int) -> None:
     os._exit(0)
 
 
-def _become(streams: list[int], arguments: list[str], folder: str, environment: dict[str, str], first: str) -> None:
+def _become(
+    streams: list[int], arguments: list[str], folder: str, environment: dict[str, str], first: str, module: str
+) -> None:
     """Be the program from here on."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -208,10 +216,12 @@ def _become(streams: list[int], arguments: list[str], folder: str, environment: 
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv, sys.path[0] = ["predibot", *arguments], folder
+    sys.argv, sys.path[0] = [module, *arguments], folder
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, "w" if number else "r") for number in range(3))
     sys.stderr.reconfigure(errors="backslashreplace", line_buffering=True)
+    if any(name.startswith("DASK_") for name in environment):
+        import_module("dask.config").refresh()
     todo = pickle.loads(bytes.fromhex(first))
     if todo is not None:
         todo()
-    runpy.run_module("predibot", run_name="__main__", alter_sys=True)
+    runpy.run_module(module, run_name="__main__", alter_sys=True)

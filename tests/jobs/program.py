@@ -60,12 +60,12 @@ class Program:
         as_of = NOW.isoformat()
         return self.start("decide", "--venue", "archive:archive", "--as-of", as_of, "--ledger", ledger, "--json", *more)
 
-    def start(self, *arguments: str, first: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
+    def start(
+        self, *arguments: str, first: Callable[[], object] | None = None, module: str = "predibot"
+    ) -> "subprocess.Popen[str]":
         """Start a command, in a process that does something else first where that is asked for."""
-        pipe = subprocess.PIPE
-        return self._run_on(
-            Forked(*arguments, folder=self.folder, environment=self._around, first=first, stdout=pipe, stderr=pipe)
-        )
+        given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "first": first, "module": module}
+        return self._run_on(Forked(*arguments, folder=self.folder, environment=self._around, **given))
 
     def run(self, module: str, *arguments: str, under: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
         """Start a module of Python in the same folder, under limits where some are given, with the same settings."""

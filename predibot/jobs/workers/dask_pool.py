@@ -34,7 +34,10 @@ from predibot.ledger.write.spending import book_reservations
 _log = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 20.0
-"""How much later than its deadline a worker may be at giving its own work up: one that stopped may lock rows first."""
+"""How much later than its deadline a worker may be at giving its own work up: one that stopped may lock rows first.
+
+Where deadlines are short, so long as two of them.
+"""
 _CONNECT_SECONDS = 15.0
 _END_SECONDS = 3.0
 """How long is waited for workers that are to let go of everything."""
@@ -154,7 +157,7 @@ class DaskPool:
             self._later = [(at, task) for at, task in self._later if at > now]
             for task in (*due, *self._lost_on_the_way(now, is_stalled=is_stalled)):
                 self._hand_out(task)
-            latest = now - self._deadline_seconds - _GRACE_SECONDS
+            latest = now - self._deadline_seconds - min(_GRACE_SECONDS, 2 * self._deadline_seconds)
             late = [
                 (task, self._lasted(task))
                 for task in self._tasks.values()

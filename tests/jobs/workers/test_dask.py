@@ -26,7 +26,7 @@ __all__ = ["endless"]
 
 pytest.importorskip("distributed")
 
-LOCAL = ("--executor", "dask:local:2")
+ONE, LOCAL = ("--executor", "dask:local:1"), ("--executor", "dask:local:2")
 EVENTS = 3
 
 
@@ -41,13 +41,13 @@ class Cluster:
     def __post_init__(self) -> None:
         """Start the scheduler."""
         quiet = ("--host", "127.0.0.1", "--no-dashboard", "--no-show")
-        process = self.program.run("distributed.cli.dask_scheduler", "--port", "0", *quiet)
+        process = self.program.start("--port", "0", *quiet, module="distributed.cli.dask_scheduler")
         self.scheduler = words_after(process, "Scheduler at:").removeprefix("tcp://")
 
     def worker(self, *, threads: int = 2, nanny: str = "--no-nanny") -> "subprocess.Popen[str]":
         """Start a worker, and wait until the scheduler knows it."""
         quiet = (nanny, "--no-dashboard", "--host", "127.0.0.1", "--nthreads", str(threads))
-        process = self.program.run("distributed.cli.dask_worker", f"tcp://{self.scheduler}", *quiet)
+        process = self.program.start(f"tcp://{self.scheduler}", *quiet, module="distributed.cli.dask_worker")
         words_after(process, "Registered to:")
         self.workers.append(process)
         return process
@@ -157,7 +157,7 @@ def stops_once(program: Program, stops: str) -> None:
 def test_a_worker_that_hangs_is_replaced_and_only_the_decision_it_hangs_in_fails(program: Program) -> None:
     program.settings = {"PREDIBOT_WORKERS": "2", "PREDIBOT_DECISION_DEADLINE_SECONDS": "5"}
     stops_once(program, "")
-    process = program.decide("--bots", "stops,random_bet", "--executor", "dask:local:1")
+    process = program.decide("--bots", "stops,random_bet", *ONE)
     document = document_of(process, code=3)
     assert document["totals"]["recorded"] + document["totals"]["failed"] == 2 * EVENTS
     # It has two threads, and the other one may have been at something too.
@@ -186,7 +186,7 @@ def test_a_worker_that_hangs_together_with_its_nanny_is_left_out(cluster: Cluste
 def test_a_worker_without_a_sign_of_life_for_a_lease_is_replaced_before_any_deadline(program: Program) -> None:
     program.settings = {"PREDIBOT_WORKERS": "2", "PREDIBOT_LEASE_SECONDS": "10"}
     stops_once(program, "")
-    document = document_of(program.decide("--bots", "stops,random_bet", "--executor", "dask:local:1"))
+    document = document_of(program.decide("--bots", "stops,random_bet", *ONE))
     assert document["totals"]["recorded"] == 2 * EVENTS
 
 
@@ -222,9 +222,9 @@ def test_what_a_worker_decided_that_was_killed_before_it_could_say_so_was_not_de
 
 
 def test_a_thread_that_hangs_on_a_worker_is_left_behind(program: Program) -> None:
-    program.settings = {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
+    program.settings = {"PREDIBOT_WORKERS": "2", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
     program.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
-    document = document_of(program.decide("--bots", "hangs,market_price", *LOCAL), code=3)
+    document = document_of(program.decide("--bots", "hangs,market_price", *ONE), code=3)
     assert document["totals"]["failed"] == document["totals"]["recorded"] == EVENTS
     assert "gave no answer within 3 s" in str(document["decisions"])
 
@@ -241,7 +241,8 @@ def test_a_decision_that_kills_every_worker_fails_and_nothing_else_does(program:
 
 def test_ctrl_c_leaves_no_worker_and_no_claim_behind(program: Program) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
-    process = program.decide("--bots", "market_price,slow", *LOCAL)
+    program.settings = {"PREDIBOT_WORKERS": "4"}
+    process = program.decide("--bots", "market_price,slow", *ONE)
     decided = "SELECT count(*) FROM decisions"
     wait_until(lambda: claimed(program) == EVENTS and of_ledger(program, decided) == EVENTS)
     children = psutil.Process(process.pid).children(recursive=True)
@@ -254,7 +255,8 @@ def test_ctrl_c_leaves_no_worker_and_no_claim_behind(program: Program) -> None:
 
 def test_workers_of_a_call_that_was_killed_end_with_it_and_their_claims_are_free(program: Program) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
-    process = program.decide("--bots", "slow", *LOCAL)
+    program.settings = {"PREDIBOT_WORKERS": "3"}
+    process = program.decide("--bots", "slow", *ONE)
     wait_until(lambda: claimed(program) == EVENTS)
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGKILL)
@@ -278,7 +280,7 @@ def test_who_is_interrupted_takes_back_what_a_cluster_has_under_way(cluster: Clu
 
 def test_a_worker_that_is_killed_is_booked_for_and_its_decision_costs_nobody_knows_what(endless: Program) -> None:
     with chat_server(completion(), Said(act=hang), error(401)) as server:
-        process = endless.decide(asks(endless, server), "--events", "1", "--executor", "dask:local:1")
+        process = endless.decide(asks(endless, server), "--events", "1", *ONE)
         wait_until(lambda: len(server.asked) == 2)
         for worker in workers_of(process.pid):
             worker.kill()
@@ -392,5 +394,6 @@ def test_another_machine_is_told_from_a_container_of_this_one() -> None:
 
 def test_without_the_extra_the_message_names_it(program: Program) -> None:
     (program.folder / "distributed.py").write_text('raise ModuleNotFoundError("none here", name="distributed")')
-    document = document_of(program.decide("--bots", "slow", *LOCAL), code=1)
+    command = ("decide", "--venue", "sandbox:events=20", "--events", "1", *LOCAL, "--json")
+    document = document_of(program.run("predibot", *command), code=1)
     assert "pip install 'predibot[distributed]'" in document["error"]["message"]
