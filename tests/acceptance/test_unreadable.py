@@ -2,6 +2,9 @@
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,9 +35,9 @@ STRATEGIES = {
 
 
 class _Broken(ChatServer):
-    """Calls the tool it is asked for, and answers in one way until it is mended."""
+    """Calls the tool it is asked for, and answers in the way that a model is called after until it is mended."""
 
-    way: Said | None
+    is_mended = False
     without_tools = False
 
     def next(self, asked: Asked) -> Said:
@@ -42,10 +45,10 @@ class _Broken(ChatServer):
         with self.lock:
             self.asked.append(asked)
         tools = [tool["function"]["name"] for tool in asked.body.get("tools", [])]
-        if "ping" in tools and not (self.without_tools and self.way):
+        if "ping" in tools and not (self.without_tools and not self.is_mended):
             return tool_call()
-        if self.way is not None:
-            return self.way
+        if not self.is_mended:
+            return WAYS[asked.body["model"].removeprefix("local/")]
         ids = dict.fromkeys(re.findall(r"market id: (\d+)", str(asked.body["messages"])))
         rows = [
             {"market_id": each, "estimated_probability": 0.5, "bet": 0.0, "confidence": 5, "rationale": "a script"}
@@ -55,41 +58,58 @@ class _Broken(ChatServer):
         return tool_call("final_answer", said) if tools else completion(said)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("way", WAYS)
-def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_until_it_is_mended(
-    predibot: Predibot, way: str, strategy: str
-) -> None:
+@contextmanager
+def broken() -> Iterator[_Broken]:
+    """Serve models that are called after how no answer of theirs can be taken."""
     with chat_server(completion()) as server:
         server.__class__ = _Broken
         assert isinstance(server, _Broken)
-        server.way = WAYS[way]
-        name, *others = strategy.split()
-        server.without_tools = bool(others)
-        bot = f'name = "agent"\nstrategy = "{name}"\nmodel = "local/tiny"\nprice_usd_per_million_tokens = 0\n'
-        Path("r.toml").write_text(f'[[bots]]\n{bot}base_url = "{server.base_url}"\n{STRATEGIES[strategy]}\n')
+        yield server
+
+
+def bots_of(server: _Broken, strategy: str) -> str:
+    """Return a bot of a strategy for each way, as a recipe has them."""
+    name = strategy.partition(" ")[0]
+    return "".join(
+        f'[[bots]]\nname = "{way}"\nstrategy = "{name}"\nmodel = "local/{way}"\nbase_url = "{server.base_url}"\n'
+        f"price_usd_per_million_tokens = 0\n{STRATEGIES[strategy]}\n"
+        for way in WAYS
+    )
+
+
+def calls_of(server: _Broken) -> Counter[str]:
+    """Return how often each bot has asked."""
+    return Counter(each.body["model"].removeprefix("local/") for each in server.asked)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_until_it_is_mended(
+    predibot: Predibot, strategy: str
+) -> None:
+    with broken() as server:
+        server.without_tools = " " in strategy
+        Path("r.toml").write_text(bots_of(server, strategy))
         asked = ("decide", "r.toml", "--venue", "sandbox:events=20", "--events", "1", "--json")
         first = predibot(*asked)
-        (decision,) = first.document["decisions"]
-        assert (first.code, decision["status"], decision["reason_kind"]) == (4, "failed", "answer")
+        found = {row["bot"]: (row["status"], row["reason_kind"]) for row in first.document["decisions"]}
+        assert (first.code, found) == (4, dict.fromkeys(WAYS, ("failed", "answer")))
         assert [predibot(*asked).code for _ in range(3)] == [4] * 3
-        assert len(server.asked) <= 4
+        assert max(calls_of(server).values()) <= 4
         run = first.document["run"]["key"]
-        again = predibot("decide", "--rerun-traces", run, "--json").document
-        assert [(row["equal"], row["difference"]) for row in again["decisions"]] == [(True, "")]
-        server.way = None
+        again = predibot("decide", "--rerun-traces", run, "--json").document["decisions"]
+        assert [(row["equal"], row["difference"]) for row in again] == [(True, "")] * len(WAYS)
+        server.is_mended = True
         mended = predibot(*asked, "--retry", "failed")
-        assert (mended.code, mended.document["totals"]["recorded"]) == (0, 1)
+        assert (mended.code, mended.document["totals"]["recorded"]) == (0, len(WAYS))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_cohort_holds_by_the_system_in_its_place(predibot: Predibot, way: str) -> None:
-    with chat_server(WAYS[way]) as server:
-        bot = 'name = "agent"\nstrategy = "one_shot"\nmodel = "local/tiny"\nprice_usd_per_million_tokens = 0\n'
-        head = 'game = "weekly_cohort"\nevery = "7d"\n[[bots]]\n'
-        Path("r.toml").write_text(f'{head}{bot}base_url = "{server.base_url}"\n')
+def test_a_cohort_holds_by_the_system_in_its_place(predibot: Predibot) -> None:
+    with broken() as server:
+        Path("r.toml").write_text('game = "weekly_cohort"\nevery = "7d"\n' + bots_of(server, "one_shot"))
         said = predibot("decide", "r.toml", "--venue", "sandbox:events=20", "--start-cohort", "--json")
-    (decision,) = said.document["decisions"]
-    assert (said.code, decision["status"], decision["reason_kind"]) == (4, "recorded", "answer")
-    assert decision["notes"][0].startswith("held by the system, as no answer could be taken: ")
-    assert len(server.asked) == {"cut": 3, "refusal": 1}.get(way, 2)
+    decisions = said.document["decisions"]
+    found = {row["bot"]: (row["status"], row["reason_kind"]) for row in decisions}
+    assert (said.code, found) == (4, dict.fromkeys(WAYS, ("recorded", "answer")))
+    held = "held by the system, as no answer could be taken: "
+    assert [row["bot"] for row in decisions if not row["notes"][0].startswith(held)] == []
+    assert calls_of(server) == {way: {"cut": 3, "refusal": 1}.get(way, 2) for way in WAYS}
