@@ -6,7 +6,7 @@ import inspect
 import itertools
 import json
 import math
-import textwrap
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -189,10 +189,12 @@ def _default_of(known: "dataclasses.Field[Any]") -> str | None:
 def _argument_docs(cls: type[Any]) -> dict[str, str]:
     """Return the string that follows each field in the source of a class, on one line."""
     try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+        # Of the module, as to find where a class ends takes longer than to read it whole.
+        parsed = ast.parse(inspect.getsource(sys.modules[cls.__module__]))
     except (OSError, SyntaxError):
         return {}
-    statements = body.body if isinstance(body, ast.ClassDef) else []
+    classes = (each for each in ast.walk(parsed) if isinstance(each, ast.ClassDef) and each.name == cls.__name__)
+    statements = next((each.body for each in classes), [])
     docs = {}
     for statement, after in itertools.pairwise(statements):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):

@@ -26,8 +26,8 @@ from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import open_sandbox
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT
+from tests.forked import ROOT, Forked
 
-ROOT = Path(__file__).resolve().parents[3]
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 RECIPE = """
 name = "daily"
@@ -106,10 +106,10 @@ class Life:
 
     def _process(self, gamma_url: str, clob_url: str, until: datetime, steps: int) -> None:
         arguments = [str(self.folder), gamma_url, clob_url, format_instant(until), str(steps)]
-        around = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "tests.jobs.schedule.life", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=around, capture_output=True, text=True, check=False, timeout=3600)
-        assert done.returncode in ((0,) if not steps else (0, -signal.SIGKILL)), done.stderr
+        given = {"folder": ROOT, "environment": os.environ, "module": "tests.jobs.schedule.life"}
+        with Forked(*arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **given) as process:
+            _, told = process.communicate(timeout=3600)
+        assert process.returncode in ((0,) if not steps else (0, -signal.SIGKILL)), told
         self.resident_bytes += json.loads((self.folder / "resident").read_text(encoding="ascii"))
 
 
