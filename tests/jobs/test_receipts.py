@@ -5,7 +5,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -14,9 +13,11 @@ from typing import Any
 import pytest
 
 from predibot.ledger.merkle_tree import leaf_hash, root_from
-from tests.acceptance.conftest import Predibot, said_here
+from tests.acceptance.conftest import Predibot, done_here, said_here
+from tests.forked import Forked
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.ledger.databases import Postgres
+from tests.worlds import Worlds
 
 RECIPE = """
 game = "dollar_per_event"
@@ -57,12 +58,16 @@ CHANGES = {
 """One change each, and the field that is named."""
 
 
-@pytest.fixture
-def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program in a folder whose ledger has a run with an agent."""
-    monkeypatch.chdir(tmp_path)
+def run_with_an_agent() -> None:
+    """Decide as the recipe says, which stays beside the ledger."""
     Path("r.toml").write_text(RECIPE)
-    assert said_here("decide", "r.toml").code == 0
+    done_here("decide", "r.toml")
+
+
+@pytest.fixture
+def predibot(worlds: Worlds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
+    """Return the program in a folder whose ledger has a run with an agent."""
+    monkeypatch.chdir(worlds.copy(run_with_an_agent, tmp_path))
     return said_here
 
 
@@ -225,9 +230,8 @@ def test_a_server_makes_the_same_receipts(predibot: Predibot, postgres: Postgres
 
 
 def test_a_root_is_published_once_however_many_publish_at_once(predibot: Predibot, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "predibot", "verify", "--publish", "folder/roots"]
-    around = {"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": "", "HOME": str(tmp_path)}
-    started = [subprocess.Popen(command, env=around, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in "123"]
+    given = {"folder": tmp_path, "environment": {}, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    started = [Forked("verify", "--publish", "folder/roots", **given) for _ in "123"]
     assert [each.communicate()[1] and each.returncode for each in started] == [0, 0, 0]
     before = Path("folder/roots").read_bytes()
     assert before.count(b"\n") == len(before.splitlines()) == 1

@@ -1,5 +1,6 @@
 """Upgrading: who reads never does, who writes does after a backup, and one that is killed leaves the old or the new."""
 
+import json
 import signal
 import sqlite3
 from contextlib import closing
@@ -10,11 +11,12 @@ from sqlalchemy import inspect, text
 
 from predibot.ledger.schema.versions import HEAD, VERSIONS
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Predibot, said_here
+from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.jobs.failpoints import After, Before, Executing
 from tests.jobs.program import Program
 from tests.jobs.tiny import LATER, canonical_at, decide_on, track_on, write_archive
 from tests.ledger.schema.older import engine_of, write_older
+from tests.worlds import Worlds
 
 READ_COMMANDS = (
     ("report",),
@@ -31,15 +33,23 @@ WRITE_COMMANDS = (
 )
 
 
-@pytest.fixture
-def current(tmp_path: Path) -> str:
-    """Return the address of a ledger that decided and tracked."""
-    folder = write_archive(tmp_path / "archive")
-    address = f"sqlite:///{tmp_path}/current.db"
-    with Store.open(address) as store:
+EVALUATED = ("evaluate", "--no-track", "--as-of", LATER.isoformat(), "--resamples", "100", "--json", "--ledger")
+
+
+def decided_and_tracked() -> None:
+    """Decide and track into `current.db`, and keep beside it how it is evaluated, with what was tracked and without."""
+    folder = write_archive(Path("archive").absolute())
+    with Store.open("sqlite:///current.db") as store:
         decide_on(store, folder)
+        Path("decided.json").write_text(done_here(*EVALUATED, "sqlite:///current.db").out)
         track_on(store, folder)
-    return address
+    Path("tracked.json").write_text(done_here(*EVALUATED, "sqlite:///current.db").out)
+
+
+@pytest.fixture
+def current(worlds: Worlds, tmp_path: Path) -> str:
+    """Return the address of a ledger that decided and tracked."""
+    return f"sqlite:///{worlds.copy(decided_and_tracked, tmp_path)}/current.db"
 
 
 @pytest.fixture
@@ -106,13 +116,9 @@ def test_a_ledger_of_every_version_is_upgraded_and_evaluated_to_the_same_documen
     on_a_server = version in VERSIONS[::4]
     empty = str(request.getfixturevalue("postgres").empty()) if on_a_server else f"sqlite:///{tmp_path}/older.db"
     write_older(current, empty, version)
-    if version == "0001":
-        with Store.open(current) as store, store.write() as connection:
-            for statement in ("DELETE FROM price_paths", "DELETE FROM resolutions"):
-                connection.execute(text(statement))
-    asked = ("--no-track", "--as-of", LATER.isoformat(), "--json", "--ledger")
     assert predibot("ledger", "upgrade", "--ledger", empty).code == 0
-    assert predibot("evaluate", *asked, empty).document == predibot("evaluate", *asked, current).document
+    expected = tmp_path / f"{'decided' if version == '0001' else 'tracked'}.json"
+    assert predibot(*EVALUATED, empty).document == json.loads(expected.read_text())
     assert canonical_at(empty) == canonical_at(current) or version < "0005"
 
 

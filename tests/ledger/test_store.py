@@ -1,6 +1,5 @@
 """The open ledger: what it makes, what it leaves alone, and a database's errors in our words."""
 
-import multiprocessing
 import os
 import sqlite3
 import threading
@@ -17,6 +16,8 @@ from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.schema.versions import HEAD, stored_version
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs, void_run
+from tests.forked import PATIENCE_SECONDS, Forked
+from tests.ledger.at_once import open_when_told
 from tests.ledger.by_hand import NOW, a_run, event_of
 from tests.ledger.databases import Postgres
 
@@ -36,13 +37,12 @@ def test_a_new_ledger_is_made_with_its_folder(tmp_path: Path) -> None:
 
 
 def test_many_processes_may_open_the_same_new_file_at_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager, context.Pool(4) as pool:
-        for number in range(5):
-            start = manager.Event()
-            asked = [pool.apply_async(open_once, (f"sqlite:///{tmp_path}/{number}.db", start)) for _ in range(4)]
-            start.set()
-            assert [each.get(timeout=120) for each in asked] == [HEAD] * 4
+    for number in range(5):
+        gate = tmp_path / f"go{number}"
+        opening = partial(open_when_told, f"sqlite:///{tmp_path}/{number}.db", gate)
+        opened = [Forked(folder=tmp_path, environment=os.environ, first=opening) for _ in range(4)]
+        gate.touch()
+        assert [each.wait(PATIENCE_SECONDS) for each in opened] == [0] * 4
 
 
 def test_many_may_open_the_same_new_database_at_once(postgres: Postgres) -> None:
