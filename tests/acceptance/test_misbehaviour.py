@@ -110,7 +110,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> _Healthy:
     """Return a ledger decided in a healthy world, and how it is evaluated there."""
     folder = tmp_path_factory.mktemp("healthy")
     with chdir(folder):
-        said_here("decide", "--venue", WORLD, "--events", "3", "--ledger", "sqlite:///ledger.db")
+        bots = ("--bots", "market_price,random_bet")
+        said_here("decide", "--venue", WORLD, "--events", "2", *bots, "--ledger", "sqlite:///ledger.db")
         shutil.copy("ledger.db", "decided.db")
         said, export = _evaluated(said_here, WORLD)
     return _Healthy(folder / "decided.db", said.document, export)

@@ -29,16 +29,16 @@ EVIL_BOT = "_<img src=x onerror=alert(1)>\u202e\"' $2$"
 
 
 def two_days() -> None:
-    """Make two runs of five events, and track what they paid."""
+    """Make two runs of two events, and track what they paid."""
     for day in ("11", "12"):
         at = ("--as-of", f"2026-01-{day}T12:00Z")
-        assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "5", *at).code == 0
+        assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "2", *at).code == 0
     assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, worlds: Worlds) -> Path:
-    """Return a folder whose ledger has two runs of five events, and what they paid."""
+    """Return a folder whose ledger has two runs of two events, and what they paid."""
     return worlds.copy(two_days, tmp_path_factory.mktemp("played"))
 
 
@@ -82,7 +82,7 @@ def test_a_bot_is_told_with_its_curve_scores_and_best_and_worst(played: Predibot
     places = [text.index(f"\n{title}") for title in titles]
     assert places == sorted(places)
     assert text.startswith("random_bet as of 2026-05-05T12:00Z: strategy random_bet\n")
-    assert "\n10 decisions from 2026-01-11T12:00Z to 2026-01-12T12:00Z: 10 recorded\n" in text
+    assert "\n4 decisions from 2026-01-11T12:00Z to 2026-01-12T12:00Z: 4 recorded\n" in text
     assert "Record needed: at least 30 events" in text or "more events, if the edge stays" in text
     assert text.count("\n2. random_bet") == 2 and "\n3. random_bet" not in text
 
@@ -93,14 +93,14 @@ def test_the_document_of_a_bot_says_what_evaluate_says(played: Predibot) -> None
     (scored,) = document["running"]
     last = scored["edge"][-1]
     assert last["total"] == pytest.approx(card["edge"]["edge"] * last["n"])
-    assert document["decisions"] == {"recorded": 10}
+    assert document["decisions"] == {"recorded": 4}
     assert [each["gain_usd"] < 0.0 for each in document["worst"]] == [True] * len(document["worst"])
     assert [each["gain_usd"] > 0.0 for each in document["best"]] == [True] * len(document["best"])
 
 
 def test_nothing_later_than_the_instant_is_told(played: Predibot) -> None:
     document = played("report", "--bot", "underdog", "--as-of", "2026-01-11T18:00Z", "--json").document
-    assert (document["decisions"], document["last_at"]) == ({"recorded": 5}, "2026-01-11T12:00Z")
+    assert (document["decisions"], document["last_at"]) == ({"recorded": 2}, "2026-01-11T12:00Z")
     before = played("report", "--bot", "underdog", "--as-of", "2026-01-01T00:00Z")
     assert (before.code, before.out.splitlines()[-1]) == (0, "No decision yet.")
 

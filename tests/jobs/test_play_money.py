@@ -30,9 +30,9 @@ strategy = "one_shot"
 model = "sandbox/sharp"
 """
 GAMES = {
-    "dollar_per_event": ("3d", "favourite", "random_bet", 9),
-    "portfolio_weights": ("3d", "equal_weights", "random_weights", 9),
-    "weekly_cohort": ("7d", "all_cash", "random_trade", 21),
+    "dollar_per_event": ("3d", "favourite", "random_bet", 6),
+    "portfolio_weights": ("3d", "equal_weights", "random_weights", 6),
+    "weekly_cohort": ("7d", "all_cash", "random_trade", 14),
 }
 
 
