@@ -2,8 +2,11 @@
 
 What such a process is given is what a started one is given: its folder, its environment, its stdin, stdout and
 stderr; it can be killed, and it ends by itself. What tests of the start itself ask for is started as ever.
+Processes that it spawns with `multiprocessing` are its children as ever, and forked from a copy of it.
 """
 
+import ctypes
+import fcntl
 import gc
 import json
 import os
@@ -21,6 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from multiprocessing import util
 from pathlib import Path
 from typing import IO, Any
 
@@ -219,9 +223,78 @@ def _become(
     sys.argv, sys.path[0] = [module, *arguments], folder
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, "w" if number else "r") for number in range(3))
     sys.stderr.reconfigure(errors="backslashreplace", line_buffering=True)
+    if _FORKS and (module != "predibot" or not {"--executor", "schedule"}.isdisjoint(arguments)):
+        _spawn_by_forking()
     if any(name.startswith("DASK_") for name in environment):
         import_module("dask.config").refresh()
     todo = pickle.loads(bytes.fromhex(first))
     if todo is not None:
         todo()
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+_SET_NAME, _SET_CHILD_SUBREAPER = 15, 36
+"""Of prctl."""
+_NO_NUMBER_YET = 500
+"""Of files; what is spawned has fewer open."""
+
+
+def _spawn_by_forking() -> None:
+    """Have what this process spawns be forked from a copy of it, as it is now."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    spawned, one_asks = util.spawnv_passfds, threading.Lock()
+    # Who is forked by the copy's child, which ends at once, is given to this process.
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if not _fork():
+        ours.close()
+        _spawn_whoever_is_asked_for(theirs)
+    theirs.close()
+
+    def ask(path: str, arguments: Sequence[Any], files: Sequence[int]) -> int:
+        code = os.fsdecode(arguments[-2])
+        if "spawn_main" not in code:
+            return spawned(path, arguments, files)  # type: ignore[no-any-return, arg-type]
+        asked = {"code": code, "numbers": [*files], "folder": str(Path.cwd()), "environment": dict(os.environ)}
+        with one_asks:
+            socket.send_fds(ours, [json.dumps(asked).encode()], files)
+            return int(ours.recv(100))
+
+    util.spawnv_passfds = ask
+
+
+def _spawn_whoever_is_asked_for(line: socket.socket) -> None:
+    """Fork whenever somebody is to be spawned; in who is, be that, and end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    told, tells = os.pipe()
+    while True:
+        message, files, *_ = socket.recv_fds(line, 1 << 20, 100)
+        if not message:
+            os._exit(0)
+        between = _fork()
+        if not between:
+            if pid := _fork():
+                os.write(tells, f"{pid}\n".encode())
+                os._exit(0)
+            break
+        os.waitpid(between, 0)
+        for each in files:
+            os.close(each)
+        line.send(os.read(told, 100))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    ctypes.CDLL(None).prctl(_SET_NAME, b"spawn_main", 0, 0, 0)
+    asked = json.loads(message)
+    for each in (line.fileno(), told, tells):
+        os.close(each)
+    line.detach()
+    # Each file has the number there that it has here, which may be that of another one now.
+    high = [fcntl.fcntl(each, fcntl.F_DUPFD, _NO_NUMBER_YET) for each in files]
+    for each in files:
+        os.close(each)
+    for kept, number in zip(high, asked["numbers"], strict=True):
+        os.dup2(kept, number)
+        os.close(kept)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    sys.argv = ["-c", "--multiprocessing-fork"]
+    exec(asked["code"])

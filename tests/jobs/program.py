@@ -8,9 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 import predibot
 from tests.forked import Forked
@@ -55,10 +59,11 @@ class Program:
         """Put a strategy into the folder."""
         (self.folder / "probes" / f"{name}.py").write_text(text, encoding="utf-8")
 
-    def decide(self, *more: str, ledger: str = "sqlite:///ledger.db") -> "subprocess.Popen[str]":
-        """Start to decide on the archive."""
-        as_of = NOW.isoformat()
-        return self.start("decide", "--venue", "archive:archive", "--as-of", as_of, "--ledger", ledger, "--json", *more)
+    def decide(self, *more: str, ledger: str = "sqlite:///ledger.db", anew: bool = False) -> "subprocess.Popen[str]":
+        """Start to decide on the archive, in processes that load everything anew where that is asked for."""
+        where = ("--venue", "archive:archive", "--as-of", NOW.isoformat(), "--ledger", ledger)
+        start = partial(self.run, "predibot") if anew else self.start
+        return start("decide", *where, "--json", *more)
 
     def start(
         self, *arguments: str, first: Callable[[], object] | None = None, module: str = "predibot"
@@ -126,3 +131,14 @@ def wait_until(true: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -
         assert time.monotonic() < until, "it never came true"
         time.sleep(pause_seconds)
         pause_seconds = min(1.3 * pause_seconds, 0.2)
+
+
+def workers_of(pid: int) -> list[psutil.Process]:
+    """Return the processes that work for another one, forked or started anew."""
+    found = []
+    with suppress(psutil.Error):
+        for each in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.Error):
+                if each.name() == "spawn_main" or "--multiprocessing-fork" in each.cmdline():
+                    found.append(each)
+    return found

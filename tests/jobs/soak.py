@@ -18,7 +18,7 @@ from predibot.domain.trace import ModelFailedStep, ModelStep
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, error
-from tests.jobs.program import PATIENCE_SECONDS, Program, wait_until
+from tests.jobs.program import PATIENCE_SECONDS, Program, wait_until, workers_of
 from tests.jobs.tiny import canonical
 
 BOTS, EVENTS = 10, 10
@@ -141,7 +141,7 @@ class Soak:
             wait_until(lambda asked=asked, process=process: len(self.server.asked) >= asked or ended(process.pid))
             if ended(process.pid):
                 break
-            victim = rng.choice((process.pid, *worker_pids(process.pid)))
+            victim = rng.choice((process.pid, *(each.pid for each in workers_of(process.pid))))
             with suppress(psutil.NoSuchProcess):
                 psutil.Process(victim).send_signal(signal.SIGKILL)
                 self.kills.append("main" if victim == process.pid else "worker")
@@ -214,17 +214,6 @@ def ended(pid: int) -> bool:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def worker_pids(pid: int) -> list[int]:
-    """Return the processes that decide for another one."""
-    found = []
-    with suppress(psutil.NoSuchProcess):
-        for each in psutil.Process(pid).children(recursive=True):
-            with suppress(psutil.Error):
-                if any("spawn_main" in word for word in each.cmdline()):
-                    found.append(each.pid)
-    return found
 
 
 def undisturbed(folder: Path, server: Provider, **size: int) -> str:

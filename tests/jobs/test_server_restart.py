@@ -17,10 +17,10 @@ from predibot.ledger.store import MAX_CONNECTIONS, Store
 from tests.acceptance.test_limits_at_once import TRUE_USD, forecaster, recipe
 from tests.jobs.deciding.test_select_events import decide_live, serving
 from tests.jobs.deciding.test_select_events import events as events_of
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
 from tests.jobs.test_killed import outcomes
 from tests.jobs.tiny import canonical_at, statuses
-from tests.jobs.workers.test_process_spending import killed_and_replaced, said
+from tests.jobs.workers.test_process_spending import said
 from tests.ledger.databases import Postgres
 from tests.venues.payloads import NOW
 
@@ -105,9 +105,12 @@ def test_five_restarts_of_the_server_lose_nothing_and_nothing_is_paid_twice(tmp_
 
 def test_a_process_that_starts_while_the_server_is_away_waits_for_it(program: Program, postgres: Postgres) -> None:
     program.strategy("slow", SLOW.replace("0.04", "1.0"))
-    process = program.decide("--bots", "slow", "--executor", "processes:1", ledger=postgres.fresh())
+    # What takes its time to begin has not asked for the ledger when that goes away.
+    process = program.decide("--bots", "slow", "--executor", "processes:1", ledger=postgres.fresh(), anew=True)
     wait_until(lambda: postgres.count("SELECT count(*) FROM tasks WHERE status = 'claimed'") > 0)
-    killed_and_replaced(process.pid)
+    (killed,) = workers_of(process.pid)
+    killed.kill()
+    wait_until(lambda: any(each != killed for each in workers_of(process.pid)))
     postgres.stop()
     try:
         said(process, "is away")

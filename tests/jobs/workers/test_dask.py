@@ -15,10 +15,10 @@ from sqlalchemy import text
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_same_kernel, new_owner
 from tests.agents.chat_server import Said, chat_server, completion, error, hang
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
-from tests.jobs.workers.test_process_spending import KNOWN_USD, WORST_USD, asks, booked, endless, said, workers_of
+from tests.jobs.workers.test_process_spending import KNOWN_USD, WORST_USD, asks, booked, endless, said
 from tests.jobs.workers.test_processes import HANGS
 from tests.ledger.databases import Postgres
 

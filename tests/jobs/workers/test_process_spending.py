@@ -2,17 +2,15 @@
 
 import signal
 import subprocess
-from contextlib import suppress
 from typing import Any
 
-import psutil
 import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from tests.agents.chat_server import ChatServer, Said, chat_server, completion, error, hang
 from tests.jobs.deciding.test_needs import BY_PROPERTY, GIVEN_UP, HEAD, JUDGED, recipe, served
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
 from tests.jobs.test_killed import claimed
 
 LIMIT = "[limits.run]\nusd = 9"
@@ -34,12 +32,6 @@ def endless(program: Program) -> Program:
 def asks(program: Program, server: ChatServer, strategy: str = "endless", more: str = "") -> str:
     """Write a recipe with one bot, and return its name."""
     return recipe(program, strategy, served(server, f"price_usd_per_million_tokens = 1000\n{more}"), limits=LIMIT)
-
-
-def workers_of(pid: int) -> list[psutil.Process]:
-    """Return the processes that work for another one."""
-    found = psutil.Process(pid).children(recursive=True)
-    return [each for each in found if any("spawn_main" in word for word in each.cmdline())]
 
 
 def booked(program: Program) -> tuple[float, int, list[tuple[Any, ...]]]:
@@ -67,19 +59,6 @@ def test_a_process_that_is_killed_by_somebody_else_is_booked_for_and_its_decisio
     assert rows == [("failed", None, 0.0)]
 
 
-def killed_and_replaced(pid: int) -> None:
-    """Kill the only worker of a process, and wait until there is another, which needs a moment to begin."""
-    (worker,) = workers_of(pid)
-    worker.kill()
-
-    def is_replaced() -> bool:
-        with suppress(psutil.Error):
-            return any(each.pid != worker.pid for each in workers_of(pid))
-        return False
-
-    wait_until(is_replaced)
-
-
 def said(process: "subprocess.Popen[str]", words: str) -> None:
     """Wait until a process says something on its error output."""
     assert process.stderr is not None
@@ -105,8 +84,9 @@ def test_a_process_that_does_not_find_the_ledger_is_replaced_like_one_that_dies(
     ledger = program.folder / "ledger.db"
     process = program.decide("--bots", "slow", *ONE_PROCESS)
     wait_until(lambda: claimed(program) > 0)
-    killed_and_replaced(process.pid)
     ledger.rename(program.folder / "away.db")
+    for worker in workers_of(process.pid):
+        worker.kill()
     said(process, "a process ended: there is no ledger at")
     (program.folder / "away.db").rename(ledger)
     assert document_of(process)["totals"]["recorded"] == 3
