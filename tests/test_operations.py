@@ -5,6 +5,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from predibot.config import load_settings
 from predibot.domain.terms import NOTICE_KINDS
 from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.acceptance.conftest import Predibot, predibot
+from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres, postgres
 
 __all__ = ["postgres", "predibot"]
@@ -69,9 +71,11 @@ def test_each_command_of_the_page_runs(predibot: Predibot, folder: Path, postgre
         if name_of(command) == "ledger copy":
             target = postgres.empty()
         with cluster() if CLUSTER in command else nullcontext("") as running:
-            newest = max(Path("backups").glob("*.db"), default=Path())
+            newest = max((folder / "backups").glob("*.db"), default=Path())
             known = {DATABASE: target, CLUSTER: running, "backups/NEWEST": str(newest)}
-            said = predibot(*(known.get(word, word) for word in command))
+            starts_processes = {"--executor", "run-now", "--once"}.intersection(command)
+            run = partial(predibot_alone, folder) if starts_processes else predibot
+            said = run(*(known.get(word, word) for word in command))
         assert said.code == 0, (command, said.out, said.err)
     assert (folder / "units/predibot.service").exists()
     assert (folder / ".github/workflows/predibot.yml").exists()

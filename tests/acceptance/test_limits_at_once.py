@@ -16,8 +16,8 @@ from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot
-from tests.acceptance.conftest import Said as Ended
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
+from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
 
 EVENTS, BOTS = 8, 4
@@ -67,8 +67,8 @@ def recipe(folder: Path, server: ChatServer, limits: str, *, bots: int = BOTS, m
     return "r.toml"
 
 
-def decide(predibot: Predibot, name: str, executor: str) -> Ended:
-    return predibot("decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
+def decide(folder: Path, name: str, executor: str) -> Ended:
+    return predibot_alone(folder, "decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
 
 
 def booked_usd(folder: Path) -> float:
@@ -82,7 +82,7 @@ def booked_usd(folder: Path) -> float:
 @pytest.mark.parametrize("executor", ["threads:1", "threads:8", "processes:2"])
 def test_as_many_are_recorded_at_once_as_one_after_the_other(predibot: Predibot, tmp_path: Path, executor: str) -> None:
     with forecaster() as server:
-        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.25"), executor)
+        ended = decide(tmp_path, recipe(tmp_path, server, "[limits.run]\nusd = 0.25"), executor)
         assert len(server.asked) == DECISIONS
     assert ended.document["totals"]["recorded"] == DECISIONS, ended.err
     assert booked_usd(tmp_path) == pytest.approx(DECISIONS * TRUE_USD)
@@ -95,7 +95,7 @@ def test_lost_answers_and_their_retries_never_book_more_than_the_limit(
     lost = Said(act=hang_up)
     # Seven of ten, and never so many in a row that nobody asks any more.
     with forecaster(cycle([lost, lost, None, lost, lost, lost, None, lost, lost, None])) as server:
-        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.30"), executor)
+        ended = decide(tmp_path, recipe(tmp_path, server, "[limits.run]\nusd = 0.30"), executor)
     assert booked_usd(tmp_path) <= 0.30
     said = {each["message"] for each in ended.document["decisions"] if each["status"] == "abstained"}
     assert said
@@ -127,7 +127,7 @@ def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert booked_usd(tmp_path) > 0.2
-        ended = decide(predibot, name, "threads:8")
+        ended = decide(tmp_path, name, "threads:8")
     assert ended.document["totals"]["recorded"] == EVENTS, ended.err
     assert booked_usd(tmp_path) == pytest.approx(EVENTS * TRUE_USD)
     assert "a process had set aside is free again" in ended.err
@@ -173,7 +173,7 @@ def test_a_model_that_read_more_than_it_was_sent_is_booked_at_what_it_counts_and
     with forecaster() as server:
         # It searches by itself, and its name does not tell.
         server.usage = {"prompt_tokens": 400_000, "completion_tokens": 500}
-        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.30", bots=1), "threads:1")
+        ended = decide(tmp_path, recipe(tmp_path, server, "[limits.run]\nusd = 0.30", bots=1), "threads:1")
         assert len(server.asked) == 1
     assert [each["status"] for each in ended.document["decisions"]] == ["recorded"] + ["abstained"] * (EVENTS - 1)
     assert booked_usd(tmp_path) == pytest.approx(0.4 + 0.004)

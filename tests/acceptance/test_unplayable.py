@@ -8,6 +8,7 @@ import pytest
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.test_outage import Provider
 from tests.agents.chat_server import Asked, Said, chat_server, completion, error, said_json
+from tests.cli.alone import predibot_alone
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -68,7 +69,7 @@ def test_they_fail_at_once_one_line_each_and_the_others_play(
     predibot: Predibot, server: _Knowing, executor: str
 ) -> None:
     name = recipe(unplayable(server), playable(server), BASELINE)
-    said = predibot("decide", name, *WORLD, "--executor", executor)
+    said = predibot_alone(Path.cwd(), "decide", name, *WORLD, "--executor", executor)
     lines = [line for line in said.out.splitlines() if "decisions failed" in line]
     assert said.code == 3
     assert [line.partition(":")[0] for line in lines] == ["keyless", "unnamed", "closed", "unknown"]

@@ -22,6 +22,7 @@ from predibot.cli.ending import ended, go_on
 from tests.acceptance.conftest import Predibot
 from tests.agents.chat_server import Said, chat_server, hang
 from tests.cli.conftest import WORLD
+from tests.forked import Forked
 from tests.jobs.program import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,11 +59,8 @@ COMMANDS = (
 
 
 def _started(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.Popen[str]":
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "predibot", *arguments]
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, bufsize=1
-    )
+    given = {"stdout": stdout, "stderr": subprocess.PIPE, "bufsize": 1}
+    return Forked(*arguments, folder=folder, environment=os.environ, **given)
 
 
 def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() -> None:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -11,9 +10,9 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.cli.terminal import on_a_terminal, without_colours
+from tests.forked import Forked
 
 COLUMNS = 80
-ROOT = Path(__file__).parents[2]
 
 
 def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_when_it_is_told_to(
@@ -21,15 +20,8 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
 ) -> None:
     (tmp_path / "runs/out").mkdir(parents=True)
     (tmp_path / "runs/out/demo.db").write_text("what is left of an earlier one")
-    with subprocess.Popen(
-        [sys.executable, "-m", "predibot", "demo"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Where the tests run in the background, the signal would be ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as demo:
+    given = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with Forked("demo", folder=tmp_path, environment=os.environ, **given) as demo:
         assert demo.stderr is not None
         for line in demo.stderr:
             # Next come the agents, who are at it when the signal comes.

@@ -32,7 +32,7 @@ def test_processes_decide_what_threads_decide(predibot: Predibot, tmp_path: Path
     exports = []
     for executor in ("threads:4", "processes:2"):
         ledger = f"sqlite:///{executor.partition(':')[0]}.db"
-        said = predibot("decide", "agent.toml", "--executor", executor, "--ledger", ledger, "--json")
+        said = predibot_alone(tmp_path, "decide", "agent.toml", "--executor", executor, "--ledger", ledger, "--json")
         assert said.document["totals"]["recorded"] == 6, said.err
         exports.append(predibot("export", "--canonical", "--ledger", ledger).out)
     assert exports[0] == exports[1]

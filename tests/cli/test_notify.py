@@ -1,15 +1,14 @@
 """`predibot notify`: whom predibot tells, and what a person sees of it; and the service that tells."""
 
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.cli.terminal import ROOT, on_a_terminal, without_colours
+from tests.cli.alone import predibot_alone
+from tests.cli.terminal import on_a_terminal, without_colours
 from tests.jobs.notify.servers import TOKEN, Heard, Mailbox, refusing, smtp, web
 
 MAIL = (
@@ -139,30 +138,23 @@ def test_the_doctor_says_over_what_nobody_can_be_told(
     ]
 
 
-def _schedule(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "predibot", "schedule", "daily.toml", "--once", "-v"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_the_service_tells_of_its_slots_and_a_chat_in_trouble_fails_nothing(
-    chat: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_the_service_tells_of_its_slots_and_a_chat_in_trouble_fails_nothing(chat: Heard, tmp_path: Path) -> None:
     (tmp_path / "daily.toml").write_text(
         'venue = "sandbox:events=20"\n[schedule]\ncron = "0 * * * *"\ncatch_up = "1h"\n[selection]\nevents = 2\n'
         '[[bots]]\nstrategy = "market_price"\n'
     )
-    assert _schedule(tmp_path).returncode == 0
+    once = ("schedule", "daily.toml", "--once", "-v")
+    assert predibot_alone(tmp_path, *once).code == 0
     # As if it had been begun earlier, so that slots are due.
     for hours in (1, 30):
         with sqlite3.connect(tmp_path / "runs/out/predibot.db") as ledger:
             ledger.execute("UPDATE schedules SET since = since - ?", (hours * 3_600_000_000,))
-        done = _schedule(tmp_path)
-        assert "is done" in done.stderr or hours == 30
+        done = predibot_alone(tmp_path, *once)
+        assert "is done" in done.err or hours == 30
         chat.says[:] = [(500, {})]
-    assert "webhook: not told" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not [part for part in PARTS if part in done.stderr + done.stdout]
+    assert "webhook: not told" in done.err
+    assert "Traceback" not in done.err
+    assert not [part for part in PARTS if part in done.err + done.out]
     assert any(method == "GET" for method, _, _ in chat.asked)
     assert any("slots done" in body["text"] for _, _, body in chat.asked if body)
     assert any("missed" in body["text"] for _, _, body in chat.asked if body)

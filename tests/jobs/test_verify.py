@@ -14,6 +14,7 @@ from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs
 from tests.acceptance.conftest import Predibot, done_here, said_here
+from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres
 from tests.worlds import Worlds
 
@@ -154,8 +155,8 @@ def test_a_server_holds_traces_and_pages_itself(
     predibot: Predibot, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = ("--ledger", postgres.empty())
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    assert predibot("decide", "r.toml", "--events", "2", "--executor", "processes:2", *ledger).code == 0
+    asked = ("decide", "r.toml", "--events", "2", "--executor", "processes:2", *ledger)
+    assert predibot_alone(tmp_path, *asked).code == 0
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     said = predibot("ledger", "verify", "--json", *ledger)

@@ -3,8 +3,8 @@
 import hashlib
 import http.client
 import inspect
+import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +21,7 @@ from fastapi.testclient import TestClient
 from predibot.ledger.store import Store
 from predibot.web.app import PAGES, create_app
 from tests.acceptance.conftest import said_here
+from tests.forked import Forked
 from tests.jobs.program import wait_until
 from tests.web.conftest import NOW, client_of
 from tests.worlds import Worlds, three_games
@@ -165,11 +166,9 @@ def test_pages_are_answered_while_another_process_decides(tmp_path: Path) -> Non
     address = f"sqlite:///{tmp_path}/ledger.db"
     asked = ("replay", "sandbox", "--ledger", address, "--bots", "market_price,random_bet")
     assert said_here(*asked, "--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z").code == 0
-    decides = subprocess.Popen(
-        [sys.executable, "-m", "predibot", *asked, "--from", "2026-01-07T12:00Z", "--to", "2026-01-09T12:00Z"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    days = ("--from", "2026-01-07T12:00Z", "--to", "2026-01-09T12:00Z")
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    decides = Forked(*asked, *days, folder=tmp_path, environment=os.environ, **nowhere)
     totals = list[int]()
     with Store.open_to_read(address) as store:
         browser = client_of(store)

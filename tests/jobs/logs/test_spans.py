@@ -4,13 +4,14 @@ import json
 import os
 import socket
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.conftest import Predibot, said_here
+from tests.forked import Forked
 from tests.jobs.logs.collector import Collector, attributes_of, collecting
 from tests.jobs.program import Program
 
@@ -182,18 +183,13 @@ def test_who_sends_by_hand_is_told_that_the_collector_is_away(decided: Predibot)
 
 def test_without_the_extra_a_run_goes_on_and_who_asks_for_spans_is_told_what_to_install(decided: Predibot) -> None:
     name = of_agent(decided)
-    without = "import sys; sys.modules['opentelemetry.proto'] = None; from predibot.cli import main; sys.exit(main())"
-    around = {
-        **os.environ,
-        "PREDIBOT_OTLP_ENDPOINT": "http://127.0.0.1:9",
-        "PYTHONPATH": str(Path(__file__).parents[3]),
-    }
-    said = {}
-    for command in (("decide", "r.toml", "--new-run"), ("trace", name, "--otlp", "http://127.0.0.1:9")):
-        run = [sys.executable, "-c", without, *command]
-        said[command[0]] = subprocess.run(run, env=around, capture_output=True, text=True, check=False)
-    assert (said["decide"].returncode, said["trace"].returncode) == (0, 1)
-    assert all("pip install 'predibot[otel]'" in each.stderr for each in said.values())
+    around = {**os.environ, "PREDIBOT_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+    without = partial(exec, "import sys; sys.modules['opentelemetry.proto'] = None")
+    given = {"environment": around, "first": without, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    for code, *command in ((0, "decide", "r.toml", "--new-run"), (1, "trace", name, "--otlp", "http://127.0.0.1:9")):
+        with Forked(*command, folder=Path.cwd(), **given) as process:
+            assert "pip install 'predibot[otel]'" in process.communicate()[1]
+        assert process.returncode == code
 
 
 def test_no_key_is_in_a_span_and_headers_come_from_the_environment(program: Program) -> None:

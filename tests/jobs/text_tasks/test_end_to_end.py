@@ -140,7 +140,7 @@ def test_two_go_on_with_a_run_that_was_killed_and_ask_about_everything_else_once
 
 
 def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
-    done_here(*asked(player.ledger, "--executor", "processes:2"))
+    document_of(player.start(*asked(player.ledger, "--executor", "processes:2")))
     assert canonical_at(player.ledger) == whole.canonical
     assert Counter(reader.prompts) == whole.prompts
 

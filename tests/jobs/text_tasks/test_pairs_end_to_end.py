@@ -21,7 +21,7 @@ from predibot.reports.terminal.tables import print_tables
 from predibot.text_tasks.pairs import LABELS, REASONINGS
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.failpoints import After
-from tests.jobs.program import Program
+from tests.jobs.program import Program, document_of
 from tests.jobs.text_tasks.pair_readers import RECIPE, PairReader, answer_to, pairs_in
 from tests.jobs.text_tasks.readers import SETTINGS, Reader, here, reader, reading, rows
 from tests.jobs.tiny import canonical_at
@@ -148,7 +148,7 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
 
 
 def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
-    done_here(*asked(player.ledger, "--executor", "processes:2"))
+    document_of(player.start(*asked(player.ledger, "--executor", "processes:2")))
     assert canonical_at(player.ledger) == whole.canonical
 
 
