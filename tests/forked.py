@@ -31,7 +31,6 @@ from typing import IO, Any
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 300.0
 _LOADED = (
-    "distributed",
     "httpcore",
     "numpy.ma",
     "pyarrow.parquet",
@@ -45,7 +44,6 @@ _LOADED = (
     "predibot.jobs.imports.ledger",
     "predibot.jobs.score_files.score",
     "predibot.jobs.verify",
-    "predibot.jobs.workers.dask_pool",
     "predibot.jobs.workers.process_pool",
     "predibot.recipe.find",
     "predibot.reports.commands.evaluate",
@@ -58,9 +56,11 @@ _LOADED = (
     "predibot.venues.sandbox.past",
 )
 """What most commands load; no plug-in, which are looked for in folders that the environment names."""
+_LOADED_FOR_DASK = ("distributed", "predibot.jobs.workers.dask_pool")
+"""By a second one that forks, as it is memory that others do not have."""
 # Elsewhere than on Linux libraries do not survive a fork, and a process loads everything anew.
 _FORKS = sys.platform == "linux"
-_SERVER = "import sys; from tests.forked import serve; serve(int(sys.argv[1]))"
+_SERVER = "import sys; from tests.forked import serve; serve(int(sys.argv[1]), *sys.argv[2:])"
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ _one_asks = threading.Lock()
 
 
 @cache
-def _asked() -> socket.socket:
-    """Start the process that forks, once, and return the line to it."""
+def _asked(*more: str) -> socket.socket:
+    """Start the process that forks, which has loaded this too, once, and return the line to it."""
     ours, theirs = socket.socketpair()
     ours.settimeout(PATIENCE_SECONDS)
     with theirs:
         theirs.set_inheritable(True)
         around = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-        os.posix_spawn(sys.executable, [sys.executable, "-c", _SERVER, str(theirs.fileno())], around)
+        os.posix_spawn(sys.executable, [sys.executable, "-c", _SERVER, str(theirs.fileno()), *more], around)
     return ours
 
 
@@ -122,10 +122,12 @@ class Forked(subprocess.Popen[str]):
         given = [number if pipe == -1 else pipe for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
         asked = {"arguments": args, "folder": str(folder), "environment": dict(environment)}
         asked |= {"first": self._first, "module": self._module}
+        is_of_dask = any("dask" in word for word in (self._module, *args))
         told, tells = os.pipe()
         with _one_asks:
-            socket.send_fds(_asked(), [b"\n"], [*given, tells])
-            _asked().sendall(json.dumps(asked).encode() + b"\n")
+            line = _asked(*_LOADED_FOR_DASK) if is_of_dask else _asked()
+            socket.send_fds(line, [b"\n"], [*given, tells])
+            line.sendall(json.dumps(asked).encode() + b"\n")
             os.close(tells)
             # What it ends with comes later, on the same pipe.
             self._told = os.fdopen(told)
@@ -159,9 +161,9 @@ def predibot_forked(*arguments: str, streams: Sequence[int], environment: Mappin
     return process.ended
 
 
-def serve(number: int) -> None:
+def serve(number: int, *more: str) -> None:
     """Fork a program whenever one is asked for, until nobody can ask any more; in that program, run it."""
-    for name in _LOADED if _FORKS else ():
+    for name in (*_LOADED, *more) if _FORKS else ():
         import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
