@@ -120,7 +120,7 @@ def test_settlements_are_known_once_they_are_made_and_stay(name: str) -> None:
         assert found.venue.resolutions([MarketRef("unheard"), *refs[:1]], as_of=LATER).found.keys() <= {refs[0].id}
 
 
-@pytest.mark.parametrize("kind", sorted(FAULT_KINDS.keys() - STOCKS_ONLY))
+@pytest.mark.parametrize("kind", sorted(FAULT_KINDS.keys() - STOCKS_ONLY - {"disorder"}))
 def test_a_fault_for_good_is_an_error_or_changes_nothing_that_is_told(name: str, kind: str) -> None:
     wrong = f"events=14,fault={kind},seconds=0"
     orderly = {event.id: event for event in told(name, SANDBOX_OPENS_AT)}

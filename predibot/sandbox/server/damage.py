@@ -11,6 +11,7 @@ from predibot.sandbox.server.reply import Reply, error_reply, json_bytes, json_r
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 
+_BY_OUTCOME = ("outcomes", "outcomePrices", "clobTokenIds")
 _LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "conditionId")
 """What the first, second, ... market of a page loses; the rest are left whole."""
 
@@ -30,7 +31,7 @@ def damaged_query(fault: Fault, query: Query) -> Query:
     return {name: values for name, values in query.items() if name not in lost} | {"limit": [str(size)]}
 
 
-def refusal(fault: Fault) -> Reply | None:
+def refusal(fault: Fault, path: str) -> Reply | None:
     """Return the reply of a fault that answers instead of the venue, None for the others."""
     if fault.kind == "rate_limit":
         reply = error_reply(429, "Too Many Requests")
@@ -39,6 +40,8 @@ def refusal(fault: Fault) -> Reply | None:
         return error_reply(500, "Internal Server Error")
     if fault.kind == "redirect":
         return Reply(302, b"", headers=(("Location", "https://elsewhere.invalid/"),))
+    if fault.kind == "disorder" and path.rstrip("/") == "/markets":
+        return error_reply(410, "Gone: use /markets/keyset")
     return None
 
 
@@ -72,6 +75,30 @@ def _unordered_page(content: Any, query: Query) -> Any:
     if isinstance(content, dict):
         return {name: value[::-1] if name in {"events", "markets"} else value for name, value in content.items()}
     return content
+
+
+def _disorder(content: Any, query: Query) -> Any:
+    """Return a page with events out of place and without volumes of a week, and markets whose No comes first."""
+    whole = content if isinstance(content, list) else [content]
+    if isinstance(content, dict) and "id" not in content:
+        whole = content.get("events", content.get("markets", []))
+    for place in range(3, len(whole) - 5, 10):
+        whole[place], whole[place + 5] = whole[place + 5], whole[place]
+    for place, item in enumerate(whole):
+        if place % 10 == 6:
+            item.pop("volume1wk", None)
+        for market in item.get("markets", [item]) if isinstance(item, dict) else ():
+            if str(market.get("id", "")).endswith("1"):
+                market |= {name: _turned(market[name]) for name in _BY_OUTCOME if name in market}
+    return content
+
+
+def _turned(listed: Any) -> Any:
+    """Return a list of two back to front, as the text that it was or as the list."""
+    found = json.loads(listed) if isinstance(listed, str) and listed else listed
+    if not isinstance(found, list) or len(found) != 2:
+        return listed
+    return json.dumps(found[::-1]) if isinstance(listed, str) else found[::-1]
 
 
 def _missing_fields(content: Any, query: Query) -> Any:
@@ -156,6 +183,7 @@ _CHANGES = {
     "restated": _restated,
     "repeated_cursor": _repeated_cursor,
     "unordered_page": _unordered_page,
+    "disorder": _disorder,
     "missing_fields": _missing_fields,
     "wrong_shape": _wrong_shape,
     "empty_history": _empty_history,

@@ -12,6 +12,8 @@ FAULT_KINDS = {
     "repeated_cursor": "the second page of 20 and its cursor, again and again",
     "clamped_page": "pages of 7, with a proper cursor",
     "unordered_page": "a page back to front",
+    "disorder": "of ten events one out of its place and one without volumes, of ten markets one with No first, and the "
+    "old list of markets gone (410)",
     "missing_fields": "objects without id, outcomes, prices or title",
     "wrong_shape": "a list where an object is due, and the other way round",
     "empty_history": "a price history without a point",

@@ -190,7 +190,7 @@ class SandboxServer:
             return self._answer(parts.path, query, body, token), None
         if fault.kind == "slow":
             self._stopped.wait(fault.seconds)
-        refused = refusal(fault)
+        refused = refusal(fault, parts.path)
         if refused is not None:
             return refused, None
         reply = self._answer(parts.path, dict(damaged_query(fault, query)), body, token)
