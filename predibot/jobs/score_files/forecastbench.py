@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import NamedTuple, TextIO
 
+from predibot.domain.spelling import first_of
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import FLAGS, CellRefused, payout_of, share_of, text_of
+from predibot.jobs.score_files.cells import CellRefused, payout_of, share_of, text_of
 from predibot.jobs.score_files.forecasts import COLUMNS
 from predibot.jobs.score_files.table import Columns, TableFile, open_table_file, present
 from predibot.jobs.score_files.table_reader import Cell, Found, Opened
@@ -29,6 +30,7 @@ _COLUMNS = {
     "resolutions": Columns(("id", "resolved", "resolved_to"), ("source", "resolution_date")),
     "questions": Columns(("id",), ("source", "question", "freeze_datetime", "freeze_datetime_value")),
 }
+_MOST_NAMED = 10
 _UNANSWERED = 0.5
 """What ForecastBench takes for a forecast that is not there."""
 
@@ -99,6 +101,8 @@ class Known:
     titles: dict[Key, str] = field(default_factory=dict)
     resolved_on: set[str] = field(default_factory=set)
     asked_on: set[str] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
+    """Rows that say nothing, and why."""
     sources: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """Whose a set and an id are, for forecasts that do not say it."""
 
@@ -112,12 +116,16 @@ class Known:
                 key = _key(found.due_on, row, {})
                 if found.kind == "questions":
                     asked = key._replace(resolves_on="")
-                    self.prices[asked] = _price(row["freeze_datetime_value"], key), str(row["freeze_datetime"] or "")
-                    self.titles[asked] = str(row["question"] or "")
+                    self.prices[asked] = (
+                        _price(row["freeze_datetime_value"], key),
+                        str(present(row["freeze_datetime"]) or ""),
+                    )
+                    self.titles[asked] = str(present(row["question"]) or "")
                 elif self.outcomes.get(key, (None, ""))[0] is None:
                     self.outcomes[key] = _outcome(row), _day(row["resolution_date"])
             except CellRefused as error:
-                raise UsageError(f"{found.label}, row {number}: {error}. Take the set as it was published") from None
+                self.unread.append(f"{found.label}, row {number}: {error}")
+                continue
             self.sources.setdefault((key.due_on, key.id), set()).add(key.source)
 
 
@@ -153,7 +161,7 @@ class Sets:
             for each in self.joined
             for number, found in each.rows
         ]
-        remarks = tuple(remark for each in self.joined for remark in _remarks(each, self.known))
+        remarks = (*_on_unread(self.known), *(remark for each in self.joined for remark in _remarks(each, self.known)))
         label = f"{len(self.joined)} forecast sets" if several else self.joined[0].label
         return TableFile(label, Opened(COLUMNS.names, "row", lambda _, __: iter(rows), {}), remarks=remarks)
 
@@ -198,12 +206,11 @@ def _read(argument: str, standard_input: TextIO | None) -> _Set:
         if kind not in _COLUMNS:
             raise UsageError(f"{file.label} is no set of ForecastBench: it has no forecasts, resolutions or questions")
         columns = _COLUMNS[kind]
-        file.require(columns)
-        rows = list[tuple[int, dict[str, Cell]]]()
-        for number, found in file.opened.rows(columns.required, columns.optional):
-            if isinstance(found, str):
-                raise UsageError(f"{file.label}, row {number}: {found}. Take the set as it was published")
-            rows.append((number, dict(zip(columns.names, found, strict=True))))
+        if file.opened.names:
+            file.require(columns)
+        # A set holds objects only, and what one does not say is missing.
+        found = file.opened.rows((), columns.names)
+        rows = [(number, dict(zip(columns.names, cells, strict=True))) for number, cells in found]
     asked = said.get("question_set") or said.get("question-set") or ""
     due_on = str(said.get("forecast_due_date") or asked)[:10]
     return _Set(
@@ -236,10 +243,11 @@ def _join(found: _Set, known: Known, name: str) -> Joined:
                 price, priced_at = known.prices.get(key._replace(resolves_on=""), (None, ""))
             forecaster = name if (user := present(row["user_id"])) is None else text_of("user_id", user)
             _count(joined, key, row, outcome)
+            put_in = _is_true("imputed", row)
         except CellRefused as error:
             joined.rows.append((number, str(error)))
             continue
-        if row["imputed"] is True:
+        if put_in:
             joined.imputed += 1
             continue
         joined.rows.append((number, Item(key, forecaster, row["forecast"], outcome, settled_on, price, priced_at)))
@@ -283,10 +291,12 @@ def _day(cell: Cell) -> str:
 
 def _outcome(row: Mapping[str, Cell]) -> float | None:
     """Return what a row says it resolved to, None where that is not final: then it is the market's price."""
-    resolved, to = present(row["resolved"]), present(row["resolved_to"])
-    if to is None or not (resolved is True or FLAGS.get(str(resolved).casefold(), False)):
-        return None
-    return payout_of("resolved_to", to)
+    to = present(row["resolved_to"])
+    return payout_of("resolved_to", to) if to is not None and _is_true("resolved", row) else None
+
+
+def _is_true(name: str, row: Mapping[str, Cell]) -> bool:
+    return (said := present(row[name])) is not None and payout_of(name, said) == 1.0
 
 
 def _price(cell: Cell, key: Key) -> float | None:
@@ -295,6 +305,11 @@ def _price(cell: Cell, key: Key) -> float | None:
         with suppress(CellRefused):
             return share_of("price", said)
     return None
+
+
+def _on_unread(known: Known) -> Iterator[str]:
+    if known.unread:
+        yield f"Rows of resolution and question sets that cannot be read: {first_of(known.unread, _MOST_NAMED)}."
 
 
 def _remarks(joined: Joined, known: Known) -> Iterator[str]:

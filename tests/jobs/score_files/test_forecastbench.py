@@ -179,16 +179,30 @@ def test_a_forecast_that_names_neither_source_nor_date_is_joined_where_only_one_
     assert said(read_forecasts(read_sets([path, resolutions], None).table())) == [("polymarket unasked", 0.25, 0.0)]
 
 
+def test_before_anything_has_resolved_all_is_open(tmp_path: Path) -> None:
+    nothing = write(tmp_path, "r.json", "resolutions", [])
+    rows = [*FORECASTS, {"id": "0012", "source": "infer", "user_id": None}]
+    found = read_forecasts(read_sets([forecasts(tmp_path, rows), nothing], None).table())
+    assert found.n_open == {"m": 6}
+    assert [bad.reason for bad in found.bad_rows] == ["probability is missing; write a number from 0 to 1, such as 0.7"]
+
+
+def test_a_row_of_a_resolution_set_that_says_nothing_costs_its_question(tmp_path: Path) -> None:
+    rows = [resolution("0012", "infer", "2026-08-01", 1.0), resolution("0012", "manifold", "2026-08-01", 7.0)]
+    other = write(tmp_path, "r.json", "resolutions", [*rows, {"id": "x"}, {"source": "infer", "resolved": True}])
+    file = read_sets([forecasts(tmp_path, FORECASTS[3:5]), other], None).table()
+    assert said(read_forecasts(file)) == [("infer 0012", 0.9, 1.0), ("manifold 0012", 0.2, None)]
+    assert file.remarks[0].count("r.json, row ") == 3 and "row 2: resolved_to is 7.0" in file.remarks[0]
+
+
 def test_sets_that_do_not_belong_together_are_refused_in_a_line(tmp_path: Path, resolutions: str) -> None:
     other = write(tmp_path, "o.json", "resolutions", RESOLUTIONS, forecast_due_date="2026-08-02")
-    wrong = write(tmp_path, "w.json", "resolutions", [resolution("a", "infer", "2026-08-01", 7.0)])
     (tmp_path / "rows.json").write_text('[{"id": "a"}]')
     for paths, message in (
         ([forecasts(tmp_path)], "comes without resolutions. Give 2026-07-19_resolution_set.json beside it"),
         ([forecasts(tmp_path), other], "comes without resolutions. Give 2026-07-19_resolution_set.json beside it"),
         ([resolutions], "no forecast set is among the files. Give one beside its resolution set"),
         ([str(tmp_path / "rows.json")], "is no set of ForecastBench"),
-        ([forecasts(tmp_path), wrong], "w.json, row 1: resolved_to is 7.0"),
     ):
         with pytest.raises(UsageError) as refused:
             read_sets(paths, None).table()
