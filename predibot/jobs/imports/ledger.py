@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,8 @@ from predibot.ledger.store import Store
 MAX_LINE_BYTES = 32 * 2**20
 """Of one row, in which a character may take four times as much in memory, twice; the longest is that of an event."""
 MAX_UNPACKED_BYTES = 8 * 2**30
+_LONGEST_SECONDS = 86_400.0
+"""Of one table, with what the database takes to store it."""
 _TOO_MANY = f"it holds more than {MAX_ROW_VALUES:,} values"
 _NO_TEXTS = "its texts are single lines: line breaks and characters that cannot be seen do not come back from CSV"
 
@@ -240,7 +241,12 @@ def _long_cells() -> Iterator[None]:
 
 def _parquet(path: Path) -> Iterator[Placed]:
     with open_table_file(
-        str(path), "parquet", None, max_bytes=MAX_UNPACKED_BYTES, max_rows=sys.maxsize, remedy="Export it as jsonl"
+        str(path),
+        "parquet",
+        None,
+        max_bytes=MAX_UNPACKED_BYTES,
+        seconds=_LONGEST_SECONDS,
+        remedy="Export it as jsonl",
     ) as table:
         names, known = tuple(table.opened.names), export_columns(path.stem)
         if foreign := next((name for name in names if name not in known), None):

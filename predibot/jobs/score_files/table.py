@@ -32,7 +32,6 @@ MISSING = frozenset(("", *_WORDS.split()))
 Go write."""
 _MIB = 2**20
 _LIMITS = ParserLimits(resident_bytes=480 * _MIB, data_bytes=384 * _MIB)
-_SECONDS = 600.0
 _ENDINGS: dict[str, TableFormat] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -186,9 +185,10 @@ def open_table_file(
     *,
     max_bytes: int = MAX_BYTES,
     max_rows: int = MAX_ROWS,
+    seconds: float = 600.0,
     remedy: str = "Score it in parts",
 ) -> Iterator[TableFile]:
-    """Open the file somebody named, in a child process that reads it and may take 256 MiB.
+    """Open the file somebody named, in a child process that reads it and may take 384 MiB.
 
     Args:
         argument: A path, or `-` for standard input.
@@ -196,6 +196,7 @@ def open_table_file(
         standard_input: What `-` stands for; None where the program was started without.
         max_bytes: Of the file, and of what its rows come to.
         max_rows: Of all, bad ones too.
+        seconds: Within which all of it is read, and taken from here.
         remedy: What to do with one that is too much.
 
     Raises:
@@ -218,7 +219,7 @@ def open_table_file(
             raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
         kind = wanted or _format_of(argument, beginning)
         try:
-            with _Reading(kind, max_bytes, remedy) as reading:
+            with _Reading(kind, max_bytes, seconds, remedy) as reading:
                 yield TableFile(label, reading.opened(path, kind), max_rows, remedy)
         except TableUnreadable as error:
             raise UsageError(f"{label}{error}") from None
@@ -257,11 +258,11 @@ def _format_of(argument: str, beginning: bytes) -> TableFormat:
 class _Reading:
     """A child process that reads one file."""
 
-    def __init__(self, kind: TableFormat, max_bytes: int, remedy: str) -> None:
+    def __init__(self, kind: TableFormat, max_bytes: int, seconds: float, remedy: str) -> None:
         self._max_bytes = max_bytes
         self._remedy = remedy
         serve = "serve_parquet" if kind == "parquet" else "serve"
-        self._deadline = Deadline.after(_SECONDS, time.monotonic)
+        self._deadline = Deadline.after(seconds, time.monotonic)
         try:
             self._process = ParserProcess(_LIMITS, ("predibot.jobs.score_files.table_child", serve))
         except PageUnavailable as error:
@@ -315,7 +316,7 @@ class _Reading:
         try:
             yield
         except TimeoutError:
-            raise TableUnreadable(f" takes more than {_SECONDS:g} s to read. {self._remedy}") from None
+            raise TableUnreadable(f" takes more than {self._deadline.seconds:g} s to read. {self._remedy}") from None
         except (ParserDied, EOFError, OSError, ValueError):
             raise TableUnreadable(
                 f" is broken, or takes too much memory to read. {self._remedy}, or write it again"
