@@ -10,7 +10,14 @@ from predibot.contracts import ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.clock import format_instant
 from predibot.domain.trace import PageRefusedStep, PageVisitedStep, Step
 from predibot.research.pages.chunks import focused_parts, mentions, parts_of
-from predibot.research.pages.errors import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
+from predibot.research.pages.errors import (
+    AddressRefused,
+    PageError,
+    PageTooLate,
+    PageUnavailable,
+    PageUnreadable,
+    PageWalled,
+)
 from predibot.research.pages.fetch import FetchPolicy, Page, SafeFetcher, utc_now
 from predibot.research.pages.html_text import main_text
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
@@ -25,6 +32,7 @@ __all__ = [
     "PageTooLate",
     "PageUnavailable",
     "PageUnreadable",
+    "PageWalled",
     "SafeFetcher",
     "main_text",
     "make_visit_webpage",

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from predibot.tools.visit_webpage import make_visit_webpage, visit_webpage
 
+from predibot.agents.loop.evidence import Research
+from predibot.agents.prompts.untrusted_text import Fence
+from predibot.contracts import Toolbox
 from predibot.research.pages.fetch import FetchPolicy, Page
 from predibot.tools import visit_webpage as module
 from tests.research.pages.hostile_pages import HOSTILE
@@ -173,6 +176,20 @@ def test_the_default_tool_raises_nothing(url: object) -> None:
     assert said.startswith("error: ")
     assert said.endswith(".")
     assert "\n" not in said
+
+
+WALL = b"<title>Odds</title><div id=app></div><noscript>You need to enable JavaScript to run this app.</noscript>"
+
+
+def test_a_wall_is_an_error_with_its_kind_and_no_page_that_was_read() -> None:
+    notes = Notes()
+    toolbox = Toolbox(visit_webpage=make_visit_webpage(trace=notes, fetch=Site(WALL).fetch))
+    research = Research(toolbox, Fence("1" * 24), min_searches=0, min_pages=1)
+    said = research.visit({"url": URL})
+    assert (said.outcome, said.words) == ("error", "the page shows nothing without JavaScript; take another source.")
+    assert (research.unread_pages, dict(research.pages)) == ({URL}, {})
+    assert research.under_researched
+    assert [step.error for step in notes.seen] == ["PageWalled"]
 
 
 NAMED = (

@@ -5,6 +5,7 @@ PageError
 ├── AddressRefused    visit another address; this one is never fetched
 ├── PageUnavailable   try again later, or another source
 ├── PageUnreadable    take another source; this one is no page that can be read
+├── PageWalled        take another source; this one shows a wall instead of its text
 └── PageTooLate       take an older source; this one may know the future
 ```
 
@@ -32,15 +33,30 @@ class PageUnreadable(PageError):
     """The answer is too large, broken, of another type, or holds no text."""
 
 
+class PageWalled(PageError):
+    """The page wants something of its reader first: a script, a proof, a consent, a subscription."""
+
+
 class PageTooLate(PageError):
     """In a replay: the page is newer than the replayed instant, or cannot prove that it is not."""
 
 
 class Unreadable(StrEnum):
-    """Why there is no text in what came: all that a parser, which reads untrusted bytes, can say of it."""
+    """Why no text is shown of what came: all that a parser, which reads untrusted bytes, can say of it."""
 
     NO_TEXT = "the page holds no text; take another source"
     BROKEN_PDF = "the PDF is broken; take another source"
     LOCKED_PDF = "the PDF is locked with a password; take another source"
     PICTURES = "the PDF holds pictures of pages and no text; take another source"
     TOO_MUCH_MEMORY = "reading the page takes too much memory; take another source"
+    NEEDS_SCRIPT = "the page shows nothing without JavaScript; take another source"
+    ROBOT_CHECK = "the page asks whether its reader is a robot; take another source"
+    CONSENT = "the page shows nothing before its reader agrees to cookies; take another source"
+    SUBSCRIPTION = "the page is for subscribers or members; take another source"
+    OTHER_REGION = "the page is not shown in this country; take another source"
+
+
+WALLS = frozenset({
+    Unreadable.NEEDS_SCRIPT, Unreadable.ROBOT_CHECK, Unreadable.CONSENT, Unreadable.SUBSCRIPTION,
+    Unreadable.OTHER_REGION,
+})  # fmt: skip

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from predibot.research.pages.script_data import script_text
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
@@ -30,6 +32,9 @@ INVISIBLE = re.compile(
 )
 _BLANKS = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u3000]+")
 _BLANK_LINES = re.compile(r"\n\s*\n+")
+_SENTENCE_WORDS, _LITTLE_CHARACTERS = 5, 400
+_MORE = 2
+"""So much longer is the text in a page's data than what it shows without JavaScript."""
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
 
 # What lxml, trafilatura and its helpers end in on pages nobody wrote by hand.
@@ -46,7 +51,8 @@ def main_text(html: str, url: str) -> str:
     0.955 preferring precision, 0.960 preferring recall, 0.953 without tables).
     Its deduplication stays off: it remembers other pages, so that a text would
     depend on what was read before. Where it finds nothing, all blocks of the
-    page's main part are taken.
+    page's main part are taken, and where these say nothing, the longest text in
+    the data of its scripts (`__NEXT_DATA__` and its like).
 
     Args:
         html: Decoded; what goes beyond `MAX_HTML_CHARACTERS` or `MAX_TAGS` is not looked at.
@@ -58,7 +64,13 @@ def main_text(html: str, url: str) -> str:
     html = _XML_DECLARATION.sub("", bounded(html), count=1)
     if not html.strip():
         return ""
-    return cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(all_blocks(html)))
+    text = cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(all_blocks(html)))
+    lines = text.lower().split("\n")
+    says = any(len(line.split()) >= _SENTENCE_WORDS and "javascript" not in line for line in lines)
+    if says or len(text) > _LITTLE_CHARACTERS:
+        return text
+    data = script_text(html)
+    return cleaned("\n".join(all_blocks(data.replace("\n", "<br>")))) if len(data) > _MORE * len(text) else text
 
 
 def tree_of(html: str) -> "HtmlElement | None":

@@ -11,6 +11,7 @@ from predibot.research.pages.html_text import bounded, cleaned, main_text, page_
 from predibot.research.pages.parser_messages import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Parsed, Source
 from predibot.research.pages.pdf_text import pdf_text
 from predibot.research.pages.publication_date import PageDate, date_of_file, date_of_html
+from predibot.research.pages.walls import wall_of
 
 MAX_SENTENCES = 50_000
 """Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
@@ -21,7 +22,7 @@ def parsed(source: Source) -> Parsed:
     """Return a page as text.
 
     Raises:
-        PageUnreadable: If there is no text in it.
+        PageUnreadable: If there is no text in it, or a wall instead.
         MemoryError: If that takes more memory than there may be.
     """
     if source.content_type == "application/pdf":
@@ -33,6 +34,8 @@ def parsed(source: Source) -> Parsed:
         return _bounded("", text, date_of_file(source.last_modified_at, text))
     html = bounded(characters)
     text = main_text(html, source.url)
+    if (wall := wall_of(html, text)) is not None:
+        raise PageUnreadable(wall)
     return _bounded(page_title(html), text, date_of_html(html, source.url, text))
 
 

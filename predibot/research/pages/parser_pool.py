@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unreadable
+from predibot.research.pages.errors import WALLS, PageUnavailable, PageUnreadable, PageWalled, Unreadable
 from predibot.research.pages.parser_messages import Parsed, Source
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
@@ -53,6 +53,7 @@ class ParserPool:
 
         Raises:
             PageUnreadable: If it is no page that can be read, or takes too much time or memory.
+            PageWalled: If it shows a wall instead of its text.
             PageUnavailable: If no parser can be had.
         """
         try:
@@ -61,7 +62,7 @@ class ParserPool:
             # Somebody may have ended it while it waited; a page that breaks parsers breaks this one too.
             answer = self._answer(source, deadline)
         if isinstance(answer, Unreadable):
-            raise PageUnreadable(answer)
+            raise (PageWalled if answer in WALLS else PageUnreadable)(answer)
         return answer
 
     def _answer(self, source: Source, deadline: Deadline) -> Parsed | Unreadable:

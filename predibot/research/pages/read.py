@@ -34,6 +34,7 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
 
     Raises:
         PageUnreadable: If there is no text in it, or reading takes too much time or memory.
+        PageWalled: If it shows a wall instead of its text.
         PageUnavailable: If no parser can be had in time.
     """
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)

@@ -20,6 +20,7 @@ from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.html_text import all_blocks, cleaned, main_text, page_title
 from predibot.research.pages.publication_date import date_of_html
+from predibot.research.pages.walls import wall_of
 from tests.tools.told import told
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -82,6 +83,10 @@ UNPROVED = {
 def test_all_recorded_pages_but_six_prove_their_date(recorded: list[Recorded], texts: list[str]) -> None:
     dates = {page.url: date_of_html(page.html, page.url, text) for page, text in zip(recorded, texts, strict=True)}
     assert {"/".join(url.split("/")[:3]) for url, date in dates.items() if not date.proves} == set(UNPROVED)
+
+
+def test_no_recorded_page_is_a_wall(recorded: list[Recorded], texts: list[str]) -> None:
+    assert [page.url for page, text in zip(recorded, texts, strict=True) if wall_of(page.html, text)] == []
 
 
 def visits(recorded: list[Recorded], *focus_words: int) -> list[tuple[str, ...]]:
@@ -175,3 +180,45 @@ def test_the_title_is_one_line() -> None:
 )
 def test_a_page_without_title_has_none(html: str) -> None:
     assert page_title(html) == ""
+
+
+SENTENCES = (
+    "The central bank raised its rate by 25 basis points on Thursday, its third rise this year.",
+    "Its governor said that inflation had proved “stickier” than expected; markets fell after that.",
+)
+STORY = json.dumps({"props": {"blocks": [{"type": "p", "text": each} for each in SENTENCES], "css": ".a { x : y }"}})
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f'<script id="__NEXT_DATA__" type="application/json">{STORY}</script>',
+        f"<script type='application/json' data-page>{STORY}</script>",
+        f"<script>window.__INITIAL_STATE__ = {STORY};</script>",
+        f"<script>window.__PRELOADED_STATE__ = JSON.parse({json.dumps(STORY)});</script>",
+        f'<script>window.__NUXT__={{data:[{{body:"{" ".join(SENTENCES)}"}}]}}</script>',
+        f"<script>self.__next_f.push([1,{json.dumps('5:' + STORY)}])</script>",
+        f"<script id=__NEXT_DATA__ type=application/json>{json.dumps({'html': '<p>'.join(SENTENCES)})}</script>",
+    ],
+)
+@pytest.mark.parametrize(
+    "shown", ["", "<p>Loading...</p>", "<noscript>Please enable JavaScript to use this.</noscript>"]
+)
+def test_where_a_page_shows_nothing_the_longest_text_of_its_data_is_taken(script: str, shown: str) -> None:
+    text = main_text(f"<html><body>{shown}<div id=app></div>{script}</body></html>", "http://a.example/")
+    assert text.split() == " ".join(SENTENCES).split()
+
+
+def test_what_a_page_shows_comes_before_its_data() -> None:
+    script = f'<script id="__NEXT_DATA__" type="application/json">{STORY}</script>'
+    assert (
+        main_text(f"<p>The vote is on Tuesday at noon.</p>{script}", "http://a.example/")
+        == "The vote is on Tuesday at noon."
+    )
+
+
+@pytest.mark.parametrize("piece", ['"', '"\\', "__NEXT_DATA__", "<script type=application/json>", '{"a":"', "x: "])
+def test_hostile_data_are_read_in_seconds_of_work(piece: str) -> None:
+    started = time.process_time()
+    main_text("<script>__NEXT_DATA__" + piece * (1_000_000 // len(piece)), "http://a.example/")
+    assert time.process_time() - started < 15

@@ -1,0 +1,59 @@
+"""Text in the data of a page's scripts: what a site hands to its JavaScript instead of writing it into the page."""
+
+import json
+import re
+from collections.abc import Iterator
+
+_DATA = re.compile(
+    r"<script\b[^>]*(?:application/json|__NEXT_DATA__)[^>]*>|"
+    r"\b__(?:NEXT|NUXT|INITIAL|PRELOADED|APOLLO|REDUX|DATA|STATE|APP|SERVER|PAGE|REACT|next|initial|data)\w*",
+)
+_SCRIPT_ENDS = re.compile(r"</script", re.IGNORECASE)
+_STRING = re.compile(r'(?:\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
+_CODE = re.compile(r"^\s*(?:https?:|[{\[]|\w+:[\[{\"]|function\b)|[{;]\s*\n|\bvar |=>|\}\s*$")
+_MIN_CHARACTERS = 40
+_MIN_WORDS = 6
+_MAX_DEPTH = 3
+
+
+def script_text(html: str) -> str:
+    """Return the longest text in the data of a page's scripts, with its HTML; empty if there is none.
+
+    Args:
+        html: Decoded.
+
+    Returns:
+        All strings that have the name of the longest one, an article's
+        paragraphs for instance, one a line.
+    """
+    found: dict[str, list[str]] = {}
+    longest = ("", "")
+    for written in _scripts(html):
+        for name, text in _texts(written, _MAX_DEPTH):
+            found.setdefault(name, []).append(text)
+            longest = max(longest, (name, text), key=lambda each: len(each[1]))
+    return "\n".join(dict.fromkeys(found.get(longest[0], [])))
+
+
+def _scripts(html: str) -> Iterator[str]:
+    """Yield the scripts that hold data."""
+    at = 0
+    while (begins := _DATA.search(html, at)) is not None:
+        ends = _SCRIPT_ENDS.search(html, begins.end())
+        at = len(html) if ends is None else ends.end()
+        yield html[begins.start() if begins.group()[0] != "<" else begins.end() : at]
+
+
+def _texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the sentences among the strings of data, with their names; data may be a string of data."""
+    for name, quoted in _STRING.findall(written):
+        if len(quoted) < _MIN_CHARACTERS:
+            continue
+        try:
+            text = str(json.loads(f'"{quoted}"', strict=False))
+        except ValueError:
+            continue
+        if depth and '"' in text and _CODE.search(text):
+            yield from _texts(text, depth - 1)
+        elif not _CODE.search(text) and (len(text.split()) >= _MIN_WORDS or not text[:_MIN_CHARACTERS].isascii()):
+            yield name, text

@@ -1,0 +1,180 @@
+"""Walls: pages that are shown instead of an article, to be paid, agreed to or passed by a person."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from predibot.research.pages.errors import Unreadable
+from predibot.research.pages.html_text import tree_of
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]
+
+MAX_SEEN_CHARACTERS = 200_000
+
+
+def _any(*phrases: str) -> re.Pattern[str]:
+    return re.compile("|".join(phrases), re.IGNORECASE)
+
+
+_WALLS = (
+    (
+        Unreadable.ROBOT_CHECK,
+        60,
+        _any(
+            r"\b(?:verif\w+|confirm|prove|check\w*|make sure|ensure) (?:that )?(?:if )?you(?:'re|’re| are) (?:a |"
+            r"not a )?(?:human|robot|bot)",
+            r"are you a (?:ro)?bot",
+            r"i['’]m not a robot",
+            r"just a moment\.\.\.",
+            r"checking your browser",
+            r"checking if the site connection is secure",
+            r"attention required! \| cloudflare",
+            r"ddos protection by",
+            r"enable (?:javascript|js|cookies) and (?:cookies|javascript|disable any ad blocker)",
+            r"\bcaptcha\b",
+            r"unusual (?:traffic|activity) (?:from|on|in)",
+            r"automated (?:access|requests|queries|traffic)",
+            r"pardon our interruption",
+            r"press (?:&|and) hold",
+            r"incapsula incident",
+            r"complete (?:the|a) security (?:check|verification)",
+            r"access (?:to this (?:page|site) )?(?:has been )?denied",
+            r"bot detection",
+            r"you(?:'ve|’ve| have) been blocked",
+            r"bestätigen sie, dass sie (?:ein mensch|kein roboter)",
+            r"vérifi\w+ que vous êtes (?:un )?humain",
+            r"no eres un robot",
+            r"я не робот",
+            r"人机验证|真人验证|ロボットではない",
+        ),
+    ),
+    (
+        Unreadable.NEEDS_SCRIPT,
+        10,
+        _any(
+            r"\b(?:enable|activate|turn on|allow|requires?|needs?|without|use of|switch on|support|"
+            r"running) (?:\w+ ){0,3}java ?script",
+            r"java ?script (?:\w+ ){0,6}(?:disabled|required|enabled|turned off|deactivated|not supported|is off|"
+            r"needed)",
+            r"\bno java ?script\b",
+            r"java ?script (?:\w+ ){0,4}(?:aktivier|deaktivier|benötigt|erforderlich)",
+            r"a[ck]tiv\w+ (?:\w+ ){0,3}java ?script",
+            r"habilit\w+ (?:\w+ )?java ?script",
+            r"включите java ?script",
+            r"(?:启用|啟用|開啟|开启)\s?java ?script",
+            r"java ?scriptを(?:有効|オン)",
+        ),
+    ),
+    (
+        Unreadable.OTHER_REGION,
+        60,
+        _any(
+            r"(?:not |un)available (?:in|to|for|from) your (?:\w+ )?(?:country|region|location|area|territory)",
+            r"unavailable in (?:most |your )?(?:european|countries|country|region|location)",
+            r"(?:content|site|page) is not available (?:to|for) (?:\w+ )?(?:users|visitors|readers) (?:in|from)",
+        ),
+    ),
+    (
+        Unreadable.SUBSCRIPTION,
+        100,
+        _any(
+            r"to (?:continue|keep|finish) reading",
+            r"\bto (?:read|unlock|see|view|access) the (?:full|rest of (?:the|this|our)) ",
+            r"\b(?:subscribe|sign up|sign in|log ?in|register|join|upgrade)(?: now| today| here)?,? (?:to|"
+            r"and) (?:read|continue|keep reading|unlock|view|see (?:the|this|more)|access|get (?:full|"
+            r"unlimited) access)\b",
+            r"\b(?:only|exclusively|exclusive|reserved|just) (?:available )?(?:to|for) (?:\w+ ){0,3}(?:subscribers|"
+            r"members)\b",
+            r"this (?:\w+ )?(?:article|content|story|post|page) is (?:available )?(?:to|"
+            r"for) (?:\w+ ){0,3}(?:subscribers|members)\b",
+            r"(?:subscriber|member|premium)s?[- ](?:only|exclusive) (?:article|content|story|post)",
+            r"you must (?:be logged in|log ?in|sign in|subscribe) to (?:read|continue|view|see|access)",
+            r"you(?:'ve|’ve| have) (?:reached|read|used|hit|exceeded)(?: up)? (?:your|all|the) [^.\n]{0,40}(?:limit|"
+            r"free (?:articles|stories))",
+            r"(?:buy|purchase|requires?) a (?:\w+ )?subscription",
+            r"nur für (?:\w+ ){0,2}(?:abonnent|mitglieder)",
+            r"um (?:\w+ ){0,3}weiterzulesen",
+            r"jetzt (?:\w+ ){0,3}weiterlesen",
+            r"réservée?s? (?:à nos |aux )abonnés",
+            r"il vous reste \d+",
+            r"pour lire la suite",
+            r"riservat[oa] agli abbonati",
+            r"(?:exclusiv[oa]|s[óo]lo|solamente|reservado) (?:para|a) (?:\w+ )?(?:suscriptores|assinantes)",
+            r"(?:seguir|continuar) (?:leyendo|lendo)",
+            r"alleen voor abonnees",
+            r"только для подписчиков",
+        ),
+    ),
+)  # fmt: skip
+"""Kind, how many words of prose beside it are an article, and what it says."""
+_LOCKED = _any(r"isAccessibleForFree\W{1,12}false", r"content_tier[\"'\s]+content=[\"']locked")
+_SUBSCRIBE = _any(r"subscri(?:be|ption)", r"abonn", r"suscr[ií]", r"assine", r"подпис")
+_TEASER_WORDS, _LOCKED_WORDS = 100, 60
+"""What is shorter, on a page whose data say that it is not for free, is a teaser; with an offer and without."""
+_CONSENT = _any(
+    r"cookies?\b", r"\bconsent", r"privacy", r"personal data", r"personali[sz]ed", r"our partners", r"\bvendors\b",
+    r"legitimate interest", r"einwillig", r"zustimm", r"datenschutz", r"consentement", r"vie privée", r"consentimiento",
+    r"privacidad", r"consenso", r"toestemming", r"согласие",
+)  # fmt: skip
+_PERSONS = _any(
+    r"\b(?:we|our|us|you|your|i|wir|uns|unsere?n?|sie|ihre?r?|nous|nos|notre|vous|votre|nosotros|nuestr\w+|usted|su|tu|"
+    r"noi|nostri|wij|onze|мы|вы)\b"
+)
+_CHOICES = _any(
+    r"\b(?:accept|reject|agree|allow|manage|decline|refuse)\b", r"akzeptier|ablehn|zustimm", r"accepter|refuser",
+    r"acept|rechazar|aceitar|accett|accepteren|принять",
+)  # fmt: skip
+_CONSENT_SHARE = 0.6
+"""Of the words of a page."""
+_PROSE_WORDS = 8
+_SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")
+_WORD = re.compile(r"[^\W\d_]+")
+_DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
+"""Signs of which two are a word."""
+
+
+def wall_of(html: str, text: str) -> Unreadable | None:
+    """Return what kind of wall a page is, or None if it is none.
+
+    A page with an article on it is none, whatever else it says: what counts is
+    how little is left without the sentences of the wall. Of a page that asks
+    for consent, these are most of it.
+
+    Args:
+        html: Decoded.
+        text: What would be shown of it; may be empty.
+    """
+    tree = tree_of(html)
+    if tree is None:
+        return None
+    seen = " ".join(" ".join(_shown(tree)).split())[:MAX_SEEN_CHARACTERS]
+    sentences = _SENTENCES.split((text or seen)[:MAX_SEEN_CHARACTERS])
+    for kind, few_words, phrases in _WALLS:
+        rest = (each for each in sentences if _is_prose(each) and not phrases.search(each))
+        if phrases.search(seen) and sum(map(_words, rest)) < few_words:
+            return kind
+    words = sum(map(_words, sentences))
+    if words < (_TEASER_WORDS if _SUBSCRIBE.search(seen) else _LOCKED_WORDS) and _LOCKED.search(html):
+        return Unreadable.SUBSCRIPTION
+    asks = sum(_words(each) for each in sentences if _CONSENT.search(each) and _PERSONS.search(each))
+    if asks and asks >= _CONSENT_SHARE * words and _CHOICES.search(seen):
+        return Unreadable.CONSENT
+    return None
+
+
+def _shown(tree: "HtmlElement") -> Iterator[str]:
+    """Yield all that people without JavaScript see, buttons and the title too."""
+    for element in tree.iter():
+        if element.tag not in ("script", "style", "template") and isinstance(element.tag, str):
+            yield element.text or ""
+        yield element.tail or ""
+
+
+def _is_prose(sentence: str) -> bool:
+    """Return whether it is more than a heading or an entry of a menu."""
+    return sentence.rstrip().endswith((".", "!", "?", "。", "！", "？")) or _words(sentence) >= _PROSE_WORDS
+
+
+def _words(sentence: str) -> int:
+    return len(_WORD.findall(sentence)) + len(_DENSE.findall(sentence)) // 2
