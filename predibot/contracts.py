@@ -901,6 +901,15 @@ class SessionPast(Past, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something that is assumed of a venue's hosts, and what was seen of it."""
+
+    name: str
+    holds: bool
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
 class VenuePlugin:
     """What predibot knows of a venue before it is opened; it is imported for its name alone, so it imports little."""
 
@@ -925,6 +934,8 @@ class VenuePlugin:
     """The names of its addresses in `predibot.toml`, each ending in `_url`."""
     probes: Callable[[VenueSettings], Mapping[str, str]] | None = None
     """Returns addresses by the names of their hosts, which `predibot doctor` asks."""
+    assumptions: Callable[[VenueSettings], Iterator[Assumption]] | None = None
+    """Tries what is assumed of its hosts, for `predibot doctor --live`."""
     is_default: bool = False
     """Whether a recipe, or a recording of an older predibot, that names no venue means this one."""
     recorded_by: frozenset[str] = frozenset()

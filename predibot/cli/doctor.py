@@ -14,10 +14,15 @@ _Recipe = Annotated[
 ]
 
 
-def doctor(recipe: _Recipe = None, ledger: options.Ledger = None, json: options.Json = False) -> None:
+_Live = Annotated[bool, typer.Option("--live", help="try what is assumed of the venues' hosts, with a dozen requests")]
+
+
+def doctor(
+    recipe: _Recipe = None, live: _Live = False, ledger: options.Ledger = None, json: options.Json = False
+) -> None:
     """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
     from predibot.config import load_settings
-    from predibot.jobs.doctor import check_all, check_recipe
+    from predibot.jobs.doctor import check_all, check_live, check_recipe
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.text import plain
@@ -29,7 +34,11 @@ def doctor(recipe: _Recipe = None, ledger: options.Ledger = None, json: options.
     # A plug-in may quote a key where it fails, and an address may hold one.
     checks = [
         replace(check, seen=hidden(check.seen))
-        for check in (*check_all(settings, ledger or DEFAULT_LEDGER), *of_models)
+        for check in (
+            *check_all(settings, ledger or DEFAULT_LEDGER),
+            *(check_live(settings) if live else ()),
+            *of_models,
+        )
     ]
     failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
     code = FAILED if failed else DONE

@@ -24,7 +24,7 @@ from predibot.net.json_client import JsonClient
 from predibot.plugins.games import game_problems
 from predibot.plugins.strategies import strategies
 from predibot.plugins.tools import tool_infos
-from predibot.plugins.venues import probes, venue_problems
+from predibot.plugins.venues import assumptions, probes, venue_problems
 from predibot.version import __version__
 
 if TYPE_CHECKING:
@@ -56,6 +56,14 @@ def check_all(settings: Settings, ledger: str) -> tuple[Check, ...]:
         *_hosts(settings),
         *_notify(settings),
         Check("keys", "ok", f"set: {', '.join(keys)}" if keys else "no API key is set; the baselines need none"),
+    )
+
+
+def check_live(settings: Settings) -> tuple[Check, ...]:
+    """Return what is assumed of the venues' hosts, each tried with a request."""
+    return tuple(
+        Check(f"{venue}: {each.name}", "ok" if each.holds else "failed", each.seen)
+        for venue, each in assumptions(settings)
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import cast
 
-from predibot.contracts import PayloadReader, VenuePlugin, VenueSettings
+from predibot.contracts import Assumption, PayloadReader, VenuePlugin, VenueSettings
 from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
 from predibot.plugins.registry import Kind, Plugin, own_code
@@ -119,6 +119,14 @@ def probes(settings: VenueSettings) -> dict[str, str]:
             with own_code(f"{each.label} cannot say what its hosts are"):
                 found |= each.thing.probes(settings)
     return found
+
+
+def assumptions(settings: VenueSettings) -> Iterator[tuple[str, Assumption]]:
+    """Yield what is assumed of the hosts of all venues, each tried, by the name of its venue."""
+    for each in registry.find_all(VENUE):
+        if isinstance(each.thing, VenuePlugin) and each.thing.assumptions is not None:
+            with own_code(f"{each.label} cannot try what it assumes"):
+                yield from ((each.name, found) for found in each.thing.assumptions(settings))
 
 
 def url_names() -> tuple[str, ...]:

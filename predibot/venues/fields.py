@@ -127,7 +127,7 @@ def optional_amount(value: object) -> float | None:
 def known_volume(value: object) -> float | None:
     """Return a volume, or None where none is stated or what stands there cannot be one.
 
-    Manifold states some below zero.
+    Some venues state one below zero.
     """
     number = optional_number(value)
     return None if number is None or number < 0.0 else number

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
 from tests.acceptance.conftest import Predibot, said_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json, tool_call
 from tests.cli.conftest import WORLD
@@ -33,6 +37,17 @@ def test_everything_is_looked_at_and_hosts_out_of_reach_are_warnings(predibot: P
     hosts = [f"host {name}" for name in HOSTS]
     assert set(verdicts) == {"python", "ledger", "folder", *plug_ins, *hosts, "keys"}
     assert {verdicts[name] for name in hosts} == {"warning"}
+
+
+def test_what_is_assumed_of_hosts_is_one_line_each_and_only_where_it_is_asked_for(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SandboxServer(World.from_seed(7), now=SANDBOX_OPENS_AT, fault=Fault("empty_history")) as server:
+        monkeypatch.setenv("PREDIBOT_GAMMA_URL", server.gamma_url)
+        monkeypatch.setenv("PREDIBOT_CLOB_URL", server.clob_url)
+        said = predibot("doctor", "--live", "--json")
+    verdicts = [each["verdict"] for each in said.document["checks"] if each["name"].startswith("polymarket: ")]
+    assert (said.code, verdicts) == (1, ["ok"] * 10 + ["failed"])
 
 
 def test_keys_are_named_and_never_shown(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:

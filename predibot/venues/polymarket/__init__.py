@@ -1,9 +1,9 @@
 """Polymarket as a venue."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from predibot.contracts import OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
+from predibot.contracts import Assumption, OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
 from predibot.domain.event import Event, Skip
 
 GAMMA_URL, CLOB_URL = "https://gamma-api.polymarket.com", "https://clob.polymarket.com"
@@ -41,6 +41,12 @@ def _probes(settings: VenueSettings) -> Mapping[str, str]:
     return {"gamma": f"{gamma_url}/events/keyset?closed=false&limit=1", "clob": f"{clob_url}/time"}
 
 
+def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
+    from predibot.venues.polymarket.assumptions import assumptions
+
+    return assumptions(*_urls(settings))
+
+
 def _event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
     from predibot.venues.polymarket.parse import parse_event
 
@@ -66,6 +72,7 @@ VENUE = VenuePlugin(
     payloads=PAYLOADS,
     urls=("gamma_url", "clob_url"),
     probes=_probes,
+    assumptions=_assumptions,
     is_default=True,
     recorded_by=frozenset({"predibench"}),
 )

@@ -38,6 +38,8 @@ SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
 RESOLVED_TOLERANCE = 1e-3
 """Of a market that the venue itself says is resolved: 0.9995 and 0.0005 are a last price otherwise."""
+KNOWN_STATUSES = frozenset({"", "resolved", "proposed", "disputed", "challenged"})
+"""Any but the first two is taken for pending."""
 UNKNOWN_ID = "?"
 _T = TypeVar("_T")
 _EXCLUSIVE = "negRisk"
@@ -205,13 +207,16 @@ class _SettlementWire(_Wire):
     statuses: Annotated[list[fields.ShortText], FailFast(), _List] = Field(default=[], alias="umaResolutionStatuses")
 
     @property
+    def known_status(self) -> str:
+        """Return the venue's word; its list is of what was, and may end before what is."""
+        return (self.status or next(reversed(self.statuses), "")).casefold()
+
+    @property
     def payouts(self) -> tuple[float, ...] | None:
         """Return what a share of each outcome paid, or None while that is not settled, or nobody can say who won."""
         count = len(self.prices)
-        # The list is of what was, and may end before what is.
-        status = (self.status or next(reversed(self.statuses), "")).casefold()
-        is_resolved = status == "resolved"
-        if not self.closed or not (is_resolved or status == ""):
+        is_resolved = self.known_status == "resolved"
+        if not self.closed or not (is_resolved or self.known_status == ""):
             return None
         if count != (len(self.outcomes) or 2) or not 2 <= count <= MAX_OUTCOMES:
             return None
@@ -319,6 +324,15 @@ def event_ids_of(payload: object) -> tuple[str, ...]:
     events = payload.get("events") if isinstance(payload, Mapping) else None
     ids = map(payload_id, events if isinstance(events, list) else ())
     return tuple(each for each in ids if each != UNKNOWN_ID)
+
+
+def status_of(payload: object) -> str:
+    """Return what the venue says of a market's resolution, in lower case; nothing where it says nothing.
+
+    Raises:
+        ValueError: If that cannot be read.
+    """
+    return _SettlementWire.model_validate(payload).known_status
 
 
 def payouts_of(payload: object) -> tuple[float, ...] | None:
