@@ -47,6 +47,7 @@ class Unreadable(StrEnum):
     NO_TEXT = "the page holds no text; take another source"
     BROKEN_PDF = "the PDF is broken; take another source"
     LOCKED_PDF = "the PDF is locked with a password; take another source"
+    SEALED_PDF = "the PDF is locked by a certificate or a seller's own scheme, not a password; take another source"
     PICTURES = "the PDF holds pictures of pages and no text; take another source"
     TOO_MUCH_MEMORY = "reading the page takes too much memory; take another source"
     NEEDS_SCRIPT = "the page shows nothing without JavaScript; take another source"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from predibot.research.pages.script_data import script_text
+from predibot.research.pages.raw_text.script_data import script_text
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

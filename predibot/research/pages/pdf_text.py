@@ -26,12 +26,12 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
         MemoryError: If that takes more than there may be.
     """
     # Costs 0.2 s to import, and few pages are PDF.
-    from pypdf.errors import DependencyError, PyPdfError
+    from pypdf.errors import PyPdfError
 
     hush("pypdf")
     # What pypdf ends in on broken files beside its own errors.
     failures = (
-        PyPdfError, DependencyError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
+        PyPdfError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
         ArithmeticError, RecursionError, NotImplementedError, OSError, ImportError,
     )  # fmt: skip
     try:
@@ -46,15 +46,14 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
 def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
     """Yield the text of page after page, and a note where it ends early."""
     from pypdf import PasswordType, PdfReader
-    from pypdf.errors import DependencyError
 
     try:
         reader = PdfReader(io.BytesIO(body))
-        is_locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
-    except DependencyError:
-        # By AES, for which it wants a library that we do not bring.
-        raise PageUnreadable(Unreadable.LOCKED_PDF) from None
-    if is_locked:
+    except NotImplementedError as error:
+        # By certificates, or by a scheme that a seller's own reader opens.
+        raise PageUnreadable(Unreadable.SEALED_PDF) from error
+    # Most locks only forbid to print or copy, and open with no password.
+    if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
         raise PageUnreadable(Unreadable.LOCKED_PDF)
     characters = 0
     for number, page in enumerate(reader.pages):

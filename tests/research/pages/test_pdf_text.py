@@ -8,6 +8,8 @@ from pypdf import PdfReader, PdfWriter
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.pdf_text import MAX_PAGES, pdf_text
 from tests.research.pages.pdf_files import pdf_of
 
@@ -17,23 +19,33 @@ def soon() -> Deadline:
     return Deadline.after(60, time.monotonic)
 
 
-def locked(body: bytes) -> bytes:
+def locked(body: bytes, user_password: str = "secret", algorithm: str = "RC4-128") -> bytes:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(body)))
-    writer.encrypt("secret", algorithm="RC4-128")
+    writer.encrypt(user_password, "owner", algorithm=algorithm)
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
 
 
-def locked_by_aes(body: bytes) -> bytes:
-    """Return a file that says it is locked by AES-256, for which pypdf wants a library."""
-    entries = b"/Filter/Standard/V 5/R 6/Length 256/P -4/StmF/S/StrF/S/CF<</S<</CFM/AESV3/Length 32>>>>"
-    keys = b"".join(b"/%s<%s>" % (name, b"00" * size) for name, size in KEY_BYTES.items())
-    return body.replace(b"trailer\n<<", b"trailer\n<</ID[<00><00>]/Encrypt<<" + entries + keys + b">>", 1)
+def sealed(body: bytes, how: bytes) -> bytes:
+    """Return a file that says it is locked in another way than by a password."""
+    return body.replace(b"trailer\n<<", b"trailer\n<</ID[<00><00>]/Encrypt<<" + how + b">>", 1)
 
 
-KEY_BYTES = {b"U": 48, b"O": 48, b"UE": 32, b"OE": 32, b"Perms": 16}
-"""Of an encryption of revision 6."""
+@pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256-R5", "AES-256"])
+def test_a_lock_without_a_password_is_opened_and_one_with_a_password_is_named(algorithm: str) -> None:
+    assert pdf_text(locked(pdf_of(["Counted by hand."]), "", algorithm), soon()) == "Counted by hand."
+    with pytest.raises(PageUnreadable, match="locked with a password"):
+        pdf_text(locked(pdf_of(["Counted by hand."]), "secret", algorithm), soon())
+
+
+def test_a_parser_opens_a_lock_without_a_password_within_its_limits() -> None:
+    pool = ParserPool()
+    source = Source("application/pdf", None, "http://a.example/", 60.0, locked(pdf_of(["Counted."]), "", "AES-256"))
+    try:
+        assert pool.parse(source, soon()).text == "Counted."
+    finally:
+        pool.close()
 
 
 def test_the_text_of_all_pages_is_read() -> None:
@@ -60,9 +72,11 @@ def test_a_file_that_takes_too_long_shows_its_first_page() -> None:
         (pdf_of(["a"])[:200], "broken|no text"),
         (pdf_of([""]), "no text"),
         (locked(pdf_of(["a"])), "password"),
-        (locked_by_aes(pdf_of(["a"])), "password"),
+        (sealed(pdf_of(["a"]), b"/Filter/Adobe.PubSec/SubFilter/adbe.pkcs7.s4/V 2"), "certificate"),
+        (sealed(pdf_of(["a"]), b"/Filter/EBX_HANDLER/V 1"), "own scheme"),
+        (sealed(pdf_of(["a"]), b"/Filter/Standard/V 9/R 9"), "own scheme"),
     ],
-    ids=["empty", "no pages", "half", "pictures", "locked", "locked by AES"],
+    ids=["empty", "no pages", "half", "pictures", "locked", "certificate", "seller", "unknown"],
 )
 def test_what_cannot_be_read_is_one_sentence(body: bytes, says: str) -> None:
     with pytest.raises(PageUnreadable, match=says):
