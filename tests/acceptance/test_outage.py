@@ -23,16 +23,12 @@ class Provider(ChatServer):
     """Answers every prompt with one half and no bet, or is out of order."""
 
     is_down: bool
-    mumbles: str | None = None
-    """What it says instead of an answer."""
 
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
         super().next(asked)
         if self.is_down:
             return error(401, "out of order")
-        if self.mumbles is not None:
-            return completion(self.mumbles)
         ids = dict.fromkeys(re.findall(r"market id: (\d+)", str(asked.body["messages"])))
         rows = [
             {"market_id": each, "estimated_probability": 0.5, "bet": 0.0, "confidence": 5, "rationale": "a script"}
@@ -208,24 +204,3 @@ def test_a_day_is_not_lost_to_a_venue_that_could_not_be_read(
         server.is_down = False
         said = predibot("decide", "--json", "--min-hours-left", "any")
     assert (said.code, said.document["totals"]["recorded"]) == (0, 6)
-
-
-@pytest.mark.parametrize("mumbled", ["", "I would rather not say.", "<think>It may rain", '{"market_decisions": ['])
-def test_unreadable_answers_fail_and_are_paid_for_again_only_where_somebody_asks(
-    predibot: Predibot, provider: Provider, mumbled: str
-) -> None:
-    name, provider.is_down, provider.mumbles = recipe(provider), False, mumbled
-    one = ("--venue", "sandbox:events=20", "--events", "1", "--bots", "agent")
-    first = predibot("decide", name, *one, "--json")
-    (decision,) = first.document["decisions"]
-    assert (first.code, decision["status"], decision["reason_kind"]) == (4, "failed", "answer")
-    assert decision["message"].startswith("no answer held after 3 repairs")
-    assert len(provider.asked) <= 4
-    for _ in range(5):
-        again = predibot("decide", name, *one)
-        assert again.code == 4
-        assert "agent: 1 before: 1 failed (unreadable answers); try again with --retry failed" in again.out
-    assert len(provider.asked) <= 4
-    provider.mumbles = None
-    mended = predibot("decide", name, *one, "--retry", "failed", "--json")
-    assert (mended.code, mended.document["totals"]["recorded"]) == (0, 1)

@@ -22,6 +22,8 @@ WAYS = {
     "no_message": said_json({**json.loads(completion().body), "choices": [{"message": None}]}),
     "refusal": completion(None, finish_reason="content_filter", message={"refusal": "I will not"}),
     "unreadable": completion("I think sixty percent"),
+    "thinks": completion("<think>It may rain"),
+    "half_an_answer": completion('{"market_decisions": ['),
     "two_objects": completion('{"a": 1} {"b": 2}'),
     "no_query": tool_call("web_search", '{"query": null}'),
     "half_a_call": tool_call("web_search", '{"query": ', finish_reason="stop"),
@@ -93,11 +95,14 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
         first = predibot(*asked)
         found = {row["bot"]: (row["status"], row["reason_kind"]) for row in first.document["decisions"]}
         assert (first.code, found) == (4, dict.fromkeys(WAYS, ("failed", "answer")))
-        assert [predibot(*asked).code for _ in range(3)] == [4] * 3
+        again = [predibot(*asked[:-1]) for _ in range(3)]
+        for way in WAYS:
+            told = f"{way}: 1 before: 1 failed (unreadable answers); try again with --retry failed"
+            assert [(said.code, told in said.out) for said in again] == [(4, True)] * 3
         assert max(calls_of(server).values()) <= 4
         run = first.document["run"]["key"]
-        again = predibot("decide", "--rerun-traces", run, "--json").document["decisions"]
-        assert [(row["equal"], row["difference"]) for row in again] == [(True, "")] * len(WAYS)
+        rerun = predibot("decide", "--rerun-traces", run, "--json").document["decisions"]
+        assert [(row["equal"], row["difference"]) for row in rerun] == [(True, "")] * len(WAYS)
         server.is_mended = True
         mended = predibot(*asked, "--retry", "failed")
         assert (mended.code, mended.document["totals"]["recorded"]) == (0, len(WAYS))

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.acceptance.conftest import Predibot, said_here
-from tests.cli.alone import predibot_alone
+from tests.acceptance.conftest import Predibot, Said, said_here
+from tests.cli.alone import Ended, predibot_alone
 from tests.cli.conftest import daily, daily_tracked
 from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
 from tests.worlds import Worlds
@@ -213,11 +213,16 @@ def test_an_export_that_is_not_whole_or_was_changed_is_named_and_nothing_is_impo
 def alone(*arguments: str, said: str) -> None:
     """Check that an import is refused in a sentence, in bounded memory."""
     ended = predibot_alone(Path.cwd(), "import", *arguments)
+    refused(ended, said)
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES
+
+
+def refused(ended: Said | Ended, said: str) -> None:
+    """Check that an import was refused in a sentence."""
     *_, last = ended.err.splitlines()
     assert (ended.code, ended.out) == (1, "")
     assert last.startswith("error: nothing is imported") and said in last
     assert "Traceback" not in ended.err
-    assert ended.resident_bytes < MOST_RESIDENT_BYTES
 
 
 @pytest.mark.parametrize(
@@ -316,7 +321,10 @@ def test_an_export_with_a_row_that_cannot_be_is_one_sentence(
     row = json.loads(first)
     change(row)
     file.write_text("".join([json.dumps(row) + "\n", *others]), encoding="utf-8")
-    alone("ledger", "jsonl", *NEW, said=said)
+    if file.stat().st_size > 1_000_000:
+        alone("ledger", "jsonl", *NEW, said=said)
+    else:
+        refused(said_here("import", "ledger", "jsonl", *NEW), said)
 
 
 @pytest.mark.parametrize(

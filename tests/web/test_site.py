@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
 from tests.web.test_pages import Links
-from tests.worlds import Worlds, three_games
+from tests.worlds import Worlds, three_games, two_events
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -131,8 +131,9 @@ def test_what_agents_read_is_shown_only_where_it_is_asked_for(site: Path, played
     assert set(plain) < set(traced)
 
 
-def test_the_feed_is_rss_with_links_where_the_address_is_known(played: str, tmp_path: Path) -> None:
-    asked = ("--since", "2026-01-01", "--ledger", played, "--url", "https://example.org/bots/")
+def test_the_feed_is_rss_with_links_where_the_address_is_known(worlds: Worlds, tmp_path: Path) -> None:
+    ledger = f"sqlite:///{worlds(two_events)}/ledger.db"
+    asked = ("--since", "2026-01-01", "--ledger", ledger, "--url", "https://example.org/bots/")
     assert said_here("report", "--html", tmp_path / "site", *asked).code == 0
     channel = ElementTree.fromstring((tmp_path / "site/feed.xml").read_bytes()).find("channel")
     assert channel is not None
