@@ -14,15 +14,12 @@ from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_same_kernel, new_owner
-from tests.agents.chat_server import Said, chat_server, completion, error, hang
-from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
+from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
-from tests.jobs.workers.test_process_spending import KNOWN_USD, WORST_USD, asks, booked, endless, said
+from tests.jobs.workers.test_process_spending import said
 from tests.jobs.workers.test_processes import HANGS
 from tests.ledger.databases import Postgres
-
-__all__ = ["endless"]
 
 pytest.importorskip("distributed")
 
@@ -86,14 +83,6 @@ def many_bots(program: Program, count: int) -> str:
     bots = "".join(f'[[bots]]\nname = "slow_{number}"\nstrategy = "slow"\n' for number in range(count))
     (program.folder / "many.toml").write_text(f'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n{bots}')
     return "many.toml"
-
-
-def test_a_cluster_of_this_machine_comes_to_the_ledger_of_threads(program: Program) -> None:
-    threads, cluster = (f"sqlite:///{program.folder}/{name}.db" for name in ("threads", "cluster"))
-    document_of(program.decide("--bots", "slow,random_bet", ledger=threads))
-    document_of(program.decide("--bots", "slow,random_bet", *LOCAL, ledger="sqlite:///cluster.db"))
-    assert canonical_at(cluster) == canonical_at(threads)
-    assert outcomes(cluster) == ["recorded"] * 6
 
 
 def test_each_of_sixty_decisions_is_made_once_where_one_of_two_workers_is_killed(cluster: Cluster) -> None:
@@ -221,14 +210,6 @@ def test_what_a_worker_decided_that_was_killed_before_it_could_say_so_was_not_de
     assert document_of(program.decide("--bots", "ends"))["totals"]["skipped"] == EVENTS
 
 
-def test_a_thread_that_hangs_on_a_worker_is_left_behind(program: Program) -> None:
-    program.settings = {"PREDIBOT_WORKERS": "2", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
-    program.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
-    document = document_of(program.decide("--bots", "hangs,market_price", *ONE), code=3)
-    assert document["totals"]["failed"] == document["totals"]["recorded"] == EVENTS
-    assert "gave no answer within 3 s" in str(document["decisions"])
-
-
 def test_a_decision_that_kills_every_worker_fails_and_nothing_else_does(program: Program) -> None:
     program.strategy("dies", HANGS.format("os._exit(7)").replace("Slow", "Dies"))
     document = document_of(program.decide("--bots", "dies,market_price", "--events", "1", *LOCAL), code=3)
@@ -237,33 +218,6 @@ def test_a_decision_that_kills_every_worker_fails_and_nothing_else_does(program:
         ("market_price", "recorded"),
     }
     assert "its worker ended, 4 times" in str(document["decisions"])
-
-
-def test_ctrl_c_leaves_no_worker_and_no_claim_behind(program: Program) -> None:
-    program.strategy("slow", SLOW.replace("0.04", "600.0"))
-    program.settings = {"PREDIBOT_WORKERS": "4"}
-    process = program.decide("--bots", "market_price,slow", *ONE)
-    decided = "SELECT count(*) FROM decisions"
-    wait_until(lambda: claimed(program) == EVENTS and of_ledger(program, decided) == EVENTS)
-    children = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert claimed(program) == 0
-    assert not psutil.wait_procs(children, timeout=10)[1]
-
-
-def test_workers_of_a_call_that_was_killed_end_with_it_and_their_claims_are_free(program: Program) -> None:
-    program.strategy("slow", SLOW.replace("0.04", "600.0"))
-    program.settings = {"PREDIBOT_WORKERS": "3"}
-    process = program.decide("--bots", "slow", *ONE)
-    wait_until(lambda: claimed(program) == EVENTS)
-    children = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert not psutil.wait_procs(children, timeout=10)[1]
-    program.strategy("slow", SLOW)
-    assert document_of(program.decide("--bots", "slow"))["totals"]["recorded"] == EVENTS
 
 
 def test_who_is_interrupted_takes_back_what_a_cluster_has_under_way(cluster: Cluster) -> None:
@@ -276,19 +230,6 @@ def test_who_is_interrupted_takes_back_what_a_cluster_has_under_way(cluster: Clu
     process.communicate(timeout=60)
     assert claimed(program) == 0
     assert worker.poll() is None
-
-
-def test_a_worker_that_is_killed_is_booked_for_and_its_decision_costs_nobody_knows_what(endless: Program) -> None:
-    with chat_server(completion(), Said(act=hang), error(401)) as server:
-        process = endless.decide(asks(endless, server), "--events", "1", *ONE)
-        wait_until(lambda: len(server.asked) == 2)
-        for worker in workers_of(process.pid):
-            worker.kill()
-        document_of(process, code=4)
-        assert len(server.asked) == 3
-    spent_usd, reserved, rows = booked(endless)
-    assert (spent_usd, reserved) == (pytest.approx(KNOWN_USD + WORST_USD), 0)
-    assert rows == [("failed", None, 0.0)]
 
 
 @contextmanager

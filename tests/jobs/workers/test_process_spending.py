@@ -12,6 +12,7 @@ from tests.agents.chat_server import ChatServer, Said, chat_server, completion, 
 from tests.jobs.deciding.test_needs import BY_PROPERTY, GIVEN_UP, HEAD, JUDGED, recipe, served
 from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
 from tests.jobs.test_killed import claimed
+from tests.jobs.workers.test_processes import NO_DASK
 
 LIMIT = "[limits.run]\nusd = 9"
 KNOWN_USD = 0.025
@@ -43,11 +44,12 @@ def booked(program: Program) -> tuple[float, int, list[tuple[Any, ...]]]:
         return spent / 1e12, reserved, [tuple(row) for row in rows]
 
 
+@pytest.mark.parametrize("executor", ["processes:1", pytest.param("dask:local:1", marks=NO_DASK)])
 def test_a_process_that_is_killed_by_somebody_else_is_booked_for_and_its_decision_costs_nobody_knows_what(
-    endless: Program,
+    endless: Program, executor: str
 ) -> None:
     with chat_server(completion(), Said(act=hang), error(401)) as server:
-        process = endless.decide(asks(endless, server), "--events", "1", *ONE_PROCESS)
+        process = endless.decide(asks(endless, server), "--events", "1", "--executor", executor)
         wait_until(lambda: len(server.asked) == 2)
         for worker in workers_of(process.pid):
             worker.kill()
