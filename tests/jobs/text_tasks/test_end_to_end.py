@@ -139,12 +139,6 @@ def test_two_go_on_with_a_run_that_was_killed_and_ask_about_everything_else_once
     assert 0 <= (before + Counter(reader.prompts)).total() - whole.prompts.total() <= 2
 
 
-def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
-    document_of(player.start(*asked(player.ledger, "--executor", "processes:2")))
-    assert canonical_at(player.ledger) == whole.canonical
-    assert Counter(reader.prompts) == whole.prompts
-
-
 def test_a_ledger_of_texts_is_copied_whole(whole: Whole, player: Program, postgres: Postgres) -> None:
     done_here("export", "out", "--ledger", whole.ledger)
     copy = postgres.fresh()

@@ -152,12 +152,6 @@ def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader:
     assert canonical_at(player.ledger) == whole.canonical
 
 
-def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
-    document = done_here(*asked(player.ledger, "--dry-run")).document
-    assert document["would_decide"] == len(whole.document["decisions"])
-    assert not reader.asked
-
-
 def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole, player: Program) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
     document = done_here(*told, "--json").document
