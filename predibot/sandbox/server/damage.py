@@ -79,7 +79,7 @@ def _unordered_page(content: Any, query: Query) -> Any:
 
 def _disorder(content: Any, query: Query) -> Any:
     """Return a page with events out of place and without volumes of a week, and markets whose No comes first."""
-    whole = content if isinstance(content, list) else [content]
+    whole: Any = content if isinstance(content, list) else [content]
     if isinstance(content, dict) and "id" not in content:
         whole = content.get("events", content.get("markets", []))
     for place in range(3, len(whole) - 5, 10):
