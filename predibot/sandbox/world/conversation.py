@@ -21,7 +21,7 @@ _JSON_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
 _MARKET_TEXT = re.compile(r"market id: (\S+)\s*\nquestion: ([^\n]+)(.*?)(?=\nmarket id: |\Z)", re.DOTALL)
 _PRICE_TEXT = re.compile(r"price of YES now: ([0-9.]+)")
 _STAKE_TEXT = re.compile(r"\bbet \$([0-9.]+)")
-_CHANCE = re.compile(r"question “([^“”]+)”,[^“”\n]*? put the chance of “[^“”]*” at ([0-9.]+) percent")
+_CHANCE = re.compile(r"question “([^“”]+)”,[^“”\n]*? put the chance of “([^“”]*)” at ([0-9.]+) percent")
 _PUBLISHED = re.compile(r"Published on (\d{1,2} [A-Z][a-z]+ \d{4} at \d{2}:\d{2}) UTC\.(?: Updated on ([^.]+) UTC\.)?")
 _RESULT = re.compile(
     r"^\s*(?:\d+\.\s+)?(?P<title>[^\n]*)\n\s*url: (?P<url>\S+)\n\s*published: (?P<date>\S+)", re.MULTILINE
@@ -263,7 +263,11 @@ def _noted_now(memory: _Memory, markets: Sequence[AskedMarket], text: str) -> li
         return []
     date = _PUBLISHED.search(text)
     written_at = _instant(date.group(2) or date.group(1)) if date else EPOCH
-    chances = {" ".join(question.split()): float(percent) / 100.0 for question, percent in _CHANCE.findall(text)}
+    chances = {
+        # A bet is on Yes, wherever a page or a venue names No first.
+        " ".join(question.split()): 1.0 - float(percent) / 100.0 if label == "No" else float(percent) / 100.0
+        for question, label, percent in _CHANCE.findall(text)
+    }
     asked = {" ".join(market.question.split()): market.id for market in markets}
     return [
         Noted(asked[question], chance, written_at)
