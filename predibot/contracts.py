@@ -376,13 +376,20 @@ class WebSearch(Protocol):
         ...
 
 
+class VisitPage(Protocol):
+    """Reads a page of the web."""
+
+    def __call__(self, url: str, part: int = 1, focus: str | None = None, links: bool = False, /) -> ToolResult:
+        """Return a part of a page, counted from 1, its passages about `focus` first; or of its links."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Toolbox:
     """What an agent may call besides handing in its answer."""
 
     web_search: WebSearch | None = None
-    visit_webpage: Callable[[str, int, str | None], ToolResult] | None = None
-    """Address, part from 1, and what to look for, or None."""
+    visit_webpage: VisitPage | None = None
     open: Callable[[str], Tool] = no_tool
     """Opens a tool of the user's own by its name."""
 

@@ -4,9 +4,10 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
-from predibot.contracts import ToolError, ToolResult, ToolText, TraceWriter
+from predibot.contracts import ToolError, ToolResult, ToolText, TraceWriter, VisitPage
 from predibot.domain.clock import format_instant
 from predibot.domain.trace import PageRefusedStep, PageVisitedStep, Step
 from predibot.research.pages.chunks import focused_parts, mentions, parts_of
@@ -45,18 +46,17 @@ TITLE_CHARACTERS = 160
 URL_CHARACTERS = 240
 FOCUS_CHARACTERS = 500
 
-VisitWebpage = Callable[[str, int, str | None], ToolResult]
 
-
-def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> ToolResult:
+def visit_webpage(url: str, part: int = 1, focus: str | None = None, links: bool = False) -> ToolResult:
     """Return the main text of a web page.
 
     Args:
         url: The whole address, beginning with https:// or http://.
         part: Which part of a long page, from 1.
         focus: What you look for, as a question or some words: the passages that have it come first.
+        links: Whether to show the page's links instead of its text.
     """
-    return make_visit_webpage()(url, part, focus)
+    return make_visit_webpage()(url, part, focus, links)
 
 
 def make_visit_webpage(
@@ -67,7 +67,7 @@ def make_visit_webpage(
     fetch: Callable[[str], Page] | None = None,
     keep: Callable[[str], str] | None = None,
     parsers: ParserPool = PARSERS,
-) -> VisitWebpage:
+) -> VisitPage:
     """Return an agent's tool for reading web pages.
 
     The tool raises nothing that a page or an address can cause: such an answer
@@ -88,15 +88,16 @@ def make_visit_webpage(
     held_to = policy or FetchPolicy(blocked_domains=blocked_domains())
     visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace, keep or text_digest, parsers)
 
-    def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> ToolResult:
+    def visit_webpage(url: str, part: int = 1, focus: str | None = None, links: bool = False) -> ToolResult:
         """Return the main text of a web page.
 
         Args:
             url: The whole address, beginning with https:// or http://.
             part: Which part of a long page, from 1.
             focus: What you look for, as a question or some words: the passages that have it come first.
+            links: Whether to show the page's links instead of its text.
         """
-        return visitor.visit(url, part, focus)
+        return visitor.visit(url, part, focus, links)
 
     return visit_webpage
 
@@ -121,10 +122,12 @@ class _Visitor:
         # Agents call several tools of one turn at once.
         self._lock = threading.Lock()
 
-    def visit(self, url: str, part: int, focus: str | None) -> ToolResult:
-        """Return a part of a page, or why there is none."""
+    def visit(self, url: str, part: int, focus: str | None, links: bool) -> ToolResult:
+        """Return a part of a page or of its links, or why there is none."""
         try:
             reading = self._reading(url)
+            if links:
+                reading = replace(reading, text=self._links(reading))
             shown = _shown(reading, part, focus)
         except PageError as error:
             self._write(PageRefusedStep(str(url), error.kind, str(error)))
@@ -146,6 +149,19 @@ class _Visitor:
             )
         )
         return ToolText(shown)
+
+    def _links(self, reading: Reading) -> str:
+        """Return the links of a page.
+
+        Raises:
+            PageTooLate: If an instant is replayed: menus and boxes lead to what is new today.
+            PageUnreadable: If there are none.
+        """
+        if self._policy.as_of is not None:
+            raise PageTooLate("the links of a page may be newer than the page; read its text")
+        if not reading.links:
+            raise PageUnreadable("the page has no links; read its text")
+        return reading.links
 
     def _reading(self, url: str) -> Reading:
         """Return a page's text, fetched once."""

@@ -178,6 +178,31 @@ def test_the_default_tool_raises_nothing(url: object) -> None:
     assert "\n" not in said
 
 
+MENU = '<nav><a href="/b#c">Odds</a></nav><p>The vote is on <a href="http://polls.example/d"> the <b>day</b></a>.</p>'
+AWAY = '<a href="/b">Again</a><a href="mailto:x@y.example">Mail</a><a href="http://[">Bad</a><a href="#a">Up</a>'
+
+
+def test_the_links_of_a_page_are_shown_instead_of_its_text_and_do_not_count_as_read() -> None:
+    visit = make_visit_webpage(fetch=Site(html(MENU + AWAY)).fetch)
+    said = told(visit(URL, 1, None, True))
+    assert said.splitlines()[2:] == ["Odds: http://www.news.example/b", "the day: http://polls.example/d"]
+    assert "The vote is on" in told(visit(URL, 1, None))
+    research = Research(Toolbox(visit_webpage=visit), Fence("1" * 24), min_searches=0, min_pages=1)
+    assert "polls.example" in research.visit({"url": URL, "links": True}).words
+    assert (research.unread_pages, dict(research.pages)) == (set(), {})
+    assert research.visit({"url": URL, "links": "yes"}).is_refusal
+
+
+def test_in_a_replay_no_links_are_shown_and_a_page_without_any_says_so() -> None:
+    old = html(MENU, STATED.format("2026-02-13T12:00:00Z"))
+    visit = make_visit_webpage(FetchPolicy(as_of=NOW), fetch=Site(old).fetch)
+    assert "Odds" not in told(visit(URL, 1, None, True))
+    assert told(visit(URL, 1, None, True)).startswith("error: the links of a page may be newer")
+    assert "vote" in told(visit(URL, 1, None))
+    bare = make_visit_webpage(fetch=Site(html("<p>The vote is on Tuesday.</p>")).fetch)
+    assert told(bare(URL, 1, None, True)) == "error: the page has no links; read its text."
+
+
 WALL = b"<title>Odds</title><div id=app></div><noscript>You need to enable JavaScript to run this app.</noscript>"
 
 
@@ -223,7 +248,7 @@ def test_the_sandbox_of_a_run_can_be_visited_over_a_real_connection(world: World
 def test_the_tool_is_a_plain_typed_function_with_its_arguments_described() -> None:
     made = make_visit_webpage()
     assert inspect.signature(made) == inspect.signature(visit_webpage)
-    assert all(f"{name}:" in (inspect.getdoc(made) or "") for name in ("url", "part", "focus"))
+    assert all(f"{name}:" in (inspect.getdoc(made) or "") for name in ("url", "part", "focus", "links"))
 
 
 def test_the_names_it_promises_are_there() -> None:

@@ -66,6 +66,7 @@ VISIT = ToolSchema(
             "url": {"type": "string"},
             "part": {"type": "integer", "description": "Of a long page, from 1."},
             "focus": {"type": "string", "description": "What you look for; those passages come first."},
+            "links": {"type": "boolean", "description": "true shows the page's links instead."},
         },
         "required": ["url"],
     },
@@ -249,11 +250,19 @@ class Research:
             return Told.refusal("part is a whole number from 1")
         if not isinstance(focus, str | None):
             return Told.refusal("focus is text, or left out")
+        links = arguments.get("links")
+        links = False if links in ABSENT else links
+        if not isinstance(links, bool):
+            return Told.refusal("links is true, or left out")
         page = urldefrag(url.strip()).url
         if page not in self.pages:
             self.unread_pages.add(page)
-        result = self.toolbox.visit_webpage(url.strip(), part, focus or None)
-        if _is_something(result):
+        wanted = (url.strip(), part, focus or None)
+        result = self.toolbox.visit_webpage(*wanted, links) if links else self.toolbox.visit_webpage(*wanted)
+        if _is_something(result) and links:
+            # Who saw where a page leads has not read it.
+            self.unread_pages.discard(page)
+        elif _is_something(result):
             self.unread_pages.discard(page)
             self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
         return self.told(result, nothing="the page is empty", gist=_READ)

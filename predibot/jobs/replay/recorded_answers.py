@@ -159,8 +159,8 @@ class Record:
     def _search(self, query: str, *, recent_days: int | None = None, by_date: bool = False) -> ToolResult:
         return self._result(WEB_SEARCH, {"query": query})
 
-    def _visit(self, url: str, part: int, focus: str | None) -> ToolResult:
-        return self._result(VISIT_WEBPAGE, {"url": url, "part": part, "focus": focus})
+    def _visit(self, url: str, part: int = 1, focus: str | None = None, links: bool = False, /) -> ToolResult:
+        return self._result(VISIT_WEBPAGE, {"url": url, "part": part, "focus": focus, "links": links})
 
     def _open(self, name: str) -> Tool:
         step = self._opened.get(name)
@@ -217,7 +217,8 @@ def _key(name: str, given: Mapping[str, object]) -> tuple[str, str]:
     if name == VISIT_WEBPAGE:
         url = given.get("url")
         page = url.strip() if isinstance(url, str) else url
-        given = {"url": page, "part": given.get("part") or 1, "focus": given.get("focus") or None}
+        links = given.get("links") is True
+        given = {"url": page, "part": given.get("part") or 1, "focus": given.get("focus") or None, "links": links}
     elif name == WEB_SEARCH:
         given = {"query": given.get("query")}
     return name, json.dumps(given, sort_keys=True)

@@ -2,15 +2,17 @@
 
 import re
 import time
+from dataclasses import replace
 from itertools import islice
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.errors import PageUnreadable, Unreadable
-from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title
+from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title, tree_of
 from predibot.research.pages.parser_messages import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Parsed, Source
 from predibot.research.pages.pdf_text import pdf_text
 from predibot.research.pages.publication_date import PageDate, date_of_file, date_of_html
+from predibot.research.pages.raw_text.links import links_of
 from predibot.research.pages.walls import wall_of
 
 MAX_SENTENCES = 50_000
@@ -36,7 +38,16 @@ def parsed(source: Source) -> Parsed:
     text = main_text(html, source.url)
     if (wall := wall_of(html, text)) is not None:
         raise PageUnreadable(wall)
-    return _bounded(page_title(html), text, date_of_html(html, source.url, text))
+    return replace(
+        _bounded(page_title(html), text, date_of_html(html, source.url, text)), links=_links(html, source.url)
+    )
+
+
+def _links(html: str, url: str) -> str:
+    """Return the links of a page, one a line."""
+    tree = tree_of(html)
+    found = {} if tree is None else links_of(tree, url)
+    return "\n".join(cleaned(f"{words}: {address}").replace("\n", " ") for address, words in found.items())
 
 
 def _bounded(title: str, text: str, date: PageDate) -> Parsed:

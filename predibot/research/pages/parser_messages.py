@@ -18,9 +18,10 @@ MAX_NOTE_CHARACTERS = 100
 """The line at the end of a text that was cut."""
 MAX_QUESTION_BYTES = 64_000_000
 """More than any policy lets be fetched."""
-MAX_ANSWER_BYTES = 4 * (MAX_TEXT_CHARACTERS + MAX_TITLE_CHARACTERS) + 10_000
+MAX_LINKS_CHARACTERS = 100_000
+MAX_ANSWER_BYTES = 4 * (MAX_TEXT_CHARACTERS + MAX_TITLE_CHARACTERS + MAX_LINKS_CHARACTERS) + 10_000
 READY = b"ready"
-_MAX_FIELDS = 8
+_MAX_FIELDS = 9
 _DATE = re.compile(r"\d{1,4}-\d\d-\d\d(T\d\d:\d\dZ)?", re.ASCII)
 _LENGTH = struct.Struct(">I")
 
@@ -64,12 +65,14 @@ class Parsed:
     text: str
     """A paragraph a line, without control characters."""
     date: PageDate
+    links: str = ""
+    """The page's links, one a line: its words and its address."""
 
     def fields(self) -> tuple[bytes, ...]:
         """Return it as fields."""
         date = self.date
         dates = (*_date_fields(date.published), *_date_fields(date.modified))
-        return tuple(field.encode() for field in ("parsed", self.title, self.text, date.confidence, *dates))
+        return tuple(field.encode() for field in ("parsed", self.title, self.text, date.confidence, *dates, self.links))
 
 
 def answer_of(fields: Sequence[bytes]) -> "Parsed | Unreadable":
@@ -81,14 +84,16 @@ def answer_of(fields: Sequence[bytes]) -> "Parsed | Unreadable":
     kind, *said = (field.decode() for field in fields)
     if kind == "unreadable" and len(said) == 1 and said[0] in Unreadable.__members__:
         return Unreadable[said[0]]
-    if kind != "parsed" or len(said) != 7:
+    if kind != "parsed" or len(said) != 8:
         raise ValueError("neither a page nor why there is none")
-    title, text, confidence, *dates = said
+    title, text, confidence, *dates, links = said
     if len(title) > MAX_TITLE_CHARACTERS or not 0 < len(text) <= MAX_TEXT_CHARACTERS + MAX_NOTE_CHARACTERS:
         raise ValueError("more text than a page has, or none")
-    if INVISIBLE.search(text) or INVISIBLE.search(title) or "\n" in title:
+    if len(links) > MAX_LINKS_CHARACTERS:
+        raise ValueError("more links than a page has")
+    if any(map(INVISIBLE.search, (text, title, links))) or "\n" in title:
         raise ValueError("characters that a page does not have")
-    return Parsed(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)))
+    return Parsed(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)), links)
 
 
 def refusal_fields(reason: Unreadable) -> tuple[bytes, ...]:

@@ -23,6 +23,8 @@ class Reading:
     date: PageDate
     body_sha256: str
     """Of the page as fetched."""
+    links: str
+    """One a line: words and address."""
 
 
 def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
@@ -41,4 +43,5 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
     seconds = parsers.limits.seconds
     source = Source(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
     parsed = parsers.parse(source, deadline)
-    return Reading(page.final_url, parsed.title, parsed.text, parsed.date, hashlib.sha256(page.body).hexdigest())
+    sha256 = hashlib.sha256(page.body).hexdigest()
+    return Reading(page.final_url, parsed.title, parsed.text, parsed.date, sha256, parsed.links)

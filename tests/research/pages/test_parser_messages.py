@@ -46,7 +46,7 @@ def test_a_refusal_is_read_as_it_was_sent(reason: Unreadable) -> None:
     assert answer_of(sent(refusal_fields(reason))) is reason
 
 
-GOOD = (b"parsed", b"Title", b"Text.", b"stated", b"2026-02-13", b"2026-02-14T12:00:00+00:00", b"", b"")
+GOOD = (b"parsed", b"Title", b"Text.", b"stated", b"2026-02-13", b"2026-02-14T12:00:00+00:00", b"", b"", b"")
 
 
 def with_field(number: int, value: bytes) -> tuple[bytes, ...]:
@@ -73,7 +73,7 @@ def nothing(_: int) -> bytes:
     raise AssertionError("nothing more may be read")
 
 
-@pytest.mark.parametrize("raw", [b"\x00\x00\x00\x00", b"\x00\x00\x00\x09", b"\xff\xff\xff\xff"])
+@pytest.mark.parametrize("raw", [b"\x00\x00\x00\x00", b"\x00\x00\x00\x0a", b"\xff\xff\xff\xff"])
 def test_a_number_of_fields_that_no_message_has_is_refused_before_they_are_read(raw: bytes) -> None:
     reads: list[Callable[[int], bytes]] = [nothing, lambda _: raw]
     with pytest.raises(ValueError):
