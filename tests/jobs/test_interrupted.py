@@ -13,22 +13,29 @@ import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
-from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, document_of, wait_until
+from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
 
 BOTS = ("--bots", "market_price,slow")
 
 
-def test_ctrl_c_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(program: Program) -> None:
+SIGNALS = pytest.mark.parametrize(("first", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+
+
+@SIGNALS
+def test_a_signal_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(
+    program: Program, first: signal.Signals, code: int
+) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
     process = program.decide(*BOTS)
     wait_until(lambda: has_come_to_the_slow(program))
     began = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(first)
     out, err = process.communicate(timeout=60)
     # One second is promised; what waits in vain waits ten minutes, and the rest is the machine's.
     assert time.monotonic() - began < 30
-    assert process.returncode == 130
+    assert (process.returncode, json.loads(out)["exit_code"]) == (code, code)
+    assert json.loads(out)["error"]["kind"] == ("Terminated" if first is signal.SIGTERM else "Interrupted")
     assert "what is recorded is kept. To go on, run again: predibot decide" in out + err
     assert "Traceback" not in err
     assert claimed(program) == 0
@@ -38,23 +45,6 @@ def test_ctrl_c_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(progr
     assert outcomes(program.ledger) == ["interrupted"] * 2 + ["recorded"] * 6
 
 
-@pytest.mark.parametrize("executor", [(), ("--executor", "processes:2")])
-def test_sigterm_gives_claims_back_as_ctrl_c_does(program: Program, executor: tuple[str, ...]) -> None:
-    program.strategy("slow", SLOW.replace("0.04", "600.0"))
-    process = program.decide(*BOTS, *executor)
-    wait_until(lambda: has_come_to_the_slow(program))
-    process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 143
-    document = json.loads(out)
-    assert (document["error"]["kind"], document["exit_code"]) == ("Terminated", 143)
-    assert claimed(program) == 0
-    assert set(outcomes_so_far(program)) == {"interrupted", "recorded"}
-    program.strategy("slow", SLOW)
-    assert document_of(program.decide(*BOTS))["totals"]["recorded"] == 3
-
-
-SIGNALS = pytest.mark.parametrize(("first", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 SECOND = pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 
 

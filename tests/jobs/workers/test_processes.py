@@ -62,16 +62,25 @@ def test_a_process_that_dies_twice_of_a_decision_fails_it_and_nothing_else(one_t
     assert {each["message"] for each in document["decisions"] if each["bot"] == "dies"} == {"its process ended: 7"}
 
 
-@BOTH
-def test_ctrl_c_leaves_no_process_and_no_claim_behind(program: Program, executor: str) -> None:
+@pytest.mark.parametrize(
+    ("executor", "number", "code"),
+    [
+        ("processes:2", signal.SIGINT, 130),
+        ("processes:2", signal.SIGTERM, 143),
+        pytest.param("dask:local:2", signal.SIGINT, 130, marks=NO_DASK),
+    ],
+)
+def test_a_signal_leaves_no_process_and_no_claim_behind(
+    program: Program, executor: str, number: signal.Signals, code: int
+) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
     process = program.decide("--bots", "market_price,slow", "--executor", executor)
     wait_until(lambda: has_come_to_the_slow(program, claims=3))
     children = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     # A second or a few are promised; what waits in vain waits ten minutes, and the rest is the machine's.
     process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert claimed(program) == 0
     assert not psutil.wait_procs(children, timeout=10)[1]
 
