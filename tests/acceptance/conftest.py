@@ -1,6 +1,7 @@
 """The command line as a user meets it: in an empty folder, a command at a time."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from predibot.cli import main
+from tests.agents.chat_server import Asked
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,13 @@ def done_here(*arguments: str) -> Said:
     said = said_here(*arguments)
     assert said.code == 0, said.err
     return said
+
+
+def forecasts_on(asked: Asked, probability: float = 0.5) -> str:
+    """Return an answer to a prompt that says the same of each of its markets, and bets nothing."""
+    said = {"estimated_probability": probability, "bet": 0.0, "confidence": 5, "rationale": "a script"}
+    ids = dict.fromkeys(re.findall(r"market id: (\w+)", str(asked.body["messages"])))
+    return json.dumps({"market_decisions": [{"market_id": each, **said} for each in ids], "unallocated_capital": 1.0})
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, tool_call
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -25,15 +25,9 @@ class _Forecaster(ChatServer):
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
         super().next(asked)
-        text = str(asked.body["messages"])
         if "final_answer" not in json.dumps(asked.body.get("tools")):
             return tool_call()
-        ids = dict.fromkeys(re.findall(r"market id: (\d+)", text))
-        rows = [
-            {"market_id": each, "estimated_probability": 0.6, "bet": 0.0, "confidence": 5, "rationale": "a script"}
-            for each in ids
-        ]
-        return tool_call("final_answer", json.dumps({"market_decisions": rows, "unallocated_capital": 1.0}))
+        return tool_call("final_answer", forecasts_on(asked, 0.6))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
 from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
@@ -41,13 +41,7 @@ class _Forecaster(ChatServer):
             fault = next(self.faults)
         if fault is not None:
             return fault
-        ids = dict.fromkeys(re.findall(r"market id: (\w+)", str(asked.body["messages"])))
-        rows = [
-            {"market_id": each, "estimated_probability": 0.6, "bet": 0.0, "confidence": 5, "rationale": "a script"}
-            for each in ids
-        ]
-        answer = json.dumps({"market_decisions": rows, "unallocated_capital": 1.0})
-        return completion(answer, usage=dict(self.usage))
+        return completion(forecasts_on(asked, 0.6), usage=dict(self.usage))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Outages: exit codes say what a day came to, and nothing is lost that can be had later."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from predibot.cli.ending import EXIT_CODES, code_of_decisions
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json
 from tests.venues.payloads import event_payload, market_payload
 
@@ -29,12 +28,7 @@ class Provider(ChatServer):
         super().next(asked)
         if self.is_down:
             return error(401, "out of order")
-        ids = dict.fromkeys(re.findall(r"market id: (\d+)", str(asked.body["messages"])))
-        rows = [
-            {"market_id": each, "estimated_probability": 0.5, "bet": 0.0, "confidence": 5, "rationale": "a script"}
-            for each in ids
-        ]
-        return completion(json.dumps({"market_decisions": rows, "unallocated_capital": 1.0}))
+        return completion(forecasts_on(asked))
 
 
 @pytest.fixture

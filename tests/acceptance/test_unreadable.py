@@ -1,7 +1,6 @@
 """Models of which no answer can be taken, however they fail at it: at most four paid calls, and failed until mended."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, said_json, tool_call
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -51,12 +50,7 @@ class _Broken(ChatServer):
             return tool_call()
         if not self.is_mended:
             return WAYS[asked.body["model"].removeprefix("local/")]
-        ids = dict.fromkeys(re.findall(r"market id: (\d+)", str(asked.body["messages"])))
-        rows = [
-            {"market_id": each, "estimated_probability": 0.5, "bet": 0.0, "confidence": 5, "rationale": "a script"}
-            for each in ids
-        ]
-        said = json.dumps({"market_decisions": rows, "unallocated_capital": 1.0})
+        said = forecasts_on(asked)
         return tool_call("final_answer", said) if tools else completion(said)
 
 

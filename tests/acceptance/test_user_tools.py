@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Said as Printed
-from tests.acceptance.conftest import own_plugins, said_here
+from tests.acceptance.conftest import forecasts_on, own_plugins, said_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, tool_call
 from tests.jobs.tiny import write_archive
 
@@ -45,12 +45,7 @@ class Caller(ChatServer):
         if done < len(self.calls):
             name, arguments = self.calls[done]
             return tool_call(name, json.dumps(arguments))
-        ids = dict.fromkeys(re.findall(r"market id: (\d+)", str(asked.body["messages"])))
-        rows = [
-            {"market_id": each, "estimated_probability": 0.6, "bet": 0.0, "confidence": 5, "rationale": "a script"}
-            for each in ids
-        ]
-        return tool_call("final_answer", json.dumps({"market_decisions": rows, "unallocated_capital": 1.0}))
+        return tool_call("final_answer", forecasts_on(asked, 0.6))
 
 
 @contextmanager
