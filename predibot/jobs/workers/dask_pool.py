@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import dask
+from dask.utils import parse_timedelta
 from distributed import Client, KilledWorker, LocalCluster
 from distributed import Future as DaskFuture
 
@@ -39,6 +40,7 @@ _GRACE_SECONDS = 20.0
 Where deadlines are short, so long as two of them.
 """
 _CONNECT_SECONDS = 15.0
+"""How long a scheduler may take to answer, where Dask's own settings do not say less."""
 _END_SECONDS = 3.0
 """How long is waited for workers that are to let go of everything."""
 _MOST_BROKEN = 3
@@ -437,7 +439,8 @@ def _silence() -> Iterator[None]:
 
 def _client(executor: ExecutorSpec, threads: int, environment: Mapping[str, str], closing: ExitStack) -> Client:
     """Return a connection to a cluster, which is closed at the end together with what was started for it."""
-    given: dict[str, Any] = {"set_as_default": False, "timeout": _CONNECT_SECONDS}
+    patience_seconds = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
+    given: dict[str, Any] = {"set_as_default": False, "timeout": min(_CONNECT_SECONDS, patience_seconds)}
     if not executor.scheduler:
         cluster = LocalCluster(
             n_workers=executor.count,

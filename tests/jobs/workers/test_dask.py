@@ -292,7 +292,11 @@ def test_neither_a_key_nor_the_ledgers_password_travels_to_the_scheduler(program
     assert b"planted" not in heard
 
 
+IMPATIENT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
+
+
 def test_a_scheduler_that_does_not_answer_is_told(program: Program) -> None:
+    program.settings = IMPATIENT
     with closing(socket.create_server(("127.0.0.1", 0))) as nobody:
         port = nobody.getsockname()[1]
     document = document_of(program.decide("--bots", "slow", "--executor", f"dask:tcp://127.0.0.1:{port}"), code=1)
@@ -304,6 +308,7 @@ def test_a_scheduler_that_goes_away_ends_the_call_and_the_next_one_goes_on(progr
     cluster = Cluster(program)
     cluster.worker(threads=1)
     scheduler = program._started[0]
+    program.settings = {**program.settings, **IMPATIENT}
     process = program.decide("--bots", "slow", *cluster.executor)
     wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 1)
     scheduler.kill()
