@@ -9,7 +9,7 @@ from sqlalchemy import text
 from predibot.ledger.store import Store
 from tests.jobs.program import SLOW, Program, document_of
 from tests.jobs.test_killed import outcomes
-from tests.jobs.workers.test_dask import EVENTS, Cluster, many_bots, of_ledger, wait_until
+from tests.jobs.workers.test_dask import EVENTS, Cluster, many_bots, wait_until
 
 pytestmark = pytest.mark.benchmark
 pytest.importorskip("distributed")
@@ -45,11 +45,11 @@ def decided(folder: Path, *, workers: int, kills: int = 0) -> float:
         recipe = many_bots(program, BOTS)
         process = program.decide(recipe, *cluster.executor)
         for number in range(kills):
-            wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 300)
+            wait_until(lambda: program.count("decisions") >= 300)
             cluster.workers[number].kill()
         document_of(process)
         assert outcomes(program.ledger).count("recorded") == BOTS * EVENTS
-        assert of_ledger(program, "SELECT count(*) FROM decisions") == BOTS * EVENTS
+        assert program.count("decisions") == BOTS * EVENTS
         return deciding_seconds(program.ledger)
 
 

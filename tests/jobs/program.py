@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from sqlalchemy import text
 
 import predibot
+from predibot.errors import LedgerError
+from predibot.ledger.store import Store
 from tests.forked import Forked
 from tests.jobs.tiny import write_archive
 from tests.venues.payloads import NOW
@@ -55,9 +58,9 @@ class Program:
         write_archive(self.folder / "archive")
         (self.folder / "probes").mkdir(exist_ok=True)
 
-    def strategy(self, name: str, text: str) -> None:
+    def strategy(self, name: str, code: str) -> None:
         """Put a strategy into the folder."""
-        (self.folder / "probes" / f"{name}.py").write_text(text, encoding="utf-8")
+        (self.folder / "probes" / f"{name}.py").write_text(code, encoding="utf-8")
 
     def decide(self, *more: str, ledger: str = "sqlite:///ledger.db", anew: bool = False) -> "subprocess.Popen[str]":
         """Start to decide on the archive, in processes that load everything anew where that is asked for."""
@@ -102,6 +105,12 @@ class Program:
     def ledger(self) -> str:
         """Return the address of the ledger file."""
         return f"sqlite:///{self.folder}/ledger.db"
+
+    def count(self, rows: str) -> int:
+        """Return how many rows of a table the ledger has, zero while there is none; a condition may follow its name."""
+        with suppress(LedgerError), Store.open_to_read(self.ledger) as store, store.read() as connection:
+            return int(connection.execute(text(f"SELECT count(*) FROM {rows}")).scalar_one())
+        return 0
 
 
 PATIENCE_SECONDS = 240.0

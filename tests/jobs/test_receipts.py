@@ -173,10 +173,10 @@ def test_a_run_killed_before_its_receipt_gets_it_from_the_next_call(program: Pro
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
     program.settings = {"PREDIBOT_WORKERS": "8"}
     process = program.decide("--bots", "slow,market_price")
-    wait_until(lambda: _count(program, "decisions") == 3)
+    wait_until(lambda: program.count("decisions") == 3)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert _count(program, "receipts") == 0
+    assert program.count("receipts") == 0
     verified = document_of(program.start("verify", "--ledger", program.ledger, "--json"))
     assert verified["runs"] == []
     run = json.loads(program.start("runs", "--ledger", program.ledger, "--json").communicate()[0])["runs"][0]["key"]
@@ -184,25 +184,14 @@ def test_a_run_killed_before_its_receipt_gets_it_from_the_next_call(program: Pro
     assert "has no receipt" in named["runs"][0]["problems"][0]
     program.strategy("slow", SLOW)
     receipt = document_of(program.decide("--bots", "slow,market_price"))["receipt"]
-    assert (receipt["number"], receipt["decisions"], _count(program, "receipts")) == (1, 6, 1)
-
-
-def _count(program: Program, table: str) -> int:
-    file = program.folder / "ledger.db"
-    if not file.exists():
-        return 0
-    with closing(sqlite3.connect(file)) as connection:
-        try:
-            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-        except sqlite3.OperationalError:
-            return 0
+    assert (receipt["number"], receipt["decisions"], program.count("receipts")) == (1, 6, 1)
 
 
 def test_processes_that_decide_at_once_make_one_receipt(program: Program) -> None:
     program.strategy("slow", SLOW)
     started = [program.decide("--bots", "slow,random_bet,market_price") for _ in range(4)]
     roots = {document_of(each)["receipt"]["root"] for each in started}
-    assert (len(roots), _count(program, "receipts")) == (1, 1)
+    assert (len(roots), program.count("receipts")) == (1, 1)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 
 import psutil
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_same_kernel, new_owner
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
@@ -91,24 +89,15 @@ def test_each_of_sixty_decisions_is_made_once_where_one_of_two_workers_is_killed
     killed = cluster.worker()
     recipe = many_bots(program, 20)
     process = program.decide(recipe, *cluster.executor)
-    wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 10)
+    wait_until(lambda: program.count("decisions") >= 10)
     killed.kill()
     document = document_of(process)
     assert len(document["decisions"]) == 20 * EVENTS
-    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 20 * EVENTS
+    assert program.count("decisions WHERE status = 'recorded'") == 20 * EVENTS
     assert set(outcomes(program.ledger)) <= {"recorded", "lost"}
     assert outcomes(program.ledger).count("recorded") == 20 * EVENTS
     document_of(program.decide(recipe, ledger="sqlite:///threads.db"))
     assert canonical_at(program.ledger) == canonical_at(f"sqlite:///{program.folder}/threads.db")
-
-
-def of_ledger(program: Program, statement: str) -> int:
-    """Return a number that a program's ledger gives, zero while there is none."""
-    if not (program.folder / "ledger.db").exists():
-        return 0
-    with suppress(Exception), Store.open_to_read(program.ledger) as store, store.read() as connection:
-        return int(connection.execute(text(statement)).scalar_one())
-    return 0
 
 
 def test_a_worker_that_comes_later_helps_and_one_that_left_is_not_missed(cluster: Cluster) -> None:
@@ -123,14 +112,14 @@ def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_c
     program.settings = {**program.settings, "PREDIBOT_WORKER_WAIT_SECONDS": "3"}
     worker = cluster.worker()
     process = program.decide(many_bots(program, 20), *cluster.executor)
-    wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 4)
+    wait_until(lambda: program.count("decisions") >= 4)
     worker.kill()
     document = document_of(process, code=1)
     assert "no worker for 3 s (PREDIBOT_WORKER_WAIT_SECONDS). What is recorded stays" in document["error"]["message"]
     cluster.worker()
     document = document_of(program.decide("many.toml", *cluster.executor))
     assert document["totals"]["skipped"] >= 4
-    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 20 * EVENTS
+    assert program.count("decisions WHERE status = 'recorded'") == 20 * EVENTS
 
 
 def stops_once(program: Program, stops: str) -> None:
@@ -310,7 +299,7 @@ def test_a_scheduler_that_goes_away_ends_the_call_and_the_next_one_goes_on(progr
     scheduler = program._started[0]
     program.settings = {**program.settings, **IMPATIENT}
     process = program.decide("--bots", "slow", *cluster.executor)
-    wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 1)
+    wait_until(lambda: program.count("decisions") >= 1)
     scheduler.kill()
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 1
