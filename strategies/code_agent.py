@@ -9,7 +9,8 @@ from pydantic import Field
 from predibot.agents.answer.check import decided
 from predibot.agents.loop.container import docker_problem, docker_spec
 from predibot.agents.loop.evidence import Research, research_needs
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.render import decide_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, Context, Needs

@@ -9,7 +9,8 @@ from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import MAX_REPAIRS, LoopResult
 from predibot.agents.loop.evidence import Research, research_needs
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, AnswerForm, Context, Needs

@@ -37,7 +37,7 @@ _LOADED = (
     "smolagents",
     *(f"predibot.cli.{name}" for name in ("decide", "evaluate", "ledger", "replay", "report", "track")),
     *(f"predibot.jobs.commands.{name}" for name in ("decide", "replay", "track")),
-    "predibot.agents.loop.tool_loop",
+    "predibot.agents.loop.run_agent",
     "predibot.agents.models.open_model",
     "predibot.jobs.deciding.agent_setup",
     "predibot.jobs.evaluate",

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.domain.trace import (
     MAX_DEPTH,

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.untrusted_text import told
 from predibot.errors import AnswerError
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, answer, context, rain, research, said

@@ -12,7 +12,8 @@ import pytest
 from predibot.agents.answer.result import LoopResult
 from predibot.agents.loop.container import ContainerSpec, Parameters, python_side
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.render import decide_prompt
 from predibot.errors import ClaimLost, ModelUnavailable
 from tests.agents.scripted import FENCE, ScriptedModel, Turn, answer, context, reply, research, said, toolbox

@@ -14,7 +14,8 @@ import pytest
 from predibot.agents.answer.result import LoopResult
 from predibot.agents.budget.budget import Budget
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context, Tool, Toolbox, ToolError
@@ -591,7 +592,7 @@ def test_decisions_that_run_at_once_do_not_mix() -> None:
 
 
 def test_importing_the_loop_does_not_import_smolagents() -> None:
-    code = "import sys, predibot.agents.loop.tool_loop; sys.exit('smolagents' in sys.modules)"
+    code = "import sys, predibot.agents.loop.run_agent; sys.exit('smolagents' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

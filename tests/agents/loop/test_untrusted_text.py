@@ -11,7 +11,8 @@ from predibot.tools.visit_webpage import make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.render import decide_prompt
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Tool, Toolbox, ToolError, ToolResult, ToolText

@@ -7,7 +7,8 @@ import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import LoopResult
-from predibot.agents.loop.tool_loop import LoopLimits, run_agent
+from predibot.agents.loop.run_agent import run_agent
+from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
