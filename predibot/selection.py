@@ -246,7 +246,11 @@ def ranking_is_settled(
     if len(known) < rules.events:
         return False
     # What a market trades in a day is a part of what its event trades in a day, and that of what it trades in a week.
-    latest = (ranked_by_usd(event, listed_by) or 0.0 for page in pages[-QUIET_PAGES:] for event in page)
+    # A page on which nothing is known says nothing of what comes near.
+    latest = [
+        max((usd for event in page if (usd := ranked_by_usd(event, listed_by)) is not None), default=math.inf)
+        for page in pages[-QUIET_PAGES:]
+    ]
     return max(latest) <= QUIET_SHARE * min(known)
 
 
@@ -462,6 +466,9 @@ def _with_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Even
         for number, event in enumerate(candidates)
         for market in event.markets
     )
+    # One that two events list is the first one's.
+    first = {market_id: number for _, number, market_id in reversed(ranked)}
+    ranked = [(order, number, market_id) for order, number, market_id in ranked if first[market_id] == number]
     kept: dict[int, set[str]] = {}
     for _, number, market_id in ranked[:most]:
         kept.setdefault(number, set()).add(market_id)

@@ -6,6 +6,7 @@ left out is counted and said.
 """
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -213,7 +214,10 @@ def _allowed(
 def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
     """Return why a result may not be shown, empty where it may."""
     try:
-        is_web = urlsplit(result.url).scheme in ("http", "https") and len(result.url) <= _URL_CHARACTERS
+        parts = urlsplit(result.url)
+        is_web = parts.scheme in ("http", "https") and len(result.url) <= _URL_CHARACTERS
+        # A host that is written otherwise than it is asked for might be any.
+        is_web = is_web and re.search(r"[%\\\s]", parts.netloc) is None and bool(parts.hostname)
     except ValueError:
         is_web = False
     if not is_web or _plain(result.url, _URL_CHARACTERS) != result.url or " " in result.url:

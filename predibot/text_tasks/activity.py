@@ -19,7 +19,7 @@ class Unreadable(ValueError):
     """A row that cannot be read; the message says why."""
 
 
-def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = ()) -> Change | None:
+def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = (), *, no_first: bool = False) -> Change | None:
     """Return what one row of the Data API's activity did to what is held of its market; None where it moves nothing.
 
     Which outcome a row is of is told by its token (`asset`), else by its name
@@ -34,6 +34,7 @@ def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = ()) -> Cha
     Args:
         row: As the Data API wrote it.
         tokens: Of YES and NO of its market; empty where they are not known.
+        no_first: Whether its market lists No before Yes, which is what a place counts from.
 
     Raises:
         Unreadable: If it lacks what its type needs.
@@ -53,7 +54,7 @@ def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = ()) -> Cha
     if kind in ("SPLIT", "MERGE"):
         moved = shares if kind == "SPLIT" else -shares
         return Change(at, moved, moved)
-    is_yes = _is_yes(row, tokens)
+    is_yes = _is_yes(row, tokens, no_first=no_first)
     if kind == "CONVERSION":
         return Change(at, shares, 0.0) if is_yes else Change(at, 0.0, -shares)
     if kind != "TRADE" or row.get("side") not in ("BUY", "SELL"):
@@ -63,7 +64,7 @@ def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = ()) -> Cha
     return Change(at, moved, 0.0, yes_paid=paid) if is_yes else Change(at, 0.0, moved, no_paid=paid)
 
 
-def _is_yes(row: Mapping[str, Any], tokens: Sequence[str]) -> bool:
+def _is_yes(row: Mapping[str, Any], tokens: Sequence[str], *, no_first: bool) -> bool:
     """Return whether a row is of YES, by its token, its name or its place, the surest that it states."""
     token, name, place = row.get("asset"), row.get("outcome"), row.get("outcomeIndex")
     if tokens and token not in (None, ""):
@@ -77,7 +78,7 @@ def _is_yes(row: Mapping[str, Any], tokens: Sequence[str]) -> bool:
         raise Unreadable(
             f"asset, outcome and outcomeIndex are {token!r:.40}, {name!r:.40}, {place!r}; none names a side"
         )
-    return bool(place == 0)
+    return bool(place == int(no_first))
 
 
 def manifold_changes(bet: Mapping[str, Any]) -> Iterator[Change]:

@@ -157,3 +157,8 @@ def test_a_row_is_of_the_outcome_its_token_or_its_name_says_and_its_place_comes_
     change = polymarket_change(row(kind, 0, 5) | said, ("11", "22"))
     assert change is not None
     assert (change.yes != 0.0, change.no != 0.0) == (is_yes, not is_yes)
+
+
+def test_a_place_counts_from_what_its_market_lists_first() -> None:
+    first = polymarket_change(row("TRADE", 0, 5, index=0), no_first=True)
+    assert first is not None and (first.yes, first.no) == (0.0, 5.0)

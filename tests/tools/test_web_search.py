@@ -288,3 +288,8 @@ def test_what_is_older_than_was_asked_for_is_dropped_and_the_latest_come_first_w
         "(1 dropped: 1 older than was asked for)"
         in make_web_search([provider], SearchPolicy(), clock=lambda: NOW)("who wins", recent_days=7).text
     )
+
+
+@pytest.mark.parametrize("url", ["https://%70olymarket.com/x", "https:\\\\polymarket.com\\x", "https:///x"])
+def test_a_host_that_is_written_in_disguise_is_no_address(url: str) -> None:
+    assert "1 without a usable address" in asked(ScriptedProvider([result(url)]))

@@ -39,7 +39,8 @@ MAX_DAYS = 36_500
 _READ_CHARACTERS = 160
 _READ = "(read; the board keeps what was found)"
 _WORDS = re.compile(r"\w+")
-_STAYS = ("   url: ", "   published: ")
+_ENTRY = re.compile(r"^\d+\. .*\n   url: .*(?:\n   published: .*)?", re.MULTILINE)
+"""A result without its snippet."""
 _SPEAKS = ("for", "against", "unclear")
 
 Arguments = Mapping[str, object]
@@ -237,8 +238,9 @@ class Research:
         if _is_something(result):
             self.empty_queries.discard(words)
             self.queries.add(words)
-        found = self.fence.around(_listed(result.text), LISTED_CHARACTERS)
-        return self.told(result, nothing="the search returned nothing", gist=found)
+        listed = _listed(result.text)
+        gist = self.fence.around(listed, LISTED_CHARACTERS) if listed else None
+        return self.told(result, nothing="the search returned nothing", gist=gist)
 
     def visit(self, arguments: Arguments) -> Told:
         """Return a page's text, or why there is none."""
@@ -326,9 +328,15 @@ def _is_something(result: ToolResult) -> bool:
 
 
 def _listed(text: str) -> str:
-    """Return what a search found without the snippets, which are read once; see `predibot.tools.web_search`."""
-    kept = (line for line in text.splitlines() if not line.startswith("   ") or line.startswith(_STAYS))
-    return "\n".join(line[:MAX_LINE_CHARACTERS] for line in kept)
+    """Return whole results without their snippets, which are read once; nothing where none is written as ours are."""
+    entries, room = _ENTRY.findall(text), LISTED_CHARACTERS
+    whole = []
+    for entry in [text.partition("\n")[0], *entries] if entries else []:
+        room -= len(entry) + 1
+        if room < 0:
+            break
+        whole.append(entry)
+    return "\n".join(whole)
 
 
 def _one_line(text: str, characters: int) -> str:

@@ -161,6 +161,10 @@ def _call(call_id: str, name: str, arguments: object) -> ChatMessageToolCall:
     return ChatMessageToolCall(id=call_id, type="function", function=function)
 
 
+class _AnswerTaken(Exception):
+    """Code went on after its answer was taken; nothing more is done for it."""
+
+
 class _Calls:
     """The calls of the code; the container's word is never enough for a decision."""
 
@@ -171,6 +175,8 @@ class _Calls:
     def perform(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """Return the answer to a call."""
         talk = self._talk
+        if talk.decision is not None:
+            raise _AnswerTaken
         if name == FINAL_ANSWER:
             try:
                 talk.hand_in(arguments)
@@ -211,8 +217,12 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         allowed_seconds = min(CODE_SECONDS, self._talk.left_seconds())
         try:
             printed = self._container.run(code_action, deadline_seconds=allowed_seconds)
+        except _AnswerTaken:
+            printed = ""
         except CodeFailed as error:
-            raise CodeFailed(self._calls.seen(str(error))) from error
+            if self._talk.decision is None:
+                raise CodeFailed(self._calls.seen(str(error))) from error
+            printed = ""
         return CodeOutput(output=None, logs=self._calls.seen(printed), is_final_answer=self._talk.decision is not None)
 
 

@@ -67,6 +67,8 @@ class CommentedMarket:
     thread: tuple[str, str] = ("", "")
     tokens: tuple[str, ...] = ()
     """Of YES and NO, where trades name them."""
+    no_first: bool = False
+    """Whether No is listed before Yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,8 @@ class PolymarketComments:
         answer = self._store.answer("threads", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
         if not isinstance(answer, dict):
             raise VenueChanged(f"a kept thread is {type(answer).__name__}; it is an object. Collect into a new folder")
-        rows = {str(row.get("id")): row for row in _list(answer.get("comments"), "comments")}
+        listed = enumerate(_list(answer.get("comments"), "comments"))
+        rows = {str(row.get("id") or f"#{number}"): row for number, row in listed}
         truncated = answer.get("whole") is not True
         if truncated:
             for top in sorted({str(row.get("parentCommentID") or row.get("id")) for row in rows.values()}):
@@ -161,7 +164,8 @@ class PolymarketComments:
                     return {"whole": True, "comments": found}
                 # A page may be shorter than what was asked for, and is not the end.
                 offset += len(page)
-        return {"whole": len({str(row.get("id")) for row in found}) < len(found), "comments": found}
+        ids = [row["id"] for row in found if isinstance(row.get("id"), str | int)]
+        return {"whole": len(set(ids)) < len(ids), "comments": found}
 
     def _replies(self, top: str) -> list[Any]:
         try:
@@ -182,10 +186,14 @@ class PolymarketComments:
             if rows is None:
                 unreadable[user] = _SINCE_EVER
                 continue
-            of_market = (row for row in _list(rows, "activity") if row.get("conditionId", market.key) == market.key)
+            of_market = (
+                row
+                for row in _list(rows, "activity")
+                if str(row.get("conditionId") or market.key).casefold() == market.key.casefold()
+            )
             changes[user], since = _read_rows(
                 of_market,
-                lambda row: [polymarket_change(row, market.tokens)],
+                lambda row: [polymarket_change(row, market.tokens, no_first=market.no_first)],
                 lambda row: instant_of(row.get("timestamp"), per_second=1),
             )
             unreadable |= {user: since} if since is not None else {}
@@ -470,16 +478,19 @@ def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | N
         event = row["events"][0]
         series = event.get("series") or []
         thread = ("Series", _word(series[0]["id"])) if series else ("Event", _word(event["id"]))
-        yes, _ = payouts_of(row) or (0.5, 0.5)
+        payouts = payouts_of(row)
+        if payouts is None:
+            return "not settled", None
         market = CommentedMarket(
             _word(row["id"]),
             _text(row["question"]),
-            1 if yes == 1.0 else -1 if yes == 0.0 else 0,
+            1 if payouts[0] == 1.0 else -1 if payouts[0] == 0.0 else 0,
             _iso(row["closedTime"]),
             _amount(row["volumeNum"]),
             _word(row["conditionId"]),
             thread,
             tokens,
+            str(outcomes[0]).strip().casefold() == "no",
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
         return "unreadable", None

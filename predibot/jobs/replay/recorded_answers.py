@@ -11,6 +11,7 @@ from typing import TypeAlias
 from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
 from predibot.contracts import (
+    BUILT_IN_TOOLS,
     THINKING_TOKENS,
     VISIT_WEBPAGE,
     WEB_SEARCH,
@@ -91,6 +92,9 @@ class Record:
                     self._opened[step.name] = step
                 case SearchStep() | PageVisitedStep() | PageRefusedStep() | ToolPaidStep():
                     before.append(step)
+                case ToolStep(outcome="own") if not before and step.name in BUILT_IN_TOOLS:
+                    # Refused for what stood in it: nobody was asked, and nobody will be.
+                    continue
                 case ToolStep():
                     given = step.arguments if isinstance(step.arguments, Mapping) else {}
                     self._results.setdefault(_key(step.name, given), deque()).append((step, before))

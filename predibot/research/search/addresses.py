@@ -2,6 +2,7 @@
 
 import base64
 import re
+from html import unescape
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 _MAX_WRAPPINGS = 4
@@ -9,6 +10,7 @@ _PARAMETERS = (
     (re.compile(r"(?:.*\.)?duckduckgo\.com|"), re.compile(r"/l/?"), ("uddg",)),
     (re.compile(r"(?:.*\.)?google(?:\.[a-z]{2,3}){1,2}|"), re.compile(r"/url"), ("q", "url")),
     (re.compile(r"(?:.*\.)?(?:yandex(?:\.[a-z]{2,3}){1,2}|ya\.ru)"), re.compile(r"/clck/.*"), ("url",)),
+    (re.compile(r"(?:.*\.)?bing\.com"), re.compile(r"/(?:news/apiclick\.aspx|alink/link)"), ("url",)),
     (re.compile(r"(?:.*\.)?startpage\.com"), re.compile(r"/(?:do|cgi-bin)/.*"), ("u", "url")),
 )
 """Host, path and parameters of redirects that say where they lead; a host may be left out of a link within its page."""
@@ -41,30 +43,33 @@ def landing_url(url: str) -> str | None:
     for _ in range(_MAX_WRAPPINGS):
         try:
             parts = urlsplit(f"https:{url}" if url.startswith("//") else url)
+            host = (parts.hostname or "").rstrip(".")
         except ValueError:
             return url
-        host = parts.hostname or ""
         if any(at.fullmatch(host) and path.fullmatch(parts.path) for at, path in _ADVERTISEMENTS):
             return None
         inner = _inner(host, parts)
         if inner is None:
             return parts.geturl() if url.startswith("//") else url
         url = inner
-    return url
+    # What leads on and on leads nowhere that could be shown.
+    return ""
 
 
 def _inner(host: str, parts: SplitResult) -> str | None:
     """Return the address that a redirect states, None where it is none or states none."""
-    if host.endswith("search.yahoo.com") and "/RU=" in parts.path:
+    if re.fullmatch(r"(?:.*\.)?search\.yahoo\.(?:com|co\.jp)", host) and "/RU=" in parts.path:
         return unquote(re.split(r"/R[KS]=", parts.path.split("/RU=", 1)[1], maxsplit=1)[0]) or None
     if re.fullmatch(r"(?:.*\.)?bing\.com", host) and parts.path == "/ck/a":
         return _of_base64(next(iter(parse_qs(parts.query).get("u", [])), ""))
+    if re.fullmatch(r"(?:.*\.)?google(?:\.[a-z]{2,3}){1,2}", host) and parts.path.startswith("/amp/s/"):
+        return f"https://{parts.path.removeprefix('/amp/s/')}"
     for at, path, names in _PARAMETERS:
         if at.fullmatch(host) and path.fullmatch(parts.path):
             # ddgs decodes what stands there, so that a query of the address within looks like one of the redirect.
             if decoded := _DECODED.search(parts.query):
                 return decoded[1] + (f"#{parts.fragment}" if parts.fragment else "")
-            stated = parse_qs(parts.query)
+            stated = parse_qs(unescape(parts.query))
             return next((stated[name][0] for name in names if name in stated), None)
     return None
 
@@ -72,6 +77,7 @@ def _inner(host: str, parts: SplitResult) -> str | None:
 def _of_base64(text: str) -> str | None:
     """Return the address that Bing writes behind two letters, None where it is none."""
     try:
+        text = text.replace(" ", "-")
         return base64.urlsafe_b64decode(text[2:] + "=" * (-len(text[2:]) % 4)).decode() or None
     except ValueError:
         return None

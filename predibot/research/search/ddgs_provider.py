@@ -79,12 +79,13 @@ class DdgsSearch:
             except TimeoutError:
                 said.append(f"{backend} gave no answer in {seconds:.3g} s")
                 continue
+            except SearchFailed as failure:
+                said.append(str(failure))
+                continue
             found = self._results(rows)
             if found:
                 return SearchAnswer(found[:count], self.usd_per_call, tuple(said))
-            said.append(
-                f"{backend} showed no results" if not rows else f"{backend} showed {len(rows)} without an address"
-            )
+            said.append(f"{backend} showed {len(rows) or 'no'} results{' without an address' if rows else ''}")
         raise SearchFailed(
             f"{self.name} found nothing out ({'; '.join(said)}), which may as well mean that it is refused"
         )
@@ -94,8 +95,8 @@ class DdgsSearch:
         now = self.clock()
         found = []
         for row in rows:
-            url = landing_url(str(row.get("href") or row.get("url") or ""))
-            if url is not None and url.startswith(("http://", "https://")):
+            url = landing_url(str(row.get("href") or row.get("url") or "").strip())
+            if url is not None and url.lower().startswith(("http://", "https://")):
                 title, snippet = str(row.get("title") or ""), str(row.get("body") or "")
                 found.append(SearchResult(title, url, snippet, latest_instant(row.get("date"), now=now), self.name))
         return tuple(found)
@@ -115,7 +116,13 @@ class DdgsSearch:
         try:
             client: DdgsClient = self.client() if self.client is not None else DDGS(timeout=max(1, int(seconds)))
             search = client.news if self.kind == "news" else client.text
-            return search(query, max_results=count, backend=backend, **limit)
+            return search(query, max_results=count, backend=backend, **limit) or []
         except DDGSException as error:
             _log.debug("%s: %s: %s", self.name, backend, error)
-            return []
+            if "No results" in str(error):
+                return []
+            raise SearchFailed(f"{backend} failed") from error
+        except Exception as error:
+            # What its engines and its client raise is no promise of the library's.
+            _log.debug("%s: %s: %s", self.name, backend, error)
+            raise SearchFailed(f"{backend} failed ({type(error).__name__})") from error

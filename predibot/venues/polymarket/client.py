@@ -124,11 +124,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         skipped: list[Skip] = []
         complete = False
         for number, (payloads, complete) in enumerate(self._pages("events", ORDER)):
-            if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
-                raise VenueChanged(
-                    f"the list ends after one full page of {PAGE_SIZE} events, and a venue has more than that: "
-                    "next_cursor is missing; try again later, or update predibot"
-                )
+            self._check_end(number, payloads, complete=complete)
             quoted_at = self._clock()
             counts = ids_of(payloads)
             for payload in payloads:
@@ -153,7 +149,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         skipped: list[Skip] = []
         seen: set[str] = set()
         nameless, complete = 0, False
-        for payloads, complete in self._pages("markets", "volumeNum"):
+        for number, (payloads, complete) in enumerate(self._pages("markets", "volumeNum")):
+            self._check_end(number, payloads, complete=complete)
             named = [event_ids_of(payload) for payload in payloads]
             nameless += named.count(())
             if payloads and nameless == len(payloads) and not seen:
@@ -161,7 +158,10 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             fresh = [each for each in dict.fromkeys(each for ids in named for each in ids) if each not in seen]
             seen |= {*fresh}
             quoted_at = self._clock()
-            for payload in self._raw_events_of(fresh):
+            for event_id, payload in self._raw_events_of(fresh):
+                if payload is None:
+                    skipped.append(Skip("event", event_id, "a market names it, and the venue has no such event"))
+                    continue
                 event, skips = parse_event(payload, quoted_at=quoted_at)
                 skipped.extend(skips)
                 events.extend([event] if event else [])
@@ -300,6 +300,9 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                         reason = f"it pays {count} outcomes, and it is known with {len(ref.token_ids)}"
                         skipped.append(Skip("resolution", ref.id, reason))
                         continue
+                    if ref.token_ids and listed and sorted(ref.token_ids) != sorted(listed):
+                        skipped.append(Skip("resolution", ref.id, "its tokens are others than those it is known by"))
+                        continue
                     if ref.token_ids != listed and sorted(ref.token_ids) == sorted(listed):
                         resolution = resolution.in_order([listed.index(token) for token in ref.token_ids])
                     found[ref.id] = (resolution,)
@@ -317,6 +320,14 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             deadline_seconds=self._list_deadline_seconds,
         )
 
+    def _check_end(self, number: int, payloads: Sequence[object], *, complete: bool) -> None:
+        """Refuse a list that ends after its first full page."""
+        if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
+            raise VenueChanged(
+                f"the list ends after one full page of {PAGE_SIZE}, and a venue has more than that: "
+                "next_cursor is missing; try again later, or update predibot"
+            )
+
     def _raw_event(self, event_id: str) -> object:
         """Return one event object as the venue wrote it."""
         unknown = f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
@@ -333,8 +344,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             raise VenueChanged(f"asked for event {event_id}, got {fields.seen(payload)}; update predibot")
         return payload
 
-    def _raw_events_of(self, ids: Sequence[str]) -> Iterator[object]:
-        """Yield open event objects by id; what a list of them leaves out is asked for alone, and may be gone."""
+    def _raw_events_of(self, ids: Sequence[str]) -> Iterator[tuple[str, object]]:
+        """Yield ids and their open events, None where one is gone; what a list leaves out is asked for alone."""
         for begin in range(0, len(ids), PAGE_SIZE):
             asked = ids[begin : begin + PAGE_SIZE]
             params = [*(("id", event_id) for event_id in asked), ("closed", "false"), ("limit", str(PAGE_SIZE))]
@@ -342,11 +353,11 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             listed = page.get("events") if isinstance(page, dict) else None
             found = {payload_id(each): each for each in (listed if isinstance(listed, list) else ())}
             for event_id in asked:
-                if event_id in found:
-                    yield found[event_id]
-                else:
-                    with suppress(UsageError):
-                        yield self._raw_event(event_id)
+                payload = found.get(event_id)
+                if payload is None:
+                    with suppress(UsageError, VenueChanged):
+                        payload = self._raw_event(event_id)
+                yield event_id, payload
 
     def _all_settled(self, ids: Sequence[str]) -> Iterator[object]:
         """Yield the market objects of those that are closed, and of the others those that are listed as open.

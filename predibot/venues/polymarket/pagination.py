@@ -105,8 +105,10 @@ def pages(
             raise VenueChanged(f"{url} answered no list of {field} but {fields.seen(page)}; update predibot")
         fresh = guard.fresh(entries)
         cursor = guard.next_cursor(page)
-        until += PAGE_SECONDS
+        left = until - client.until(0.0)
         yield fresh, cursor is None
+        # What is done with a page is not the list's time.
+        until = client.until(left + PAGE_SECONDS)
         if cursor is None:
             return
     raise VenueChanged(f"{url} has more than {MAX_PAGES} pages and no end; try again later")

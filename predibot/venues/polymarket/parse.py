@@ -195,6 +195,14 @@ class _EventWire(_Wire):
         )
 
 
+def _statuses(value: object) -> list[str]:
+    """Return what was said of a resolution, one after the other; a list that cannot be read says what nobody knows."""
+    try:
+        return [str(each).strip() for each in fields.json_list(value) if each not in (None, "")]
+    except ValueError:
+        return [UNKNOWN_ID]
+
+
 class _SettlementWire(_Wire):
     """The few fields that say whether and how a market settled."""
 
@@ -204,7 +212,7 @@ class _SettlementWire(_Wire):
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
     status: fields.ShortText = Field(default="", alias="umaResolutionStatus")
-    statuses: Annotated[list[fields.ShortText], FailFast(), _List] = Field(default=[], alias="umaResolutionStatuses")
+    statuses: Annotated[list[str], BeforeValidator(_statuses)] = Field(default=[], alias="umaResolutionStatuses")
 
     @property
     def known_status(self) -> str:

@@ -197,3 +197,14 @@ def test_old_observations_are_shortened_and_stay_fenced() -> None:
 def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     run([code("1 / 0"), "text", RESEARCH, handing_in()])
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["final_answer(abstain='nothing is known of it')", "final_answer('x')", "web_search('more rain')", "1 / 0"],
+)
+def test_once_an_answer_was_taken_nothing_more_is_done_for_the_code(after: str) -> None:
+    taken = f"final_answer(**{answer(said('m1'))!r})"
+    result, model = run([RESEARCH, code(f"try:\n    {taken}\nexcept BaseException:\n    pass\n{after}")])
+    assert result.decision is not None
+    assert len(model.requests) == 2

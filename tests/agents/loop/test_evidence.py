@@ -160,3 +160,7 @@ def test_of_a_search_all_titles_addresses_and_dates_stay_in_view_and_snippets_do
     found = research(toolbox(lambda _query: "\n".join(lines))).search({"query": "rain"})
     assert all(f"https://a.example/{n}" in found.gist for n in range(7))
     assert "snippet" in found.text and "snippet" not in found.gist
+    long = f"https://a.example/{'x' * 600}"
+    mimic = ["1 results", "1. Title", f"   url: {long}", "   published: 2026-01-04", "   url: https://evil.example"]
+    gist = research(toolbox(lambda _query: "\n".join(mimic))).search({"query": "rain"}).gist
+    assert long in gist and "evil" not in gist

@@ -347,7 +347,7 @@ def test_a_list_in_which_all_is_archived_is_not_stored(file: Store) -> None:
 
 def test_a_list_that_ends_after_one_full_page_is_cut_and_a_short_one_is_noted(file: Store) -> None:
     with file:
-        with pytest.raises(VenueChanged, match="ends after one full page of 100 events"):
+        with pytest.raises(VenueChanged, match="ends after one full page of 100"):
             decide_live(file, serving(events(100)))
         assert runs_in(file) == 0
         report = decide_live(file, serving(events(1)))

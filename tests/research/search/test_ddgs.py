@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
@@ -32,6 +33,10 @@ PLAIN = "https://a.example/x?y=1&z=2"
         "/url?q=https://a.example/x%3Fy%3D1%26z%3D2&sa=U",
         "https://www.google.co.uk/url?q=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
         "https://yandex.com/clck/jsredir?from=yandex.com&url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://duckduckgo.com./l/?uddg=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://duckduckgo.com/l/?kh=1&amp;uddg=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://www.bing.com/news/apiclick.aspx?ref=x&url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://r.search.yahoo.co.jp/RU=https%3a%2f%2fa.example%2fx%3fy%3d1%26z%3d2/RK=2",
         # One engine's redirect within another's.
         "//duckduckgo.com/l/?uddg=https%3A%2F%2Fwww.bing.com%2Fck%2Fa%3Fu%3Da1aHR0cHM6Ly9hLmV4YW1wbGUveD95PTEmej0y",
         PLAIN,
@@ -78,6 +83,13 @@ def test_what_is_no_redirect_of_an_engine_stays_as_it_is(url: str) -> None:
     assert landing_url(url) == url
 
 
+def test_what_leads_on_and_on_leads_nowhere() -> None:
+    url = "https://polymarket.com/event/x"
+    for _ in range(6):
+        url = f"https://duckduckgo.com/l/?{urlencode({'uddg': url, 'kh': 1})}"
+    assert landing_url(url) == ""
+
+
 @dataclass
 class Library:
     """What ddgs answers, by backend; an exception is raised."""
@@ -90,7 +102,7 @@ class Library:
         answer = self.answers.get(options["backend"], [])
         if isinstance(answer, Exception):
             raise answer
-        return [dict(row) for row in answer]
+        return answer and [dict(row) for row in answer]
 
     news = text
 
@@ -119,8 +131,8 @@ def test_where_one_backend_shows_nothing_the_next_is_asked_and_that_is_said() ->
     assert [each.url for each in answer.results] == [PLAIN]
     assert answer.said == (
         "duckduckgo showed no results",
-        "brave showed no results",
-        "yahoo showed 2 without an address",
+        "brave failed",
+        "yahoo showed 2 results without an address",
     )
 
 
@@ -135,6 +147,13 @@ def test_all_backends_have_one_deadline_and_nothing_of_any_is_unknown_and_not_em
 def test_the_backends_of_a_recipe_are_asked_and_one_that_ddgs_has_not_is_named() -> None:
     library = Library({"startpage": [row(PLAIN)]})
     assert provider(library, backends=("startpage",)).search("q", before=None, count=5).results[0].url == PLAIN
+    asked = provider(library, backends=("google", "startpage")).search("q", before=None, count=5)
+    assert "no backend 'google'" in asked.said[0]
+    broken = Library(
+        {"duckduckgo": ValueError("odd"), "brave": None, "yahoo": [row(f" {PLAIN.replace('https', 'HTTPS')}")]}
+    )  # type: ignore[dict-item]
+    answer = provider(broken, backends=("duckduckgo", "brave", "yahoo")).search("q", before=None, count=5)
+    assert (answer.said[0], len(answer.results)) == ("duckduckgo failed (ValueError)", 1)
     with pytest.raises(SearchFailed, match="no backend 'google'"):
         provider(library, backends=("google",)).search("q", before=None, count=5)
 

@@ -229,3 +229,33 @@ def test_markets_that_name_no_event_are_counted_and_a_whole_page_of_them_is_a_ch
     assert page.notes == ("3 markets listed name no event, and are left out",)
     with pytest.raises(VenueChanged, match="names its event"):
         venue_of(serving(market_payload(2), market_payload(3)))[0].events_by_market(NOW)
+
+
+def test_an_event_that_is_gone_costs_itself_and_not_the_cohort() -> None:
+    markets = [market_payload(number) | {"events": [{"id": str(number)}]} for number in (1, 2, 3)]
+
+    def answer(request: httpx.Request) -> object:
+        if "markets" in request.url.path:
+            return {"markets": markets}
+        return (
+            {"events": [event_payload(1)]}
+            if "keyset" in request.url.path
+            else (httpx.Response(410) if request.url.path.endswith("/2") else event_payload(9))
+        )
+
+    page = venue_of(answer)[0].events_by_market(NOW)
+    assert ids(page.events) == ["1"]
+    assert [(skip.id, skip.reason) for skip in page.skipped] == [
+        (each, "a market names it, and the venue has no such event") for each in ("2", "3")
+    ]
+
+
+def test_what_is_done_between_pages_is_not_the_lists_time() -> None:
+    clock = Clock()
+    venue, _ = venue_of(pages_of([event_payload(1)], [event_payload(2)], [event_payload(3)]), clock=clock)
+
+    def enough(events: Sequence[Event]) -> bool:
+        clock.sleep(500.0)
+        return False
+
+    assert len(venue.events(NOW, enough=enough).events) == 3

@@ -225,6 +225,9 @@ def test_a_closed_market_is_settled_only_when_both_prices_fit(prices: str, payou
             for each in ("proposed", "disputed", "Challenged", "posed")
         ),
         ({"umaResolutionStatuses": '["resolved", "disputed"]'}, None, None, None),
+        ({"umaResolutionStatuses": '["proposed", null, ""]'}, None, None, None),
+        ({"umaResolutionStatuses": "[oops"}, None, None, None),
+        ({"umaResolutionStatus": "resolved", "umaResolutionStatuses": "[oops"}, 1.0, 1.0, 0.5),
         ({"umaResolutionStatus": "proposed", "umaResolutionStatuses": '["resolved"]'}, None, None, None),
     ],
 )

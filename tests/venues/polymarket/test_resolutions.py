@@ -159,3 +159,12 @@ def test_another_number_of_outcomes_than_is_known_settles_nothing_and_is_told() 
     venue, _ = venue_of(gamma_of(settled_payload(1, '["0", "0", "1"]', **said)))
     page = venue.resolutions([MarketRef("1", None, ("11", "12"))], as_of=NOW)
     assert not page.found and [skip.reason for skip in page.skipped] == ["it pays 3 outcomes, and it is known with 2"]
+
+
+def test_a_market_whose_tokens_are_all_others_is_skipped_and_not_paid_by_place() -> None:
+    venue, _ = venue_of(gamma_of(settled_payload(1)))
+    page = venue.resolutions([MarketRef("1", None, ("98", "99"))], as_of=NOW)
+    assert (page.found, [skip.reason for skip in page.skipped]) == (
+        {},
+        ["its tokens are others than those it is known by"],
+    )
