@@ -241,17 +241,23 @@ class Accounts(RuleBasedStateMachine):
             assert abs(self.exact.cash - Fraction(account.cash_usd)) <= self._slack()
             for instrument in EVERYTHING:
                 held, shares = account.held(instrument), self.exact.shares.get(instrument, Fraction(0))
-                assert abs(held.shares - shares) <= 1e-9 * max(1, shares)
+                assert abs(held.shares - shares) <= 1e-9 * max(1.0, self._moved())
                 assert abs(held.cost_usd - self.exact.cost.get(instrument, Fraction(0))) <= self._slack()
                 assert held.shares >= 0.0 and (held.shares > 0.0) == (instrument in account.positions)
         # Law 4: but for a reversal, nobody comes to owe anything, or to owe more.
         if not is_settlement:
-            assert self.account.cash_usd >= min(before.cash_usd, 0.0) - 1e-9
+            assert self.account.cash_usd >= min(before.cash_usd, 0.0) - self._slack()
 
     def _slack(self) -> float:
-        """Return 1e-9 dollars, and so much more as an account of more than 10,000 has fewer digits behind the point."""
-        largest = max((abs(row.cash_usd) for row in self.journal), default=0.0)
-        return 1e-9 * max(1.0, largest / 10_000.0)
+        """Return 1e-9 dollars, and so much more as an account of more than 10,000 has fewer digits behind the point.
+
+        What is rounded adds up over all that was paid, also where little is left of it.
+        """
+        return 1e-9 * max(1.0, sum(abs(row.cash_usd) for row in self.journal) / 10_000.0)
+
+    def _moved(self) -> float:
+        """Return how many shares ever came or went."""
+        return sum(abs(row.shares) for row in self.journal)
 
 
 def _standing(journal: Iterable[JournalRow]) -> Mapping[Instrument, list[JournalRow]]:

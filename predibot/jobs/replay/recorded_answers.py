@@ -11,7 +11,6 @@ from typing import TypeAlias
 from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
 from predibot.contracts import (
-    BUILT_IN_TOOLS,
     THINKING_TOKENS,
     VISIT_WEBPAGE,
     WEB_SEARCH,
@@ -45,6 +44,7 @@ from predibot.domain.trace import (
     inside_fence,
 )
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
+from predibot.games.answers import ABSENT
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import StrategySpec
@@ -92,9 +92,6 @@ class Record:
                     self._opened[step.name] = step
                 case SearchStep() | PageVisitedStep() | PageRefusedStep() | ToolPaidStep():
                     before.append(step)
-                case ToolStep(outcome="own") if not before and step.name in BUILT_IN_TOOLS:
-                    # Refused for what stood in it: nobody was asked, and nobody will be.
-                    continue
                 case ToolStep():
                     given = step.arguments if isinstance(step.arguments, Mapping) else {}
                     self._results.setdefault(_key(step.name, given), deque()).append((step, before))
@@ -161,7 +158,8 @@ class Record:
         return (self.message or "it called none then") if has_none else ""
 
     def _search(self, query: str, *, recent_days: int | None = None, by_date: bool = False) -> ToolResult:
-        return self._result(WEB_SEARCH, {"query": query})
+        sort = "date" if by_date else None
+        return self._result(WEB_SEARCH, {"query": query, "recent_days": recent_days, "sort": sort})
 
     def _visit(self, url: str, part: int = 1, focus: str | None = None, links: bool = False, /) -> ToolResult:
         return self._result(VISIT_WEBPAGE, {"url": url, "part": part, "focus": focus, "links": links})
@@ -224,5 +222,10 @@ def _key(name: str, given: Mapping[str, object]) -> tuple[str, str]:
         links = given.get("links") is True
         given = {"url": page, "part": given.get("part") or 1, "focus": given.get("focus") or None, "links": links}
     elif name == WEB_SEARCH:
-        given = {"query": given.get("query")}
+        days, sort = given.get("recent_days"), given.get("sort")
+        given = {
+            "query": given.get("query"),
+            "recent_days": None if days in ABSENT else days,
+            "sort": None if sort in (*ABSENT, "rank") else sort,
+        }
     return name, json.dumps(given, sort_keys=True)
