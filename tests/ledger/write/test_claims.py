@@ -220,3 +220,19 @@ def test_an_owner_finds_the_claim_it_holds_and_no_other(store: Store) -> None:
     with store.read() as connection:
         assert held_claim(connection, run.id, bot_id, Subject("event", "e1"), "me") == held
         assert held_claim(connection, run.id, bot_id, Subject("event", "e1"), "you") is None
+
+
+def test_who_was_faster_keeps_what_another_just_found_free(store: Store) -> None:
+    if not store.address.startswith("postgresql"):
+        pytest.skip("SQLite lets one write at a time, from the look at a claim to its taking")
+    run = a_run(store, EVENT)
+    take(store, run, "a", EVENT, claimant("dead"))
+    faster: list[object] = []
+
+    def is_gone(owner: str) -> bool:
+        faster.append(take(store, run, "a", EVENT, claimant("faster", gone="dead"), now=NOW + SECOND))
+        return owner == "dead"
+
+    slower = take(store, run, "a", EVENT, replace(claimant("slower"), is_gone=is_gone), now=NOW + SECOND)
+    assert isinstance(faster[0], Claim)
+    assert slower == Taken("claimed")
