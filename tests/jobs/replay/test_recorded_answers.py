@@ -66,6 +66,22 @@ def test_a_call_with_another_query_than_a_text_is_no_crash(query: object) -> Non
         again(searched("error: give query as text", arguments={"query": query}, outcome="own"))
 
 
+@pytest.mark.parametrize("refused", [{"recent_days": "7"}, {"sort": "newest"}, {"recent_days": [7]}])
+def test_a_search_that_was_refused_is_not_what_the_next_one_found(refused: dict[str, object]) -> None:
+    def step(arguments: dict[str, object], **more: object) -> dict[str, object]:
+        return {"kind": "tool", "name": "web_search", "arguments": {"query": "rain", **arguments}, **more}
+
+    record = recorded(
+        step(refused, result="error: no", outcome="own"),
+        step({"recent_days": 7, "sort": "rank"}, result="told otherwise", outcome="error", said="down"),
+        step({"recent_days": "", "sort": "date"}, result="told otherwise", outcome="error", said="still down"),
+    )
+    search = record.set_up(context(), StrategySpec("tool_agent")).tools.web_search
+    assert search is not None
+    assert search("rain", by_date=True) == ToolError("still down")
+    assert search("rain", recent_days=7) == ToolError("down")
+
+
 def test_a_limit_is_reached_again_in_whatever_words() -> None:
     with pytest.raises(BudgetSpent, match=r"\Aenough searched\Z"):
         again(searched("told otherwise", outcome="limit", said="enough searched"))
