@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from predibot.contracts import ResolutionPage
-from predibot.domain.event import Event, EventPage, MarketRef
-from predibot.domain.price import Instrument, PricePath, Quote
+from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError, VenueChanged, VenueMissing
+from predibot.venues.without_answers import WithoutAnswers
 
 _BLOCK = 1 << 20
 
@@ -47,10 +46,8 @@ class DataSetKind:
         return folder
 
 
-class DataSet:
+class DataSet(WithoutAnswers):
     """A data set that a run of text tasks is drawn from; it has texts, and no markets that are traded."""
-
-    live: ClassVar = False
 
     def __init__(self, folder: Path, kind: DataSetKind) -> None:
         """Read the data set of a folder; nothing is read before it is asked for."""
@@ -111,15 +108,3 @@ class DataSet:
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Refuse, as there is no event."""
         raise UsageError(f"a data set of {self.name} has no event {event_id[:60]!r}")
-
-    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return no price."""
-        return PricePath(instrument)
-
-    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return nothing: no market of the run is open."""
-        return ResolutionPage({})
-
-    def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return no quote."""
-        return {}

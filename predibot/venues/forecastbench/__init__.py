@@ -1,22 +1,21 @@
 """ForecastBench: the questions of its sets, which are imported; what became of them comes with the next import."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from predibot.contracts import OpenVenue, ResolutionPage, VenuePlugin, VenueRequest
-from predibot.domain.event import Event, EventPage, MarketRef
-from predibot.domain.price import Instrument, PricePath, Quote
+from predibot.contracts import OpenVenue, VenuePlugin, VenueRequest
+from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError
+from predibot.venues.without_answers import WithoutAnswers
 
 _BY_IMPORT = "its questions come with `predibot import forecastbench`; decide on another venue"
 
 
-class ForecastBench:
+class ForecastBench(WithoutAnswers):
     """A venue that nobody can ask: the ledger has what was imported, and no more."""
 
     name: ClassVar = "forecastbench"
-    live: ClassVar = False
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Refuse, as there is no list."""
@@ -25,18 +24,6 @@ class ForecastBench:
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Refuse, as for the list."""
         raise UsageError(f"ForecastBench cannot be asked for event {event_id[:60]!r}: {_BY_IMPORT}")
-
-    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return no price."""
-        return PricePath(instrument)
-
-    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return nothing: the next import brings them."""
-        return ResolutionPage({})
-
-    def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return no quote."""
-        return {}
 
 
 def _open(asked: VenueRequest) -> OpenVenue:

@@ -61,7 +61,9 @@ class _Hosts:
     def markets(self) -> list[Mapping[str, Any]]:
         """Return the open markets with tokens of the events that were listed."""
         inner = (market for event in self.events if isinstance(event, dict) for market in event.get("markets") or ())
-        found = [each for each in inner if isinstance(each, dict) and not each.get("closed") and tokens_of(each)]
+        found: list[Mapping[str, Any]] = [
+            each for each in inner if isinstance(each, dict) and not each.get("closed") and tokens_of(each)
+        ]
         if not found:
             raise _Broken("not tried: no open market with tokens was listed before")
         return found
