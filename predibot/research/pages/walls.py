@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from predibot.research.pages.errors import Unreadable
@@ -151,14 +152,17 @@ def wall_of(html: str, text: str) -> Unreadable | None:
     seen = " ".join(" ".join(_shown(tree)).split())[:MAX_SEEN_CHARACTERS]
     sentences = _SENTENCES.split((text or seen)[:MAX_SEEN_CHARACTERS])
     for kind, few_words, phrases in _WALLS:
-        rest = (each for each in sentences if _is_prose(each) and not phrases.search(each))
-        if phrases.search(seen) and sum(map(_words, rest)) < few_words:
+        # Of an article a few sentences tell that it is one, long before all is searched.
+        rest = accumulate(_words(each) for each in sentences if _is_prose(each) and not phrases.search(each))
+        if all(words < few_words for words in rest) and phrases.search(seen):
             return kind
     words = sum(map(_words, sentences))
     if words < (_TEASER_WORDS if _SUBSCRIBE.search(seen) else _LOCKED_WORDS) and _LOCKED.search(html):
         return Unreadable.SUBSCRIPTION
+    if not _CHOICES.search(seen):
+        return None
     asks = sum(_words(each) for each in sentences if _CONSENT.search(each) and _PERSONS.search(each))
-    if asks and asks >= _CONSENT_SHARE * words and _CHOICES.search(seen):
+    if asks and asks >= _CONSENT_SHARE * words:
         return Unreadable.CONSENT
     return None
 

@@ -28,7 +28,7 @@ _FORMS = tuple(
         # 2026-03-03, 2026/3/3, 2026. 3. 3.
         rf"(?<!\d){_YEAR}(?P<mark>\s?[-/.]\s?){_MONTH}(?P=mark){_DAY}(?!\d)",
         # 2026年3月3日, 3월 3일, 2026年3月
-        rf"(?:(?<!\d){_YEAR}\s?[年년]\s?)?(?<!\d){_MONTH}\s?[月월]\s?{_DAY}\s?[日号號일]",
+        rf"(?<!\d)(?=\d)(?:{_YEAR}\s?[年년]\s?)?(?<!\d){_MONTH}\s?[月월]\s?{_DAY}\s?[日号號일]",
         rf"(?<!\d){_YEAR}\s?[年년]\s?{_MONTH}\s?[月월](?!\s?\d)",
         # 3/4/2026, 03.04.26: day and month in either order
         r"(?<![\w.,/$€£-])(?P<first>\d\d?)(?P<mark>[-/.])(?P<second>\d\d?)(?P=mark)(?P<short>(?:20)?\d\d)(?![\w/-]|[.,]\d)",
