@@ -337,7 +337,7 @@ def _unusable_because(market: Market, as_of: datetime, *, named: bool) -> str | 
         return "closed"
     if len(market.outcomes) < 2 or (market.is_named and not named):
         return "fewer than two outcomes" if named else "not exactly two outcomes"
-    if market.takes_orders is False:
+    if market.orders.accepted is False:
         return "takes no orders"
     # Of more than two outcomes one that can be bought is enough.
     reasons = [_unusable_quote(quote, as_of) for quote in market.quotes]

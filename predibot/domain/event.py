@@ -8,6 +8,9 @@ from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Depth, FeeSchedule, Instrument, Price, Quote, Side
 from predibot.errors import PluginError
 
+OTHER_WORDS = "YES only where no other market of its event is; more such markets may be added"
+"""What is said of a market with `is_other`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tag:
@@ -52,6 +55,30 @@ class MarketRef:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderTerms:
+    """What a venue states of the orders that it takes on a market; None where it does not say."""
+
+    accepted: bool | None = None
+    """Whether anybody can trade now."""
+    price_step: float | None = None
+    """Between two prices of an order. Polymarket's is finer near 0 and 1, so that it tells of the price."""
+    least_shares: float | None = None
+    """Of an order that waits in the book; one that takes what is offered may be smaller."""
+
+    @property
+    def words(self) -> str:
+        """Return the step and the least size in words; nothing where neither is stated.
+
+        Examples:
+            >>> OrderTerms(True, 0.001, 5.0).words
+            'prices in steps of 0.001; a limit order is of 5 shares at least'
+        """
+        step = "" if self.price_step is None else f"prices in steps of {self.price_step:g}"
+        least = "" if self.least_shares is None else f"a limit order is of {self.least_shares:g} shares at least"
+        return "; ".join(filter(None, (step, least)))
+
+
+@dataclass(frozen=True, slots=True)
 class Market:
     """A question; its first outcome is YES in our code whatever its label is."""
 
@@ -73,8 +100,9 @@ class Market:
     """Of all its life."""
     outcome_quotes: tuple[Quote | None, ...] = ()
     """Of a market of more than two outcomes, the quote of each as if it were a YES of its own, in their order."""
-    takes_orders: bool | None = None
-    """Whether anybody can trade it now; None where the venue does not say."""
+    orders: OrderTerms = OrderTerms()
+    is_other: bool = False
+    """Whether it pays where no other market of its group does; the venue may still add markets to the group."""
 
     @property
     def id(self) -> str:

@@ -127,10 +127,26 @@ def optional_amount(value: object) -> float | None:
 def known_volume(value: object) -> float | None:
     """Return a volume, or None where none is stated or what stands there cannot be one.
 
-    Some venues state one below zero.
+    Some venues state one below zero, "NaN" or "12,345": what was traded is then
+    unknown, and no reason to do without the market.
     """
-    number = optional_number(value)
-    return None if number is None or number < 0.0 else number
+    try:
+        return optional_amount(value)
+    except ValueError:
+        return None
+
+
+def known_size(value: object) -> float | None:
+    """Return a number above zero, or None where none is stated or what stands there cannot be one."""
+    return known_volume(value) or None
+
+
+def known_flag(value: object) -> bool | None:
+    """Return a truth value, or None where none is stated or what stands there is none."""
+    try:
+        return optional_flag(value)
+    except ValueError:
+        return None
 
 
 def optional_price(value: object) -> float | None:
@@ -274,6 +290,8 @@ def condition_id(value: object) -> str | None:
 
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
 KnownVolume = Annotated[float | None, BeforeValidator(known_volume)]
+KnownSize = Annotated[float | None, BeforeValidator(known_size)]
+KnownFlag = Annotated[bool | None, BeforeValidator(known_flag)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(stated_price)]
 

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 from predibot.domain.account import Account, Position
 from predibot.domain.account_past import AccountPast, NewsItem, PastAllocation
-from predibot.domain.event import Event
+from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
 from predibot.domain.price import Price, PricePoint
 from predibot.games.answers import Words
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
@@ -123,3 +124,13 @@ def test_the_rules_of_the_recipe_are_said() -> None:
     said = words_of(view_of(), game=other).ask
     assert "more than 1 are refused" in said and "at the prices of now" in said
     assert "sell at the bid" in said and "only the difference is held" in said
+
+
+def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_price_not_to_the_blind() -> None:
+    view = view_of({"A": 0.3})
+    (each,) = view.markets
+    stated = replace(each.market, orders=OrderTerms(price_step=0.01), is_other=True)
+    view = replace(view, markets=(replace(each, market=stated),))
+    assert "orders at the venue: prices in steps of 0.01\n" in words_of(view).view
+    assert "in steps" not in (blind := words_of(view, price_blind=True).view)
+    assert OTHER_WORDS in blind

@@ -27,6 +27,7 @@ class Bet:
     ask: float = NAN
     fee_rate: float = NAN
     fee_exponent: float = 1.0
+    least_shares: float = NAN
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ def record_of(
         bet_ask_yes=_stated([bet.ask for _, bet in bets]),
         bet_fee_rate=_stated([bet.fee_rate for _, bet in bets]),
         bet_fee_exponent=np.array([bet.fee_exponent for _, bet in bets], dtype=float),
+        bet_least_shares=_stated([bet.least_shares for _, bet in bets]),
     )
 
 

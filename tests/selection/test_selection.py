@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.domain.event import Event
+from predibot.domain.event import Event, OrderTerms
 from predibot.domain.price import Quote
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.selection import PassedOver, SelectionRules, select
@@ -24,7 +24,7 @@ def passed_over(*events: Event, rules: SelectionRules = RULES) -> PassedOver:
     [
         (market("bad", closed=True), "closed"),
         (market("bad", outcomes=("A", "B", "C")), "not exactly two outcomes"),
-        (replace(market("bad"), takes_orders=False), "takes no orders"),
+        (replace(market("bad"), orders=OrderTerms(accepted=False)), "takes no orders"),
         (market("bad", outcomes=("Yes",)), "not exactly two outcomes"),
         (market("bad", quote=Quote(at=NOW)), "no quote"),
         (market("bad", quote=quoted(1.0)), "priced at 0 or 1"),

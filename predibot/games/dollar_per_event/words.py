@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, Market
+from predibot.domain.event import OTHER_WORDS, Event, Market
 from predibot.domain.price import MIN_SIDE_PRICE, PricePoint
 from predibot.domain.untrusted_text import bounded, title_line
 from predibot.games.answers import Words
@@ -133,6 +133,8 @@ def _market_lines(market: Market) -> list[str]:
     lines = [f"market id: {market.id}", f"question: {title_line(market.question)}", f"outcomes: {outcomes}"]
     if market.closes_at is not None:
         lines.append(f"closes: {format_instant(market.closes_at)}")
+    if market.is_other:
+        lines.append(OTHER_WORDS)
     return lines
 
 
@@ -142,6 +144,8 @@ def _price_lines(market: Market, history: tuple[PricePoint, ...]) -> list[str]:
     if quote is not None and quote.price is not None:
         book = f" (bid {quote.bid:g}, ask {quote.ask:g})" if quote.bid is not None and quote.ask is not None else ""
         lines.append(f"price of YES now: {quote.price.yes:.4g}{book}")
+    if market.orders.words:
+        lines.append(f"orders at the venue: {market.orders.words}")
     if shown := history[-MAX_PRICES:]:
         daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
         lines.append(f"price of YES by day: {daily}")

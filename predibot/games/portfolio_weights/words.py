@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from predibot.domain.account_past import CASH, NewsItem, PastAllocation
 from predibot.domain.clock import format_instant
+from predibot.domain.event import OTHER_WORDS
 from predibot.domain.price import SIDES, Instrument, PricePoint, Side
 from predibot.domain.untrusted_text import bounded, title_line
 from predibot.games.answers import Words
@@ -189,6 +190,8 @@ def _market_lines(
     yield f"assets: {', '.join(each.asset(side) for side in SIDES)}"
     if market.closes_at is not None:
         yield f"closes: {format_instant(market.closes_at)}"
+    if market.is_other:
+        yield OTHER_WORDS
     if not each.in_universe:
         yield "no longer among the markets of this game; it is shown because you hold it"
     if not price_blind:
@@ -208,6 +211,8 @@ def _price_lines(
     else:
         for side in SIDES:
             yield f"price of {side} now: {_quoted(view, each, side)}"
+    if each.market.orders.words:
+        yield f"orders at the venue: {each.market.orders.words}"
     if shown := history(each.market.id)[-HISTORY_DAYS:]:
         daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
         yield f"price of YES by day: {daily}"

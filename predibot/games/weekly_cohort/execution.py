@@ -223,7 +223,7 @@ def _sales(
 
 def _not_filled(price: Price | None, *, is_bet: bool) -> str:
     if price is None:
-        return "it has no price now: its market is closed, or nobody quotes it"
+        return "it has no price now: its market is closed or takes no orders, or nobody quotes it"
     if is_bet and price.mid in (0.0, 1.0):
         return "its price is exactly 0 or 1 now, and at these nothing is bought"
     return "nobody offered any"

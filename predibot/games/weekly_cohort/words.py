@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from predibot.domain.clock import format_instant
+from predibot.domain.event import OTHER_WORDS
 from predibot.domain.untrusted_text import title_line
 from predibot.games.answers import Words
 from predibot.games.weekly_cohort.methodology import (
@@ -156,6 +157,7 @@ def _market_line(market: CohortMarket, level: tuple[int, int, int], *, price_bli
     state = " | closed" if said.closed else "" if market.in_universe else " | no longer in this cohort"
     question = _cut(title_line(said.question).replace("|", "/"), question_bytes)
     priced = _outcomes(market, label_bytes, outcomes, price_blind=price_blind)
+    state += f" | {OTHER_WORDS}" if said.is_other else ""
     return f"{said.id} | {question} | {market.category or '-'} | {priced} | {volume} | {closes}{state}"
 
 

@@ -25,7 +25,8 @@ NO_CATEGORY = "no category"
 _MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
 _GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
 _FEES = re.compile(r'"fees":(?:null|\{"rate":([^,}]+),"exponent":([^,}]+)\})')
-"""How a frozen event writes the id, the group and the fees of each market; in a text the quotes would be escaped."""
+_LEAST = re.compile(r'"least_shares":(?:null|([^,}]+))')
+"""How a frozen event writes these facts of each market; in a text the quotes would be escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class AskedMarkets:
     """The row of the event, and the group, of each market of which the venue says that it excludes others."""
     fees: Mapping[tuple[int, int], FeeSchedule]
     """What a taker pays, by the run and the row of the market; one without an entry states nothing."""
+    least_shares: Mapping[tuple[int, int], float]
+    """The least limit order, by the same."""
 
 
 def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHING) -> AskedMarkets:
@@ -65,6 +68,7 @@ def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHI
     groups: dict[int, tuple[int, str]] = {}
     fees: dict[tuple[int, int], FeeSchedule] = {}
     schedules: dict[tuple[str, str], FeeSchedule] = {}
+    least: dict[tuple[int, int], float] = {}
     for run_id, event_row, event in connection.execute(statement):
         found = tuple(row_of[_unquoted(name)] for name in _MARKET.findall(event))
         asked[run_id, event_row] = found
@@ -76,7 +80,10 @@ def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHI
                 if (rate, exponent) not in schedules:
                     schedules[rate, exponent] = FeeSchedule(float(rate), float(exponent))
                 fees[run_id, row] = schedules[rate, exponent]
-    return AskedMarkets(asked, groups, fees)
+        least |= {
+            (run_id, row): float(shares) for row, shares in zip(found, _LEAST.findall(event), strict=False) if shares
+        }
+    return AskedMarkets(asked, groups, fees, least)
 
 
 def of_category(connection: Connection, venue: str, as_of: datetime, only: Narrowing) -> list[ColumnElement[bool]]:

@@ -77,7 +77,7 @@ def track_record(
     names, bot_index = _bots(connection, head[:, 1])
     event = head[:, 5].astype(np.int64)
     categories, category = _categories(event, played)
-    fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
+    terms = _terms(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(head, market_rows, asked_of)
     places = _places(event_rows, event)
     return TrackRecord(
@@ -109,8 +109,9 @@ def track_record(
         bet_confidence=_known(bet[:, 5]),
         bet_bid_yes=_known(bet[:, 6]),
         bet_ask_yes=_known(bet[:, 7]),
-        bet_fee_rate=fees[:, 0],
-        bet_fee_exponent=fees[:, 1],
+        bet_fee_rate=terms[:, 0],
+        bet_fee_exponent=terms[:, 1],
+        bet_least_shares=terms[:, 2],
         asked_decision=asked_decision,
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
@@ -361,13 +362,14 @@ def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
     return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
-def _fees(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
-    """Return the rate and the exponent of each bet's taker fee as its own run froze it, (n_b, 2), NaN for none."""
+def _terms(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
+    """Return of each bet, as its own run froze it, rate and exponent of the fee and the least order, (n_b, 3)."""
     span = int(market_rows.max(initial=0)) + 1
     codes, index = np.unique(run * span + market_rows, return_inverse=True)
-    found = [asked_of.fees.get(divmod(code, span)) for code in codes.tolist()]
-    table = [(np.nan, np.nan) if fees is None else (fees.rate, fees.exponent) for fees in found]
-    return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
+    of_bets = [divmod(code, span) for code in codes.tolist()]
+    found = [(asked_of.fees.get(each), asked_of.least_shares.get(each, np.nan)) for each in of_bets]
+    table = [(np.nan, np.nan, least) if fees is None else (fees.rate, fees.exponent, least) for fees, least in found]
+    return np.array(table, dtype=np.float64).reshape(-1, 3)[index]
 
 
 def observations(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Ints, Floats, Floats]:

@@ -121,6 +121,7 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: Q
         "orderPriceMinTickSize": market.tick,
         "orderMinSize": 5,
         "negRisk": plan.is_exclusive,
+        "negRiskOther": False,
         "feesEnabled": market.fee_rate is not None,
         "liquidity": f"{liquidity_usd(plan, market.share):.4f}",
         "liquidityNum": liquidity_usd(plan, market.share),

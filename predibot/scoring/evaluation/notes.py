@@ -41,6 +41,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         *_on_horizons(record, cards),
         *_on_overlap(record, cards),
         *_on_fees(record),
+        *_on_small(record),
         *on_clusters(cards),
         *on_many(cards, "bots"),
     )
@@ -172,6 +173,18 @@ def _on_fees(record: TrackRecord) -> Iterator[str]:
     stated = np.zeros(priced.shape, dtype=np.bool_) if record.bet_fee_rate is None else ~np.isnan(record.bet_fee_rate)
     if unstated := int(np.count_nonzero(priced & ~stated)):
         yield f"{_count(unstated, 'bet')} at the quote of markets that state no fee: none is charged."
+
+
+def _on_small(record: TrackRecord) -> Iterator[str]:
+    if record.bet_least_shares is None:
+        return
+    side_price = np.where(record.bet_usd > 0.0, record.bet_price_yes, 1.0 - record.bet_price_yes)
+    shares = np.abs(record.bet_usd) / side_price
+    if small := int(np.count_nonzero((shares > 0.0) & (shares < record.bet_least_shares))):
+        yield (
+            f"{_count(small, 'bet')} of fewer shares than the venue's least limit order: such a bet can only take what "
+            "is offered at once."
+        )
 
 
 def _days_between_dates(record: TrackRecord) -> int | None:

@@ -101,6 +101,8 @@ class TrackRecord:
     """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue does not state it."""
     bet_fee_exponent: Floats | None = None
     """The exponent of p (1 - p) in it, (n_b,)."""
+    bet_least_shares: Floats | None = None
+    """Of an order that waits in the book, (n_b,); NaN where the venue does not state it."""
 
     asked_decision: Ints | None = None
     """The decision of each market that was asked, (n_a,): of any status, those that failed too.
@@ -277,6 +279,7 @@ _AT_MOST = {
     "bet_ask_yes": 1.0,
     "bet_fee_rate": np.inf,
     "bet_fee_exponent": np.inf,
+    "bet_least_shares": np.inf,
 }
 _OF_DECISION = tuple(name for name in TrackRecord.__slots__ if name.startswith(("decision_", "decided_at")))
 _OF_BET = tuple(name for name in TrackRecord.__slots__ if name.startswith("bet_"))

@@ -234,7 +234,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         return read_history(self._client, url, token_id, start=start, until=until, now=self._clock())
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return a fresh quote for each market of the event that is still open and quoted.
+        """Return a fresh quote for each market of the event that is still open, takes orders and is quoted.
 
         Displayed and last price come from Gamma, bid and ask from the order
         book of YES: a side nobody stands on is None. Markets without a token
@@ -247,7 +247,11 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id: market.ref for market in event.markets}
-        markets = [market for market in fresh.markets if market.id in wanted and not market.closed]
+        markets = [
+            market
+            for market in fresh.markets
+            if market.id in wanted and not market.closed and market.orders.accepted is not False
+        ]
         if fresh.closed or not markets:
             return {}
         tokens = [market.ref.token_ids[: None if market.is_named else 1] for market in markets]

@@ -26,7 +26,7 @@ from pydantic import (
     model_validator,
 )
 
-from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
+from predibot.domain.event import Event, Market, MarketRef, OrderTerms, Skip, Tag
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues import fields
@@ -101,9 +101,12 @@ class _MarketWire(_Wire):
     fee_schedule: Annotated[_FeeWire | None, BeforeValidator(fields.json_object)] = Field(
         default=None, alias="feeSchedule"
     )
-    active: fields.OptionalFlag = None
-    accepts_orders: fields.OptionalFlag = Field(default=None, alias="acceptingOrders")
-    exclusive: fields.OptionalFlag = Field(default=None, alias="negRisk")
+    active: fields.KnownFlag = None
+    accepts_orders: fields.KnownFlag = Field(default=None, alias="acceptingOrders")
+    price_step: fields.KnownSize = Field(default=None, alias="orderPriceMinTickSize")
+    least_shares: fields.KnownSize = Field(default=None, alias="orderMinSize")
+    exclusive: fields.KnownFlag = Field(default=None, alias="negRisk")
+    is_other: fields.KnownFlag = Field(default=None, alias="negRiskOther")
     exclusive_id: fields.ShortText = Field(default="", alias="negRiskMarketID")
 
     @model_validator(mode="after")
@@ -134,7 +137,10 @@ class _MarketWire(_Wire):
             outcome_quotes=self._outcome_quotes(quoted_at),
             fees=self._fees(),
             exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",
-            takes_orders=False if self.active is False else self.accepts_orders,
+            orders=OrderTerms(
+                False if self.active is False else self.accepts_orders, self.price_step, self.least_shares
+            ),
+            is_other=bool(self.is_other),
         )
 
     def _outcome_quotes(self, at: datetime) -> tuple[Quote | None, ...]:

@@ -16,7 +16,7 @@ from predibot.agents.prompts.render import (
     one_shot_prompt,
     report_prompt,
 )
-from predibot.domain.event import Event
+from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
 from predibot.domain.price import PricePoint
 from predibot.games.dollar_per_event.words import MAX_RULES_CHARACTERS, markets_json
 from tests.agents.scripted import FENCE, NOW, context, rain
@@ -156,3 +156,15 @@ def test_a_report_is_fenced_before_anything_is_taken_out_of_it() -> None:
     assert "{{stake}}" in prompt
     assert "price_yes" not in prompt
     assert '{"abstain":' in prompt
+
+
+@pytest.mark.parametrize("name", ["decide", "one_shot", "report"])
+def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_price_not_to_the_blind(
+    name: str,
+) -> None:
+    stated = replace(rain("m1").markets[0], orders=OrderTerms(True, 0.001, 5.0), is_other=True)
+    event = replace(rain("m1"), markets=(stated,))
+    told = "orders at the venue: prices in steps of 0.001; a limit order is of 5 shares at least\n"
+    assert prompts(event)[name].count(told) == 1
+    assert prompts(event)[name].count(OTHER_WORDS) == prompts(event, price_blind=True)[name].count(OTHER_WORDS) == 1
+    assert "in steps" not in prompts(event, price_blind=True)[name] + prompts(rain("m1"))[name]

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from predibot.domain.event import OTHER_WORDS
 from predibot.domain.price import Price
 from predibot.games.weekly_cohort.view import CohortView
 from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
@@ -125,3 +126,8 @@ def test_the_words_say_the_rules_of_the_version(game: object, said: str) -> None
     words = V2.form(view).words(history=lambda _: (), untrusted=str)
     assert all(said in text for text in (words.ask, words.report, words.extract, words.steps[1]))
     assert view.at == NOW
+
+
+def test_the_market_of_all_that_is_not_named_is_shown_as_such() -> None:
+    text = shown(Player().view(a_market("512", is_other=True), a_market("513")))
+    assert text.count(OTHER_WORDS) == text.count(f"| - | {OTHER_WORDS}\n513 |") == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from predibot.domain.event import Tag
+from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.rows_for_python import Asked, told_decisions
@@ -261,7 +261,8 @@ def test_members_of_another_run_taint_nobody(store: Store) -> None:
 
 def test_what_the_book_was_when_a_bet_was_booked_is_read_with_what_the_venue_charges(store: Store) -> None:
     first, second = event_of(1, 2).markets
-    event = replace(event_of(1, 2), markets=(replace(first, fees=FeeSchedule(0.05, 2.0)), second))
+    sold = replace(first, fees=FeeSchedule(0.05, 2.0), orders=OrderTerms(True, 0.01, 15.0))
+    event = replace(event_of(1, 2), markets=(sold, second))
     run = a_run(store, event)
     shown, booked = Quote(NOW, bid=0.1, ask=0.2), Quote(NOW, bid=0.39, ask=0.41, displayed=0.4)
     finished = finished_with(event, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)})
@@ -271,6 +272,7 @@ def test_what_the_book_was_when_a_bet_was_booked_is_read_with_what_the_venue_cha
     np.testing.assert_array_equal(record.bet_ask_yes, [0.41, np.nan])
     np.testing.assert_array_equal(record.bet_fee_rate, [0.05, np.nan])
     np.testing.assert_array_equal(record.bet_fee_exponent, [2.0, np.nan])
+    np.testing.assert_array_equal(record.bet_least_shares, [15.0, np.nan])
 
 
 def test_stated_confidence_is_read_and_an_unstated_one_is_missing(store: Store) -> None:

@@ -84,3 +84,10 @@ def test_scorecards_of_other_bots_are_refused() -> None:
     record = record_of([Made("a")], as_of=1)
     with pytest.raises(ValueError, match="the scorecards are of nobody, the record is of a"):
         notes(record, ())
+
+
+def test_bets_below_the_least_limit_order_are_counted_in_shares_of_their_side() -> None:
+    # $1 is 4 shares of YES at .25, 5 of NO at .8, and 2 of a market whose venue says nothing.
+    bets = (Bet(0, 1.0, 0.25, least_shares=5.0), Bet(1, -1.0, 0.8, least_shares=5.0), Bet(2, 1.0, 0.5), Bet(3, 0.0))
+    assert "1 bet of fewer shares than the venue's least limit order: " in notes_of([Made(bets=bets)], as_of=1)
+    assert "limit order" not in notes_of([Made(bets=bets[1:])], as_of=1)

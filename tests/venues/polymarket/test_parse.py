@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.event import Event, Market, Skip
+from predibot.domain.event import Event, Market, OrderTerms, Skip
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues.polymarket.parse import (
@@ -88,7 +88,6 @@ def test_markets_of_other_than_two_outcomes_are_read(outcomes: list[str]) -> Non
         ("outcomes", ["x"] * 200),
         ("endDate", "soon"),
         ("closed", "maybe"),
-        ("volume1wk", "a lot"),
         ("feeSchedule", {"rate": 7}),
     ],
 )
@@ -366,4 +365,27 @@ def test_more_than_two_outcomes_are_settled_when_all_prices_fit(prices: str, pay
 def test_whether_a_market_takes_orders_is_read_where_it_is_stated(
     said: dict[str, object], takes_orders: object
 ) -> None:
-    assert parsed(market_payload(**said)).takes_orders is takes_orders
+    assert parsed(market_payload(**said)).orders.accepted is takes_orders
+
+
+@pytest.mark.parametrize(
+    ("said", "terms"),
+    [
+        ({"orderPriceMinTickSize": 0.001, "orderMinSize": 5}, OrderTerms(True, 0.001, 5.0)),
+        ({"orderPriceMinTickSize": "0.01", "orderMinSize": "15"}, OrderTerms(True, 0.01, 15.0)),
+        ({"orderPriceMinTickSize": "", "orderMinSize": None, "active": "yes"}, OrderTerms(True)),
+        ({"orderPriceMinTickSize": 0, "orderMinSize": -5, "acceptingOrders": "maybe"}, OrderTerms()),
+        ({"orderPriceMinTickSize": "NaN", "orderMinSize": [5]}, OrderTerms(True)),
+    ],
+)
+def test_the_step_of_prices_and_the_least_order_are_read_and_what_is_none_is_unknown(
+    said: dict[str, object], terms: OrderTerms
+) -> None:
+    assert parsed(market_payload(**({"acceptingOrders": True} | said))).orders == terms
+
+
+@pytest.mark.parametrize(
+    ("said", "is_other"), [({}, False), ({"negRiskOther": True}, True), ({"negRiskOther": 1}, False)]
+)
+def test_the_market_of_all_that_is_not_named_is_known(said: dict[str, object], is_other: bool) -> None:
+    assert parsed(market_payload(**said)).is_other is is_other

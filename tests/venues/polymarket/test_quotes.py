@@ -83,6 +83,13 @@ def test_a_market_that_closed_meanwhile_has_no_quote() -> None:
     assert venue_of(venue_answer(now | {"closed": True}))[0].quotes(event) == {}
 
 
+def test_a_market_that_takes_no_orders_meanwhile_has_no_quote() -> None:
+    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
+    now = event_payload(1, market_payload(1, acceptingOrders=True), market_payload(2, acceptingOrders=False))
+    assert event is not None
+    assert set(venue_of(venue_answer(now, book_payload("10"), book_payload("20")))[0].quotes(event)) == {"1"}
+
+
 def test_only_markets_of_the_event_as_it_was_chosen_are_quoted() -> None:
     event, _ = parse_event(event_payload(1, market_payload(1)), quoted_at=NOW)
     now = event_payload(1, market_payload(1), market_payload(2))
