@@ -5,9 +5,9 @@ either becomes an `Answer` or is refused as unreadable.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -58,33 +58,6 @@ _FINISH: Mapping[str, FinishReason] = {
 
 class Unreadable(ValueError):
     """An answer that is JSON and yet none of this dialect; the message says what was seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a provider answered, as far as it can be known from the answer alone."""
-
-    message: Message
-    finish_reason: FinishReason
-    usage: Usage
-    model: str
-    refusal: str
-    citations: tuple[str, ...]
-    provider_usd: float | None
-    """What the provider says it charges."""
-
-    def reply(self, cost: Cost) -> ChatReply:
-        """Return the reply; seconds and retries are for the retry layer to say."""
-        return ChatReply(
-            message=self.message,
-            finish_reason=self.finish_reason,
-            usage=self.usage,
-            cost=cost,
-            model=self.model,
-            seconds=0.0,
-            refusal=self.refusal,
-            citations=self.citations,
-        )
 
 
 def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str, object]:
@@ -234,11 +207,15 @@ class _Completion(Boundary):
     choices: list[_Choice] = Field(min_length=1)
     model: LenientText = ""
     usage: LenientObject = Field(default_factory=dict)
+    charged: object = None
+    """What a gateway says outside of its answer, as `predibot.agents.models.litellm_model` finds it."""
     citations: object = None
     search_results: LenientObjects = Field(default_factory=list)
+    searches: Annotated[int | None, BeforeValidator(lambda value: count_of(value))] = None
+    """Of a report, as `predibot.agents.models.responses` counts them."""
 
-    def to_domain(self, asked_model: str) -> Answer:
-        """Return the answer in our words."""
+    def to_domain(self, asked_model: str) -> ChatReply:
+        """Return the answer in our words; its cost is what the provider says it charges."""
         choice = self.choices[0]
         calls = tuple(
             ToolCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
@@ -250,21 +227,22 @@ class _Completion(Boundary):
             refusal = choice.message.content or f"stopped by the provider ({choice.finish_reason})"
         # OpenRouter says a number, Perplexity an object with a total.
         cost = self.usage.get("cost")
-        return Answer(
-            message=Message(
-                "assistant", choice.message.content, calls, state_json=choice.message.state_json(asked_model)
-            ),
-            finish_reason=finish,
-            usage=usage_of(self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"), self.usage),
-            model=self.model or asked_model,
+        stated = known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost)
+        usd = known_usd(self.charged) if stated is None else stated
+        return ChatReply(
+            Message("assistant", choice.message.content, calls, state_json=choice.message.state_json(asked_model)),
+            finish,
+            usage_of(self.usage, self.searches),
+            Cost(usd, "unknown" if usd is None else "provider"),
+            self.model or asked_model,
+            seconds=0.0,
             refusal=refusal,
             citations=citations_of(self.citations, self.search_results, choice.message.annotations),
-            provider_usd=known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost),
         )
 
 
-def read_answer(value: object, asked_model: str) -> Answer:
-    """Return what a decoded JSON answer says.
+def read_answer(value: object, asked_model: str) -> ChatReply:
+    """Return what a decoded JSON answer says; seconds and retries are for the retry layer to say.
 
     Raises:
         Unreadable: If it is no answer of this dialect.
@@ -361,26 +339,20 @@ def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
     return finish
 
 
-def usage_of(sent: object, came: object, raw: Mapping[str, object], searches: int | None = None) -> Usage:
-    """Return the counted tokens; no request has none, so zero sent ones were not counted.
+def usage_of(raw: Mapping[str, object], searches: int | None = None) -> Usage:
+    """Return the counted tokens, in the words of either API; no request has none, so zero sent ones were not counted.
 
     Some count what a model thinks beside its answer, in the total or the details only: it is charged as output.
     """
-    tokens, counted = count_of(sent) or None, count_of(came)
+    tokens = count_of(raw.get("prompt_tokens", raw.get("input_tokens"))) or None
+    counted = count_of(raw.get("completion_tokens", raw.get("output_tokens")))
     if counted is not None:
-        thought, total = count_of(_thought(raw)) or 0, count_of(raw.get("total_tokens")) or 0
+        details = (_object(raw.get(name)) for name in ("completion_tokens_details", "output_tokens_details"))
+        thought = next((count_of(each["reasoning_tokens"]) or 0 for each in details if "reasoning_tokens" in each), 0)
         beside = thought if thought > counted else 0
+        total = count_of(raw.get("total_tokens")) or 0
         counted = max(counted + beside, total - (tokens or total))
     return Usage(tokens, counted, raw, searches)
-
-
-def _thought(raw: Mapping[str, object]) -> object:
-    """Return how many tokens a model thought, in the words of either API."""
-    for name in ("completion_tokens_details", "output_tokens_details"):
-        details = raw.get(name)
-        if isinstance(details, dict) and "reasoning_tokens" in details:
-            return details["reasoning_tokens"]
-    return None
 
 
 def count_of(value: object) -> int | None:
@@ -405,10 +377,12 @@ def shallow(value: object, levels: int = MAX_DEPTH) -> object:
 
 
 def known_usd(value: object) -> float | None:
-    """Return an amount of dollars that one call can cost, or None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """Return an amount of dollars that one call can cost, as a number or in a header, or None."""
+    try:
+        usd = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         return None
-    return float(value) if 0 <= value <= MAX_CALL_USD else None
+    return usd if 0 <= usd <= MAX_CALL_USD else None
 
 
 def citations_of(

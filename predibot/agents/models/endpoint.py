@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 import httpx
 
 from predibot.agents.models.chat_wire import has_usage, json_or_none, loaded_json
-from predibot.agents.models.failures import AnswerUnusable, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
+from predibot.agents.models.manners import error_words
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import Key
-from predibot.net.failures import BadAddress, BadAnswer, TryAgain, one_line
+from predibot.net.failures import BadAddress, BadAnswer, one_line
 from predibot.net.json_client import JsonClient, Received
 from predibot.net.retry import asked_wait_seconds
-
-TRY_SECONDS = 300.0
 
 
 class Endpoint:
@@ -68,15 +67,17 @@ class Endpoint:
         """Send a request without a body and pass over what comes of it; see `JsonClient.tell`."""
         self._client.tell(method, self._below(path), seconds=seconds)
 
-    def failure(self, received: Received) -> TryAgain | ModelRefused:
+    def refused(self, received: Received) -> Refused:
         """Return what an answer other than success means."""
-        return failure_of_status(
+        text = received.text()
+        failure = failure_of_status(
             received.status,
-            f"{received.asked} answered {received.status} {one_line(received.text())!r}",
+            f"{received.asked} answered {received.status} {one_line(text)!r}",
             key_name=self.key_name,
             wait_seconds=asked_wait_seconds(received.headers, datetime.now(UTC)),
             is_charged=has_usage(json_or_none(received.body)),
         )
+        return Refused(failure, error_words(text), received.status)
 
     def _below(self, path: str) -> str:
         """Return the address of a path below the base URL, whose query is kept."""

@@ -1,5 +1,7 @@
 """What a failed call to a model means: whether to try again, when, and what to fix."""
 
+from dataclasses import dataclass
+
 from predibot.errors import ModelRefused, ModelUnavailable
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
 
@@ -32,6 +34,15 @@ class RequestRefused(ModelRefused):
         """Keep the HTTP status, so that a caller can tell a wrong key from an unknown parameter."""
         super().__init__(message)
         self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An answer other than success: what it means, and the words and the status from which something may be learned."""
+
+    failure: TryAgain | ModelRefused
+    words: str
+    status: int
 
 
 class AnswerUnusable(ModelRefused):

@@ -14,7 +14,7 @@ import httpx
 
 from predibot.agents.budget.price import Price
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
-from predibot.agents.models.chat_wire import loaded_json
+from predibot.agents.models.chat_wire import count_of, loaded_json
 from predibot.domain.chat import Usage
 from predibot.net.json_client import MAX_BYTES, opened_client
 
@@ -191,7 +191,11 @@ def table_usd(name: str, usage: Usage) -> float | None:
     if price is None or sent is None or came is None or not price.covers(usage.searches):
         return None
     asked_usd, answered_usd = loaded_litellm().cost_per_token(
-        model=name, prompt_tokens=sent, completion_tokens=came, cache_read_input_tokens=usage.cached_tokens
+        model=name,
+        prompt_tokens=sent,
+        completion_tokens=came,
+        cache_read_input_tokens=usage.cached_tokens,
+        cache_creation_input_tokens=count_of(usage.raw.get("cache_creation_input_tokens")) or 0,
     )
     return float(asked_usd + answered_usd + price.call_usd + (usage.searches or 0) * (price.search_usd or 0.0))
 

@@ -3,43 +3,36 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 
-from predibot.agents.budget.price import Price, cost_of
+from predibot.agents.budget.price import Price
+from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
 from predibot.agents.models.chat_wire import (
-    Answer,
-    Unreadable,
-    error_of,
     has_usage,
     json_or_none,
-    known_usd,
     loaded_json,
-    read_answer,
     request_body,
 )
-from predibot.agents.models.failures import AnswerUnusable, RequestRefused, asked_otherwise, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, Refused, RequestRefused, failure_of_status
 from predibot.agents.models.litellm_library import (
     KEEPS_TASKS,
     loaded_litellm,
     openai_error,
     sent_before,
-    table_price,
     table_usd,
 )
-from predibot.agents.models.manners import Manners, error_words, named_in, settings_of
+from predibot.agents.models.manners import Manners, error_words, settings_of
 from predibot.agents.models.retry import Retry
-from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.domain.chat import ChatReply, ChatRequest, Usage
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys, Key, key_names, masked, masked_text
 from predibot.net.deadline import GRACE_SECONDS, in_time
 from predibot.net.failures import MAX_CONNECT_TRIES, AnswerLost, TryAgain, one_line
 from predibot.net.retry import asked_wait_seconds
 
-TRY_SECONDS = 300.0
 TIMEOUT_STEPS_SECONDS = (10.0, 60.0, 300.0, 1_200.0, 3_600.0)
 """litellm keeps a connection pool for each timeout, so there are few; the deadline is kept by us."""
 _COST_HEADER = "llm_provider-x-litellm-response-cost"
@@ -47,14 +40,12 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9@._:/+-]+")
 _ARN = re.compile(r"(?:^|/)arn:|arn:aws", re.IGNORECASE)
 _NAME_WITH_ARN = re.compile(r"[^:]*/arn:aws[a-z-]*:[a-z0-9-]+:[a-z]{2}(?:-[a-z]+)+-[0-9]+:[0-9]*:[^:].*")
 """The fourth part, the region, becomes part of a host's name."""
-_DROPPED = ("tools",)
-"""What a model is asked without where litellm says that it cannot; whether it calls tools is found out by asking."""
 _OLLAMA_OPTIONS = frozenset({"num_ctx", "num_gpu", "num_thread", "top_k", "min_p", "repeat_penalty"})
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
 
-class LiteLLMModel:
-    """A `ChatModel` through litellm, silent and without its own retries; thread-safe."""
+class LiteLLMModel(ChatClient):
+    """A model through litellm, which is silent and does not try again by itself."""
 
     def __init__(
         self,
@@ -87,49 +78,38 @@ class LiteLLMModel:
         Raises:
             UsageError: If a base URL is given for a provider that might be redirected elsewhere.
         """
-        self.name = name
-        self._sent_name = name if sent_name is None else sent_name
+        super().__init__(name, retry=retry, sent_name=sent_name or name, price=price, extra_body=extra_body)
         if base_url is not None and not self._sent_name.startswith("openai/"):
             raise UsageError(f"a base URL is for names that start with openai/, not for {name!r}; name it so")
         self._keys = keys
-        self._retry = retry
         self._base_url = base_url
-        self._key_name = key_name
-        self._price = price
-        self._extra_body = extra_body or {}
+        self._own_key_name = key_name
         self._try_seconds = try_seconds
-        self._manners = Manners.of(self._sent_name)
-        self._dropped: frozenset[str] = frozenset()
 
-    def __repr__(self) -> str:
-        """Return the name, and no key."""
-        return f"LiteLLMModel({self.name!r})"
+    @property
+    def _provider(self) -> str:
+        return self._base_url or provider_of(self._sent_name)
+
+    @property
+    def _key_name(self) -> str:
+        return self._own_key_name or key_names(provider_of(self._sent_name))[0]
+
+    def _table_usd(self, usage: Usage) -> float | None:
+        return None if self._base_url else table_usd(self._sent_name, usage)
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer to a conversation.
-
-        Raises:
-            ModelUnavailable: If no answer came within the deadline.
-            ModelRefused: If the provider refuses the request for good.
-            UsageError: If the named key is not set, or may not go there.
-        """
+        """Return the model's answer; see `ChatClient`."""
         ends = time.monotonic() + deadline_seconds
-        provider = provider_of(self._sent_name)
-        key = litellm_key(provider, self._keys, base_url=self._base_url, key_name=self._key_name)
         # Loading it can take longer than there is.
-        litellm = loaded_litellm()
-        return self._retry.call(
-            lambda seconds: self._once(litellm, request, seconds, key),
-            provider=self._base_url or provider,
-            deadline_seconds=ends - time.monotonic(),
-        )
+        loaded_litellm()
+        return super().chat(request, deadline_seconds=ends - time.monotonic())
 
-    def _once(self, litellm: Any, request: ChatRequest, seconds: float, key: Key | None) -> ChatReply:
-        """Return the answer of a single try."""
-        seconds = min(seconds, self._try_seconds)
-        manners, dropped = self._manners, self._dropped
-        fitting, left_out = manners.fit(request)
-        arguments = self._arguments(fitting, manners, seconds) | self._access(key)
+    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+        key = litellm_key(
+            provider_of(self._sent_name), self._keys, base_url=self._base_url, key_name=self._own_key_name
+        )
+        litellm, seconds = loaded_litellm(), min(seconds, self._try_seconds)
+        arguments = self._arguments(request, manners, seconds) | self._access(key)
         ends = time.monotonic() + seconds
 
         def complete() -> Any:
@@ -137,24 +117,18 @@ class LiteLLMModel:
                 response = litellm.completion(**arguments)
                 return litellm.stream_chunk_builder(list(response)) if manners.streams else response
 
-        failure: TryAgain | ModelRefused
         try:
             response = in_time(complete, seconds + GRACE_SECONDS)
         except TimeoutError:
             raise AnswerLost(f"{self.name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
-            failure = self._failure(error, key)
-            # What may have been paid for is no refusal.
-            is_paid = isinstance(failure, AnswerUnusable | AnswerLost)
-            if not is_paid and self._has_learned(error, request, manners, dropped):
-                failure = asked_otherwise(str(failure))
-        else:
-            reply = self._reply(response, key)
-            if not reply.message.tool_calls and reply.finish_reason == "stop":
-                self._manners = manners.unheeded(request) or self._manners
-            return replace(reply, refused_settings=left_out, most_tokens=manners.lowered(request))
-        # Outside of the handler, so that litellm's error, which may hold the key, is no context of ours.
-        raise failure
+            return self._refused(error, key)
+        try:
+            # What litellm makes of a 422 when it may drop parameters is nothing.
+            return {"error": {"code": 422}} if response is None else _decoded(response, key)
+        except (ValueError, RecursionError) as error:
+            said = f"{self.name} answered what cannot be read ({type(error).__name__})"
+            raise AnswerLost(said, tries=1, ill=False) from None
 
     def _arguments(self, request: ChatRequest, manners: Manners, seconds: float) -> dict[str, Any]:
         """Return what litellm is called with, but for address and key; it may leave out nothing without saying so."""
@@ -173,7 +147,6 @@ class LiteLLMModel:
             "max_retries": 0,
             "stream": manners.streams,
             "drop_params": False,
-            "additional_drop_params": sorted(self._dropped),
         }
 
     def _extra(self) -> dict[str, Any]:
@@ -183,20 +156,6 @@ class LiteLLMModel:
         given = {name: value for name, value in self._extra_body.items() if name in options}
         return {**given, "extra_body": extra} if extra else given
 
-    def _has_learned(self, error: Exception, request: ChatRequest, manners: Manners, dropped: frozenset[str]) -> bool:
-        """Note what litellm or the provider says that the model does not take; return whether there is anything."""
-        # litellm repeats the message, which may name nothing.
-        bodies = (error_words(body.decode(errors="replace")) for body in _bodies(_causes(error)))
-        said = ": ".join((str(error), *bodies))
-        learned = manners.learned(said, request, status=getattr(error, "status_code", 0))
-        if learned is not None:
-            self._manners = learned
-            return True
-        if type(error).__name__ != "UnsupportedParamsError" or not named_in(str(error), {*_DROPPED} - dropped):
-            return False
-        self._dropped = dropped | {*_DROPPED}
-        return True
-
     def _access(self, key: Key | None) -> dict[str, str]:
         """Return address and key as litellm takes them."""
         access: dict[str, str] = {}
@@ -205,42 +164,11 @@ class LiteLLMModel:
             access = {"api_base": self._base_url, "api_key": "none"}
         return access if key is None else {**access, "api_key": key.value}
 
-    def _reply(self, response: Any, key: Key | None) -> ChatReply:
-        """Return litellm's response in our words."""
-        if response is None:
-            # What litellm makes of a 422 when it may drop parameters.
-            raise failure_of_status(422, f"{self.name} answered 422", key_name=self._usual_key_name())
-        try:
-            value = _decoded(response, key)
-        except (ValueError, RecursionError) as error:
-            said = f"{self.name} answered what cannot be read ({type(error).__name__})"
-            raise AnswerLost(said, tries=1, ill=False) from None
-        failure = error_of(value)
-        if failure is not None:
-            status, words = failure
-            said = f"{self.name} answered an error: {one_line(words)}"
-            raise failure_of_status(
-                502 if status is None else status, said, key_name=self._usual_key_name(), is_charged=has_usage(value)
-            )
-        try:
-            answer = read_answer(value, self._sent_name)
-        except Unreadable as error:
-            raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
-        hidden = getattr(response, "_hidden_params", None) or {}
-        provider_usd, table_usd = _provider_usd(answer, hidden), self._table_usd(answer, hidden)
-        cost = cost_of(answer.usage, provider_usd=provider_usd, table_usd=table_usd, price=self._price)
-        return answer.reply(cost)
-
-    def _table_usd(self, answer: Answer, hidden: Mapping[str, Any]) -> float | None:
-        """Return what litellm's table makes of the usage, where the table can be believed."""
-        counted = answer.usage.input_tokens is not None and answer.usage.output_tokens is not None
-        if self._base_url is not None or not counted or table_price(self._sent_name) is None:
-            return None
-        if answer.usage.output_tokens != answer.usage.raw.get("completion_tokens"):
-            # litellm priced what stands there, without the thoughts that are counted elsewhere.
-            return table_usd(self._sent_name, answer.usage)
-        by_litellm_usd = known_usd(hidden.get("response_cost"))
-        return table_usd(self._sent_name, answer.usage) if by_litellm_usd is None else by_litellm_usd
+    def _refused(self, error: Exception, key: Key | None) -> Refused:
+        """Return what one of litellm's errors means."""
+        # litellm repeats the message, which may name nothing.
+        bodies = (error_words(body.decode(errors="replace")) for body in _bodies(_causes(error)))
+        return Refused(self._failure(error, key), ": ".join((str(error), *bodies)), getattr(error, "status_code", 0))
 
     def _failure(self, error: Exception, key: Key | None) -> TryAgain | ModelRefused:
         """Return what one of litellm's errors means."""
@@ -254,7 +182,7 @@ class LiteLLMModel:
         if any(isinstance(each, httpx.DecodingError) for each in causes):
             return AnswerUnusable(f"{said}; the answer was too long or compressed")
         if headers is None and key is None and any(words in said.lower() for words in _NO_KEY):
-            return RequestRefused(f"{self.name} needs a key; set {self._usual_key_name()}", 401)
+            return RequestRefused(f"{self.name} needs a key; set {self._key_name}", 401)
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
             # No answer at all, or a part of one: litellm calls both a server's error.
             return AnswerLost(said)
@@ -264,14 +192,10 @@ class LiteLLMModel:
         return failure_of_status(
             status,
             said,
-            key_name=self._usual_key_name(),
+            key_name=self._key_name,
             wait_seconds=wait_seconds,
             is_charged=in_a_success or any(has_usage(json_or_none(body)) for body in _bodies(causes)),
         )
-
-    def _usual_key_name(self) -> str:
-        """Return the setting that should hold the key, for messages."""
-        return self._key_name or key_names(provider_of(self._sent_name))[0]
 
 
 def _keep_task(messages: Any) -> None:
@@ -329,18 +253,10 @@ def _decoded(response: Any, key: Key | None) -> object:
         for choice in value.get("choices") or ():
             message = choice.get("message") or {}
             message.setdefault("refusal", (message.get("provider_specific_fields") or {}).get("refusal"))
+        # A proxy of litellm says in a header what its provider charges.
+        hidden = getattr(response, "_hidden_params", None) or {}
+        value["charged"] = (hidden.get("additional_headers") or {}).get(_COST_HEADER)
     return value
-
-
-def _provider_usd(answer: Answer, hidden: Mapping[str, Any]) -> float | None:
-    """Return what the provider says the call costs, in its answer or, as a proxy of litellm does, in a header."""
-    if answer.provider_usd is not None:
-        return answer.provider_usd
-    stated = (hidden.get("additional_headers") or {}).get(_COST_HEADER)
-    try:
-        return known_usd(None if stated is None else float(stated))
-    except (TypeError, ValueError):
-        return None
 
 
 def _causes(error: BaseException) -> list[BaseException]:

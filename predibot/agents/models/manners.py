@@ -6,7 +6,7 @@ that refuses whatever it is sent is soon left with its own words.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -23,7 +23,8 @@ JSON_SCHEMA = "json_schema"
 _CHOICES = ("object", ANY_CALL, "auto", "none")
 """How a tool is forced, the surest first; from `auto` on it is only asked for."""
 _FORCING = re.compile(r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_?calling", re.IGNORECASE)
-_FORMAT = re.compile(r"format|schema|grammar|structured|json", re.IGNORECASE)
+_FORMAT = re.compile(rf"format|schema|grammar|structured|json|{_FORCING.pattern}", re.IGNORECASE)
+"""litellm forces a tool for an answer of a schema where there is no other way."""
 _STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
 _SYSTEM = re.compile(
     r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}(?:does not support\W{1,3})?system\b|"
@@ -31,6 +32,9 @@ _SYSTEM = re.compile(
     re.IGNORECASE,
 )
 _ROLES = re.compile(r"\balternat|(?:un)?expected (?:last )?role|role\W{1,3}user\W{1,3}after", re.IGNORECASE)
+_SYSTEM_OR_ROLES = re.compile(f"{_SYSTEM.pattern}|{_ROLES.pattern}", re.IGNORECASE)
+_THINKING = re.compile("budget_tokens")
+_ANYTHING = re.compile("")
 _THOUGHT_TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 2_048, "high": 4_096, "xhigh": 8_192}
 """How long litellm lets Claude think at each effort; it takes no fewer than the first."""
 _LOWER = tuple(reversed(_THOUGHT_TOKENS))
@@ -138,7 +142,52 @@ class Manners:
         """
         if status not in REFUSING or not said:
             return None
-        return next((found for each in _LESSONS if (found := each(self, said, request)) is not None), None)
+        lessons = self._lessons(said, request)
+        return next((replace(self, **change) for sign, change in lessons if sign.search(said)), None)
+
+    def _lessons(self, said: str, request: ChatRequest) -> Iterator[tuple[re.Pattern[str], dict[str, Any]]]:
+        """Yield what a refusal may say that is not known yet: by which words, and what is known then."""
+        roles = {each.role for each in request.messages}
+        if not self.thinks_within and request.reasoning_effort is not None:
+            yield _THINKING, {"thinks_within": True}
+        if setting := self._setting(said, request):
+            yield _ANYTHING, setting
+        states = [json.loads(each.state_json) for each in request.messages if each.state_json]
+        held = {name for state in states for part in state for name in part} - self.learned_state
+        for name in [name for name in STATE_WORDS if name in held]:
+            # What was not sent is wanted, and what was is refused.
+            yield STATE_WORDS[name], {"state": self.state ^ {name}, "learned_state": self.learned_state | {name}}
+        if not self.streams:
+            yield _STREAMING, {"streams": True}
+        if request.forced_tool is not None and (weaker := _CHOICES[_CHOICES.index(self.choice) + 1 :]):
+            yield _FORCING, {"choice": weaker[0]}
+        may_move = self.user_after_tool and "tool" in roles
+        if not self.without_system and "system" in roles:
+            # Templates that know no system say that roles alternate, as those do that let no user speak after a tool.
+            yield _SYSTEM if may_move else _SYSTEM_OR_ROLES, {"without_system": True}
+        if may_move:
+            yield _ROLES, {"user_after_tool": False}
+        if request.answer is not None and RESPONSE_FORMAT not in self.refused:
+            refused = JSON_SCHEMA if "json_object" in said and JSON_SCHEMA not in self.refused else RESPONSE_FORMAT
+            yield _FORMAT, {"refused": self.refused | {refused}}
+
+    def _setting(self, said: str, request: ChatRequest) -> dict[str, Any] | None:
+        """Return what is known after a refusal that names a setting, or how long an answer may be; else None."""
+        sent = [name for name in settings_of(request) if name not in self.refused]
+        name = named_in(said, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
+        if name in sent:
+            return {"refused": self.refused | {name}}
+        if name is None:
+            return None
+        if _LIMIT.search(said):
+            asked = self.lowered(request) or request.max_output_tokens
+            numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(said)]
+            most = max((each for each in numbers if 1 < each < asked), default=None)
+            if "context" in said:
+                # What is asked for and what is sent have to fit in together.
+                most = max(numbers, default=0) // 2 if most is None else most // 2
+            return None if most is None or not 1 < most < asked else {"most_tokens": most}
+        return {"max_tokens_name": NEW_MAX_TOKENS} if self.max_tokens_name == MAX_TOKENS else None
 
     def unheeded(self, request: ChatRequest) -> "Manners | None":
         """Return what is known after an answer without the call that was forced, None where that is no news.
@@ -221,86 +270,3 @@ def _said(value: object) -> Iterator[str]:
 
 def _joined(one: Message, other: Message) -> str:
     return "\n\n".join(filter(None, (one.text, other.text)))
-
-
-def _setting(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    """Learn a setting that is named, or how the length of an answer is."""
-    sent = [name for name in settings_of(request) if name not in known.refused]
-    name = named_in(said, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
-    if name in sent:
-        return replace(known, refused=known.refused | {name})
-    if name is None:
-        return None
-    if _LIMIT.search(said):
-        asked = min(request.max_output_tokens, known.most_tokens or request.max_output_tokens)
-        numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(said)]
-        most = max((each for each in numbers if 1 < each < asked), default=None)
-        if "context" in said:
-            # What is asked for and what is sent have to fit in together.
-            most = max(numbers, default=0) // 2 if most is None else most // 2
-        return None if most is None or not 1 < most < asked else replace(known, most_tokens=most)
-    return replace(known, max_tokens_name=NEW_MAX_TOKENS) if known.max_tokens_name == MAX_TOKENS else None
-
-
-def _thinking(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    is_news = not known.thinks_within and request.reasoning_effort is not None and "budget_tokens" in said
-    return replace(known, thinks_within=True) if is_news else None
-
-
-def _state(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    """Learn that a field is wanted that was not sent, or one refused that was."""
-    states = [json.loads(each.state_json) for each in request.messages if each.state_json]
-    held = {name for state in states for part in state for name in part}
-    for name, words in STATE_WORDS.items():
-        if name in held - known.learned_state and words.search(said):
-            return replace(known, state=known.state ^ {name}, learned_state=known.learned_state | {name})
-    return None
-
-
-def _forcing(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    """Learn that a tool cannot be forced in this way."""
-    return _next_choice(known) if request.forced_tool is not None and _FORCING.search(said) else None
-
-
-def _streaming(known: Manners, said: str, _request: ChatRequest) -> Manners | None:
-    return replace(known, streams=True) if not known.streams and _STREAMING.search(said) else None
-
-
-def _system(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    is_news = not known.without_system and any(each.role == "system" for each in request.messages)
-    # Templates that know no system say that roles alternate, as those do that let no user speak after a tool.
-    is_said = _SYSTEM.search(said) or (_ROLES.search(said) and _roles(known, said, request) is None)
-    return replace(known, without_system=True) if is_news and is_said else None
-
-
-def _roles(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    is_news = known.user_after_tool and any(each.role == "tool" for each in request.messages)
-    return replace(known, user_after_tool=False) if is_news and _ROLES.search(said) else None
-
-
-def _format(known: Manners, said: str, request: ChatRequest) -> Manners | None:
-    """Learn that an answer is held to no schema but to be JSON, where that is named, else to nothing.
-
-    litellm forces a tool for it where there is no other way.
-    """
-    is_news = request.answer is not None and RESPONSE_FORMAT not in known.refused
-    is_said = _FORMAT.search(said) or _FORCING.search(said)
-    refused = JSON_SCHEMA if "json_object" in said and JSON_SCHEMA not in known.refused else RESPONSE_FORMAT
-    return replace(known, refused=known.refused | {refused}) if is_news and is_said else None
-
-
-def _next_choice(known: Manners) -> Manners | None:
-    after = _CHOICES[_CHOICES.index(known.choice) + 1 :]
-    return replace(known, choice=after[0]) if after else None
-
-
-_LESSONS: tuple[Callable[[Manners, str, ChatRequest], Manners | None], ...] = (
-    _thinking,
-    _setting,
-    _state,
-    _streaming,
-    _forcing,
-    _system,
-    _roles,
-    _format,
-)

@@ -5,26 +5,30 @@ waits for it any more. It costs dollars, so none is begun in the place of
 another that may still be at work.
 """
 
+import json
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from typing import Annotated, Literal
 
 import httpx
+from pydantic import Field, StringConstraints, ValidationError
 
-from predibot.agents.budget.price import Price, cost_of
-from predibot.agents.models.chat_wire import Unreadable
+from predibot.agents.budget.price import Price
+from predibot.agents.models.chat_client import ChatClient
+from predibot.agents.models.chat_wire import Boundary, LenientObject, LenientObjects, LenientText, sendable, unreadable
 from predibot.agents.models.endpoint import Endpoint, json_object
-from predibot.agents.models.failures import asked_otherwise
+from predibot.agents.models.failures import Refused
 from predibot.agents.models.litellm_library import table_usd
-from predibot.agents.models.manners import Manners, error_words
-from predibot.agents.models.responses_wire import Job, read_job, request_body
+from predibot.agents.models.manners import Manners
 from predibot.agents.models.retry import Retry
-from predibot.domain.chat import ChatReply, ChatRequest, Cost, Usage
+from predibot.domain.chat import ChatRequest, Usage
 from predibot.errors import ModelError, ModelRefused
 from predibot.net.api_keys import Key
 from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.json_client import Received
 
 OPENAI_URL = "https://api.openai.com/v1"
 ASK_SECONDS = 60.0
@@ -35,11 +39,104 @@ LEAVING_SECONDS = 0.8
 FIRST_WAIT_SECONDS = 2.0
 LONGEST_WAIT_SECONDS = 30.0
 WAIT_GROWTH = 1.5
+SEARCH_TOOL = "web_search_preview"
+"""The name under which deep research takes it; `web_search` is for other models."""
 _PATH = "/responses"
+_KINDS = ("search", "open_page", "find_in_page")
+"""What is counted among searches; only the first is charged as one, and what does not say what it was."""
+_INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
-class ResponsesModel:
-    """A `ChatModel` that writes a report for minutes, somewhere else; thread-safe."""
+class _Part(Boundary):
+    type: LenientText = ""
+    text: LenientText = ""
+    refusal: LenientText = ""
+    annotations: LenientObjects = Field(default_factory=list)
+
+
+class _Job(Boundary):
+    """How far a report is."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
+    """It becomes part of an address."""
+    status: Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
+    model: LenientText = ""
+    error: LenientObject = Field(default_factory=dict)
+    incomplete_details: LenientObject = Field(default_factory=dict)
+    output: LenientObjects = Field(default_factory=list)
+    usage: LenientObject = Field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it is still worked on."""
+        return self.status in ("queued", "in_progress")
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether there is a report, whole or cut off."""
+        return self.status in ("completed", "incomplete")
+
+    def completion(self, max_searches: int | None) -> dict[str, object]:
+        """Return the report as a chat completion says one; tokens are counted by the provider, searches by us."""
+        parts = list(self._parts())
+        calls = Counter(_kind(each.get("action")) for each in self.output if each.get("type") == "web_search_call")
+        searches = calls["search"] + calls["unknown"]
+        annotations = [each for part in parts for each in part.annotations if each.get("type") == "url_citation"]
+        message = {
+            "content": "\n\n".join(part.text for part in parts if part.type == "output_text"),
+            "refusal": "\n".join(part.refusal for part in parts if part.refusal),
+            "annotations": annotations,
+        }
+        reason = _INCOMPLETE.get(str(self.incomplete_details.get("reason")), "other")
+        return {
+            "model": self.model,
+            "choices": [{"message": message, "finish_reason": "stop" if self.status == "completed" else reason}],
+            "usage": {**self.usage, "web_search_calls": dict(sorted(calls.items()))},
+            # What a model tries beyond its limit is listed too, and neither made nor charged.
+            "searches": searches if max_searches is None else min(searches, max_searches),
+        }
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield what its messages are made of."""
+        for each in self.output:
+            content = each.get("content") if each.get("type") == "message" else None
+            if isinstance(content, list):
+                yield from (_Part.model_validate(part) for part in content if isinstance(part, dict))
+
+
+def _kind(action: object) -> str:
+    """Return what a search call did, or what nobody says."""
+    kind = action.get("type") if isinstance(action, dict) else None
+    return str(kind) if kind in _KINDS else "unknown"
+
+
+def _written(request: ChatRequest, model: str) -> dict[str, object]:
+    """Return the JSON that starts a report in the background.
+
+    Raises:
+        ModelRefused: If tools are offered, or a tool has answered: they bring their own.
+    """
+    if request.tools or any(message.role == "tool" for message in request.messages):
+        raise ModelRefused(f"{model} writes reports and calls no tools of ours; use it with strategy 'deep_research'")
+    said = [{"role": each.role, "content": sendable(each.text)} for each in request.messages]
+    system = "\n\n".join(each["content"] for each in said if each["role"] == "system")
+    body = {
+        "model": model,
+        "background": True,
+        "instructions": system or None,
+        "input": [each for each in said if each["role"] != "system"],
+        "tools": [{"type": SEARCH_TOOL}],
+        "max_output_tokens": request.max_output_tokens,
+        "max_tool_calls": request.max_searches,
+        "reasoning": request.reasoning_effort and {"effort": request.reasoning_effort},
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+    }
+    return {name: value for name, value in body.items() if value is not None}
+
+
+class ResponsesModel(ChatClient):
+    """A model that writes a report for minutes, somewhere else."""
 
     def __init__(
         self,
@@ -54,7 +151,7 @@ class ResponsesModel:
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Open the client; connections are made when they are needed.
+        """Open the client.
 
         Args:
             name: As recipes call it.
@@ -71,13 +168,9 @@ class ResponsesModel:
         Raises:
             UsageError: If the base URL is none.
         """
-        self.name = name
-        self._sent_name = name.removeprefix("openai/")
+        super().__init__(name, retry=retry, price=price, extra_body=extra_body)
         self._endpoint = Endpoint(base_url or OPENAI_URL, key=key, transport=transport)
         self._is_openai = base_url is None
-        self._retry = retry
-        self._price = price
-        self._extra_body = extra_body or {}
         self._monotonic = monotonic
         self._sleep = sleep
         # For a seed there is no word in this dialect.
@@ -86,49 +179,42 @@ class ResponsesModel:
         # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
         weakref.finalize(self, _cancel_all, self._endpoint, self._open_jobs)
 
-    def __repr__(self) -> str:
-        """Return name and place, and no key."""
-        return f"ResponsesModel({self.name!r})"
+    @property
+    def _provider(self) -> str:
+        return self._endpoint.host
 
-    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's report on a conversation, however many minutes it takes.
+    @property
+    def _key_name(self) -> str:
+        return self._endpoint.key_name
+
+    def _table_usd(self, usage: Usage) -> float | None:
+        return table_usd(self.name, usage) if self._is_openai else None
+
+    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+        """Return the report of a single job as a chat completion, or that none was begun.
 
         Raises:
-            ModelUnavailable: If there was none by the deadline, or the job failed.
-            ModelRefused: If the provider refuses the request for good.
+            AnswerLost: If there is none, or there may be a job that nobody knows of; it is not begun again.
         """
-        return self._retry.call(
-            lambda seconds: self._once(request, seconds),
-            provider=self._endpoint.host,
-            deadline_seconds=deadline_seconds,
-        )
-
-    def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
-        """Return the report of a single job."""
         ends = self._monotonic() + seconds
-        request, refused = self._manners.fit(request)
-        job = self._begun(request, seconds)
-        with self._cancelled_if_left(job):
-            job = self._followed(job, request, ends)
-        if job.answer is None:
-            why = one_line(job.problem) or "without a reason"
-            raise AnswerLost(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
-        return replace(job.answer.reply(self._cost(job.answer.usage)), refused_settings=refused)
-
-    def _begun(self, request: ChatRequest, seconds: float) -> Job:
-        """Return a new job.
-
-        Raises:
-            TryAgain: If there is none, and may be one later.
-            AnswerLost: If there may be one that nobody knows of; it is not begun again.
-        """
-        body = {**self._extra_body, **request_body(request, self._sent_name)}
+        body = {**self._extra_body, **_written(request, self._sent_name)}
         try:
-            return self._told("POST", _PATH, body, request=request, seconds=seconds)
+            received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, ASK_SECONDS))
+            job = self._job(received) if received.is_success else self._endpoint.refused(received)
+            if isinstance(job, Refused):
+                if isinstance(job.failure, AnswerLost):
+                    raise job.failure
+                return job
         except AnswerLost as error:
             raise AnswerLost(f"{error}; a job may be at work, so no other is begun", tries=1) from None
+        with self._cancelled_if_left(job):
+            job = self._followed(job, ends)
+        if not job.is_done:
+            why = one_line(json.dumps(job.error) if job.error else "") or "without a reason"
+            raise AnswerLost(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
+        return job.completion(request.max_searches)
 
-    def _followed(self, job: Job, request: ChatRequest, ends: float) -> Job:
+    def _followed(self, job: _Job, ends: float) -> _Job:
         """Return the job once it is done, looked at less and less often.
 
         Raises:
@@ -140,9 +226,9 @@ class ResponsesModel:
             wait_seconds, asked_seconds = min(wait_seconds * WAIT_GROWTH, LONGEST_WAIT_SECONDS), 0.0
             left_seconds = ends - self._monotonic()
             if left_seconds <= 0:
-                return self._given_up(job, request)
+                return self._given_up(job)
             try:
-                job = self._told("GET", f"{_PATH}/{job.id}", request=request, seconds=left_seconds)
+                job = self._looked_at("GET", f"{_PATH}/{job.id}", left_seconds)
             except TryAgain as error:
                 # The job goes on whether or not it could be looked at.
                 asked_seconds = error.wait_seconds or 0.0
@@ -150,7 +236,7 @@ class ResponsesModel:
                 raise AnswerLost(f"{error}; job {job.id} is lost", tries=1, ill=False) from None
         return job
 
-    def _given_up(self, job: Job, request: ChatRequest) -> Job:
+    def _given_up(self, job: _Job) -> _Job:
         """Cancel a job at the deadline and return it if it was done after all.
 
         Raises:
@@ -158,39 +244,32 @@ class ResponsesModel:
         """
         said = f"{self.name}: job {job.id} was not done in time"
         try:
-            job = self._told("POST", f"{_PATH}/{job.id}/cancel", request=request, seconds=CANCEL_SECONDS)
+            job = self._looked_at("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
         except (ModelError, TryAgain) as error:
             self._open_jobs.discard(job.id)
             raise AnswerLost(f"{said} and could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
-        if job.answer is not None:
+        if job.is_done:
             return job
         raise AnswerLost(f"{said} and was cancelled", tries=1, ill=False)
 
-    def _told(
-        self, method: str, path: str, body: dict[str, object] | None = None, *, request: ChatRequest, seconds: float
-    ) -> Job:
-        """Return what a single request says of a job."""
-        received = self._endpoint.ask(method, path, body, seconds=min(seconds, ASK_SECONDS))
+    def _looked_at(self, method: str, path: str, seconds: float) -> _Job:
+        """Return what a single request says of a job that was begun."""
+        received = self._endpoint.ask(method, path, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
-            said = received.text()
-            learned = self._manners.learned(error_words(said), request, status=received.status)
-            if body is not None and learned is not None:
-                self._manners = learned
-                raise asked_otherwise(f"{received.asked} refused a setting: {one_line(said)}")
-            raise self._endpoint.failure(received)
-        value = json_object(received)
+            raise self._endpoint.refused(received).failure
+        return self._job(received)
+
+    def _job(self, received: Received) -> _Job:
+        """Return what an answer says of a job."""
         try:
-            job = read_job(value, self._sent_name, max_searches=request.max_searches)
-        except Unreadable as error:
-            raise AnswerLost(f"{received.asked} answered what is no response: {error}") from None
-        if job.is_open:
-            self._open_jobs.add(job.id)
-        else:
-            self._open_jobs.discard(job.id)
+            job = _Job.model_validate(json_object(received))
+        except ValidationError as error:
+            raise AnswerLost(f"{received.asked} answered what is no response: {unreadable(error)}") from None
+        (self._open_jobs.add if job.is_open else self._open_jobs.discard)(job.id)
         return job
 
     @contextmanager
-    def _cancelled_if_left(self, job: Job) -> Iterator[None]:
+    def _cancelled_if_left(self, job: _Job) -> Iterator[None]:
         """Cancel the job where the caller that waits for it is interrupted, or it cannot be looked at."""
         try:
             yield
@@ -199,11 +278,6 @@ class ResponsesModel:
             raise
         finally:
             self._open_jobs.discard(job.id)
-
-    def _cost(self, usage: Usage) -> Cost:
-        """Return what a report cost; searches without a known price leave it unknown."""
-        by_table_usd = table_usd(self.name, usage) if self._is_openai else None
-        return cost_of(usage, table_usd=by_table_usd, price=self._price)
 
 
 def _cancel_all(endpoint: Endpoint, jobs: set[str]) -> None:

@@ -27,10 +27,11 @@ _MESSAGES = (Message("user", "Call the tool ping with the word pong."),)
 _MAX_TOKENS = 2_048
 _NO_TOOLS = re.compile(
     r"(?:not|n't) (?:yet )?support (?:\w+ )?(?:tool|function)|support tool use|"
-    r"(?:tools?|functions?)(?: (?:use|calls?|calling))?['\"`]? (?:is|are) not (?:supported|available)",
+    r"(?:tools?|functions?)(?: (?:use|calls?|calling))?['\"`]? (?:is|are) not (?:supported|available)|"
+    r"UnsupportedParamsError.*\btools\b",
     re.IGNORECASE,
 )
-"""What Ollama says with 400 and OpenRouter with 404; any other refusal is none of tools."""
+"""What Ollama says with 400, OpenRouter with 404, and litellm by itself; any other refusal is none of tools."""
 
 
 class ToolProbe:

@@ -8,7 +8,7 @@ import pytest
 
 from predibot.agents.models.chat_wire import count_of, read_answer, request_body
 from predibot.agents.models.manners import Manners, error_words
-from predibot.domain.chat import ChatRequest, Cost, Message, ToolCall
+from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.sandbox.server.manners import THOUGHT
 from tests.agents.clients import HELLO, PING
 from tests.agents.providers.dialects import SIGNATURE
@@ -52,7 +52,7 @@ def test_thoughts_are_sent_back_word_for_word_to_whom_documents_it_and_to_nobody
 @pytest.mark.parametrize("thought", ["", "hm"])
 def test_an_empty_thought_is_kept_and_is_none(thought: str) -> None:
     message = {"role": "assistant", "content": "yes", "reasoning_content": thought}
-    reply = read_answer({"choices": [{"message": message}]}, "m").reply(Cost(None, "unknown"))
+    reply = read_answer({"choices": [{"message": message}]}, "m")
     assert json.loads(reply.message.state_json)[0]["reasoning_content"] == thought
     assert reply.thought is bool(thought)
 

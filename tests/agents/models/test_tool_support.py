@@ -7,9 +7,11 @@ import pytest
 
 from predibot.agents.budget.budget import Budget
 from predibot.agents.models.metered import MeteredModel
+from predibot.agents.models.open_model import open_model
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
+from predibot.net.api_keys import ApiKeys
 from predibot.net.retry import MAX_TRIES
 from tests.agents.chat_server import Said, chat_server, completion, error, tool_call
 from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
@@ -123,3 +125,8 @@ def test_asking_is_paid_for_like_anything_else() -> None:
         budget = Budget.of("bot", Limits(tokens=10_000))
         assert not probe.why_no_tools(model, ask=MeteredModel(model, budget, None))
         assert budget.spent().tokens == 25
+
+
+def test_a_model_of_which_litellm_itself_knows_that_it_calls_no_tools_is_not_asked() -> None:
+    model = open_model("perplexity/sonar", keys=ApiKeys({"PERPLEXITYAI_API_KEY": "pplx-1"}), retry=retry_of(Clock()))
+    assert "perplexity does not support parameters: ['tools']" in ToolProbe().why_no_tools(model)

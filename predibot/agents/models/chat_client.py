@@ -1,0 +1,134 @@
+"""A client of a model: it learns what is refused, reads what is answered and prices it; a subclass sends."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+
+from predibot.agents.budget.price import Price, cost_of
+from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer
+from predibot.agents.models.failures import AnswerUnusable, Refused, asked_otherwise, failure_of_status
+from predibot.agents.models.manners import Manners
+from predibot.agents.models.retry import Retry
+from predibot.domain.chat import ChatReply, ChatRequest, Usage
+from predibot.errors import ModelRefused
+from predibot.net.failures import AnswerLost, TryAgain, one_line
+
+TRY_SECONDS = 300.0
+"""The longest a single try may take."""
+
+
+class ChatClient(ABC):
+    """A `ChatModel`; thread-safe."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        retry: Retry,
+        sent_name: str | None = None,
+        price: Price | None = None,
+        extra_body: Mapping[str, object] | None = None,
+    ) -> None:
+        """Set it up; connections are made when they are needed.
+
+        Args:
+            name: As recipes call it.
+            retry: The retry layer.
+            sent_name: As its provider calls it, where that is not the name without `openai/`.
+            price: As the recipe states it.
+            extra_body: What else stands in each request, as the recipe states it.
+        """
+        self.name = name
+        self._sent_name = name.removeprefix("openai/") if sent_name is None else sent_name
+        self._retry = retry
+        self._price = price
+        self._extra_body = extra_body or {}
+        self._manners = Manners.of(self._sent_name)
+
+    def __repr__(self) -> str:
+        """Return kind and name, and no key."""
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    @abstractmethod
+    def _provider(self) -> str:
+        """Return who is asked, whose failures count together."""
+
+    @property
+    @abstractmethod
+    def _key_name(self) -> str:
+        """Return the setting that holds the key, for messages."""
+
+    @abstractmethod
+    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+        """Return the decoded JSON of the answer to a single try, or that it was `Refused`.
+
+        Args:
+            request: As it fits the manners.
+            manners: How it is written.
+            seconds: That it may take.
+
+        Raises:
+            TryAgain: If there is no answer, and may be one later.
+            ModelRefused: If there will be none.
+        """
+
+    def _table_usd(self, usage: Usage) -> float | None:
+        """Return what litellm's table makes of a usage; it knows nothing of a server of the user's own."""
+        return None
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's answer to a conversation.
+
+        Raises:
+            ModelUnavailable: If no answer came within the deadline.
+            ModelRefused: If the provider refuses the request for good.
+            UsageError: If the named key is not set, or may not go there.
+        """
+        return self._retry.call(
+            lambda seconds: self._once(request, seconds), provider=self._provider, deadline_seconds=deadline_seconds
+        )
+
+    def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
+        """Return the answer of a single try."""
+        manners = self._manners
+        fitting, left_out = manners.fit(request)
+        value = self._sent(fitting, manners, seconds)
+        if (failed := error_of(value)) is not None:
+            value = self._failed(value, *failed)
+        if isinstance(value, Refused):
+            raise self._learned(value, request, manners)
+        try:
+            reply = read_answer(value, self._sent_name)
+        except Unreadable as error:
+            raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
+        if not reply.message.tool_calls and reply.finish_reason == "stop":
+            self._manners = manners.unheeded(request) or self._manners
+        cost = cost_of(
+            reply.usage, provider_usd=reply.cost.usd, table_usd=self._table_usd(reply.usage), price=self._price
+        )
+        return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
+
+    def _failed(self, value: object, status: int | None, words: str) -> Refused:
+        """Return what an error means that comes as a success.
+
+        One without a status came while the model was at work, such as a gateway's time-out.
+        """
+        failure = failure_of_status(
+            status or 502,
+            f"{self.name} answered an error: {one_line(words)}",
+            key_name=self._key_name,
+            is_charged=status is None or has_usage(value),
+        )
+        return Refused(failure, words, status or 502)
+
+    def _learned(self, refused: Refused, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
+        """Return what a refusal means: that the request is made otherwise at once, if it names what may be changed."""
+        # What may have been paid for is no refusal.
+        if isinstance(refused.failure, AnswerUnusable | AnswerLost):
+            return refused.failure
+        learned = manners.learned(refused.words, request, status=refused.status)
+        if learned is None:
+            return refused.failure
+        self._manners = learned
+        return asked_otherwise(str(refused.failure))
