@@ -85,7 +85,7 @@ def score(
         score_equity,
         score_forecasts,
     )
-    from predibot.jobs.score_files.table import TABLE_FORMATS, open_table_file
+    from predibot.jobs.score_files.table_file import TABLE_FORMATS, open_table_file
     from predibot.reports.terminal.evaluation_screen import SCORED
     from predibot.scoring.evaluation.evaluation import WANTED, Question
     from predibot.scoring.inference.uncertainty import Uncertainty

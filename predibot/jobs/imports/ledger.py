@@ -16,7 +16,8 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.untrusted_text import FORMULA, has_too_many_values
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
-from predibot.jobs.score_files.table import Columns, open_table_file
+from predibot.jobs.score_files.table import BadRow, Columns
+from predibot.jobs.score_files.table_file import open_table_file
 from predibot.jobs.score_files.table_reader import unique_object
 from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
 from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
@@ -248,16 +249,16 @@ def _parquet(path: Path) -> Iterator[Placed]:
         seconds=_LONGEST_SECONDS,
         remedy="Export it as jsonl",
     ) as table:
-        names, known = tuple(table.opened.names), export_columns(path.stem)
-        if foreign := next((name for name in names if name not in known), None):
+        names, known = Columns(table.names), export_columns(path.stem)
+        if foreign := next((name for name in table.names if name not in known), None):
             raise UsageError(f"{path.name} has a column {foreign[:60]!r}, which no export has. Export it again")
-        table.require(Columns(names))
+        table.require(names)
         # As they are: what is a missing word elsewhere is a text here.
-        for number, found in table.opened.rows(names, ()):
-            place = f"{path.name}, row {number}"
-            if isinstance(found, str):
-                raise RowRefused(place, found)
-            yield Placed(place, dict(zip(names, found, strict=True)))
+        for row in table.read(names):
+            place = f"{path.name}, row {row.number}"
+            if isinstance(row, BadRow):
+                raise RowRefused(place, row.reason)
+            yield Placed(place, dict(zip(table.names, row.cells, strict=True)))
 
 
 _READERS: Mapping[Format, Any] = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}

@@ -1,17 +1,25 @@
-"""Cells: what one place of somebody's table holds, as a text, a number or an instant, or refused with a reason."""
+"""Cells: what one place of somebody's table holds, as a text, a number or an instant.
+
+A cell that holds something else than it should is refused with a `CellRefused`.
+"""
 
 import json
 import re
 from contextlib import suppress
 from datetime import datetime
-from math import nan
+from math import isnan, nan
 from reprlib import Repr
 
 from predibot.domain.clock import parse_instant
-from predibot.jobs.score_files.table_reader import Cell
 
-FLAGS = {"true": True, "yes": True, "t": True, "y": True, "false": False, "no": False, "f": False, "n": False}
+Cell = object
+"""A text, or anything else that JSON can hold, or None where there is nothing."""
+FLAGS = {"true": 1.0, "yes": 1.0, "t": 1.0, "y": 1.0, "false": 0.0, "no": 0.0, "f": 0.0, "n": 0.0}
 """What programs write for true and false, in any letters, beside 1 and 0."""
+_WORDS = "nan -nan na n/a <na> #n/a #na nat null none nil \\n 1.#qnan -1.#qnan 1.#ind -1.#ind"
+MISSING = frozenset(("", *_WORDS.split()))
+"""What programs write where they have nothing, in any letters: what pandas reads as missing, and what pandas, SQL and
+Go write."""
 _SHOWN_CHARACTERS = 40
 _NESTED = Repr()
 """Writes a list or an object that came from JSON no deeper and no longer than a reader would look."""
@@ -26,80 +34,55 @@ class CellRefused(ValueError):
     """A cell does not hold what its column is for; says what was seen and what to write."""
 
 
+def present(cell: Cell) -> Cell:
+    """Return a cell without spaces around it, None where it says that there is nothing."""
+    if isinstance(cell, str):
+        cell = cell.strip()
+        return None if cell.casefold() in MISSING else cell
+    return None if isinstance(cell, float) and isnan(cell) else cell
+
+
 def text_of(column: str, cell: Cell) -> str:
-    """Return a name: a text, a whole number as text, or a list of them as JSON writes it.
-
-    Raises:
-        CellRefused: If it is none of them.
-
-    Examples:
-        >>> text_of("question", 17)
-        '17'
-    """
+    """Return a name: a text, a whole number as text, or a list of them as JSON writes it."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, int) and not isinstance(cell, bool):
         return str(cell)
     if isinstance(cell, list) and cell and all(isinstance(each, str | int) for each in cell):
         return json.dumps(cell, ensure_ascii=False)
-    raise CellRefused(f"{column} is {shown(cell)}; write a text")
+    raise _refused(column, cell, "a text")
 
 
 def share_of(column: str, cell: Cell) -> float:
-    """Return a number in [0, 1].
-
-    Raises:
-        CellRefused: If it is anything else, NaN, infinity and percent among it.
-
-    Examples:
-        >>> share_of("probability", "0.7")
-        0.7
-    """
-    share = _number(cell)
-    if not 0.0 <= share <= 1.0:
-        raise CellRefused(f"{column} is {shown(cell)}; write a number from 0 to 1, such as 0.7")
-    return share
-
-
-def amount_of(column: str, cell: Cell) -> float:
-    """Return an amount of money: zero, or a number above it that somebody could have.
-
-    Raises:
-        CellRefused: If it is anything else.
-
-    Examples:
-        >>> amount_of("value", "1e3")
-        1000.0
-    """
-    amount = _number(cell)
-    if amount != 0.0 and not _LEAST_AMOUNT <= amount <= _MOST_AMOUNT:
-        raise CellRefused(f"{column} is {shown(cell)}; write a number of zero or more, such as 1000.5")
-    return amount
+    """Return a number in [0, 1]."""
+    return _number(column, cell, 1.0, "a number from 0 to 1, such as 0.7")
 
 
 def payout_of(column: str, cell: Cell) -> float:
-    """Return what YES paid: 1, 0, or a number between where a market was void; `FLAGS` are 1 and 0.
-
-    Raises:
-        CellRefused: If it is anything else.
+    """Return what YES paid: 1, 0, or a number between where a market was void.
 
     Examples:
-        >>> payout_of("outcome", True), payout_of("outcome", "FALSE"), payout_of("outcome", "0")
-        (1.0, 0.0, 0.0)
+        >>> payout_of("outcome", True), payout_of("outcome", "FALSE"), payout_of("outcome", "0.5")
+        (1.0, 0.0, 0.5)
     """
     if isinstance(cell, str):
         cell = FLAGS.get(cell.casefold(), cell)
-    payout = float(cell) if isinstance(cell, bool) else _number(cell)
-    if not 0.0 <= payout <= 1.0:
-        raise CellRefused(f"{column} is {shown(cell)}; write 1 or 0, a number between for void, or nothing for open")
-    return payout
+    elif isinstance(cell, bool):
+        cell = float(cell)
+    return _number(column, cell, 1.0, "1 or 0, a number between for void, or nothing for open")
+
+
+def amount_of(column: str, cell: Cell) -> float:
+    """Return an amount of money: zero, or a number above it that somebody could have."""
+    what = "a number of zero or more, such as 1000.5"
+    amount = _number(column, cell, _MOST_AMOUNT, what)
+    if 0.0 < amount < _LEAST_AMOUNT:
+        raise _refused(column, cell, what)
+    return amount
 
 
 def instant_of(column: str, cell: Cell) -> datetime:
     """Return a UTC instant; a date is its midnight, and what names no offset is UTC.
-
-    Raises:
-        CellRefused: If it is no instant.
 
     Examples:
         >>> instant_of("date", "2026-03-01 12:00:00 UTC").isoformat()
@@ -111,16 +94,11 @@ def instant_of(column: str, cell: Cell) -> datetime:
         if not (_UTC.search(cell) and _OTHER_OFFSET.search(text)):
             with suppress(ValueError):
                 return parse_instant(text)
-    raise CellRefused(f"{column} is {shown(cell)}; write a date like 2026-03-01, or 2026-03-01T12:00Z")
+    raise _refused(column, cell, "a date like 2026-03-01, or 2026-03-01T12:00Z")
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell as a message shows it: in quotes if it is a text, and never long.
-
-    Examples:
-        >>> shown("70%"), shown(None)
-        ("'70%'", 'missing')
-    """
+    """Return a cell as a message shows it: in quotes if it is a text, and never long."""
     if cell is None:
         return "missing"
     # The text of a number with a million digits takes a while, and Python refuses it.
@@ -133,15 +111,16 @@ def shown(cell: Cell) -> str:
     return written if len(written) <= _SHOWN_CHARACTERS else f"{written[:_SHOWN_CHARACTERS]}..."
 
 
-def _number(cell: Cell) -> float:
-    """Return the number a cell holds, NaN where it holds none."""
-    if isinstance(cell, str):
-        # `float` also takes 0_5, and the digits of every script.
-        if "_" in cell or not cell.isascii():
-            return nan
-    elif isinstance(cell, bool) or not isinstance(cell, int | float):
-        return nan
-    try:
-        return float(cell)
-    except (OverflowError, ValueError):
-        return nan
+def _number(column: str, cell: Cell, most: float, what: str) -> float:
+    number = nan
+    # `float` also takes 0_5, and the digits of every script.
+    if (isinstance(cell, str) and cell.isascii() and "_" not in cell) or type(cell) in (int, float):
+        with suppress(OverflowError, ValueError):
+            number = float(cell)  # type: ignore[arg-type]
+    if not 0.0 <= number <= most:
+        raise _refused(column, cell, what)
+    return number
+
+
+def _refused(column: str, cell: Cell, what: str) -> CellRefused:
+    return CellRefused(f"{column} is {shown(cell)}; write {what}")

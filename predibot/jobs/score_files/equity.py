@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
-from predibot.jobs.score_files.table import BadRow, BadRows, Columns, TableFile
+from predibot.jobs.score_files.table import BadRow, Columns, FileRows, Table
 
 COLUMNS = Columns(required=("date", "value"))
 
@@ -26,13 +26,9 @@ class Point(NamedTuple):
 class EquityFile:
     """What a file says."""
 
-    rows: int
-    """How many it has, bad ones too."""
+    file: FileRows
     points: tuple[Point, ...]
     """In the order of time, each later than the one before."""
-    bad_rows: tuple[BadRow, ...]
-    """The first thousand, in the file's order."""
-    n_bad_rows: int
     sorted_here: bool
     """Whether the file has them in another order."""
 
@@ -50,53 +46,49 @@ class EquityFile:
         return sum(not usual / 2 <= step <= longest * 1.5 for step in steps)
 
 
-def read_equity(file: TableFile) -> EquityFile:
+def read_equity(table: Table) -> EquityFile:
     """Return what a file of an account's values says; bad rows are told, never fixed.
 
     Raises:
         UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
     """
     points: list[Point] = []
-    bad = BadRows()
-    for row in file.rows(COLUMNS):
+    file = FileRows(table.label, table.place)
+    for row in table.rows(COLUMNS):
         if isinstance(row, BadRow):
-            bad.add(row)
+            file.add(row)
             continue
         try:
             at, value = row.cells
             points.append(Point(instant_of("date", at), row.number, amount_of("value", value)))
         except CellRefused as error:
-            bad.add(BadRow(row.number, str(error)))
-    n_rows = len(points) + bad.count
-    kept = bad.sifted(points, _repeated(points, file.place))
+            file.add(BadRow(row.number, str(error)))
+    file.rows = len(points) + file.n_bad_rows
+    kept = file.sifted(points, _repeated(points, file.place))
     in_order = sorted(kept)
     return EquityFile(
-        rows=n_rows,
-        points=tuple(bad.sifted(in_order, _rises_from_nothing(in_order, file.place))),
-        bad_rows=bad.listed,
-        n_bad_rows=bad.count,
+        file=file,
+        points=tuple(file.sifted(in_order, _rises_from_nothing(in_order, file.place))),
         sorted_here=in_order != kept,
     )
 
 
-def _repeated(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:
+def _repeated(points: Sequence[Point], place: str) -> Iterator[tuple[Point, BadRow]]:
     """Yield every row of an instant that another row has before it, and what is wrong: the first counts."""
     seen: dict[datetime, int] = {}
     for point in points:
         before = seen.setdefault(point.at, point.number)
         if before != point.number:
-            yield point, f"date {format_instant(point.at)} is in {place} {before} already; keep one value a date"
+            why = f"date {format_instant(point.at)} is in {place} {before} already; keep one value a date"
+            yield point, BadRow(point.number, why)
 
 
-def _rises_from_nothing(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:
+def _rises_from_nothing(points: Sequence[Point], place: str) -> Iterator[tuple[Point, BadRow]]:
     """Yield every row above zero after one that is zero, and why: from nothing there is no return, it was paid in."""
     wiped_out: Point | None = None
     for point in points:
         if wiped_out is None:
             wiped_out = point if point.value == 0.0 else None
         elif point.value > 0.0:
-            yield (
-                point,
-                f"value is {point.value:g} after the account was worth nothing in {place} {wiped_out.number}; "
-                "an account that was wiped out stays at zero",
-            )
+            why = f"value is {point.value:g} after the account was worth nothing in {place} {wiped_out.number}"
+            yield point, BadRow(point.number, f"{why}; an account that was wiped out stays at zero")

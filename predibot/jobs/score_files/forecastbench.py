@@ -14,10 +14,10 @@ from typing import NamedTuple, TextIO
 
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import CellRefused, payout_of, share_of, text_of
+from predibot.jobs.score_files.cells import Cell, CellRefused, payout_of, share_of, text_of
 from predibot.jobs.score_files.forecasts import COLUMNS
-from predibot.jobs.score_files.table import Columns, TableFile, open_table_file, present
-from predibot.jobs.score_files.table_reader import Cell, Found, Opened
+from predibot.jobs.score_files.table import BadRow, Columns, Row, Table
+from predibot.jobs.score_files.table_file import open_table_file
 
 FORMAT = "forecastbench"
 MARKET_SOURCES = frozenset(("infer", "kalshi", "manifold", "metaculus", "polymarket"))
@@ -116,11 +116,9 @@ class Known:
                 key = _key(found.due_on, row, {})
                 if found.kind == "questions":
                     asked = key._replace(resolves_on="")
-                    self.prices[asked] = (
-                        _price(row["freeze_datetime_value"], key),
-                        str(present(row["freeze_datetime"]) or ""),
-                    )
-                    self.titles[asked] = str(present(row["question"]) or "")
+                    price = _price(row["freeze_datetime_value"], key)
+                    self.prices[asked] = price, str(row["freeze_datetime"] or "")
+                    self.titles[asked] = str(row["question"] or "")
                 elif self.outcomes.get(key, (None, ""))[0] is None:
                     self.outcomes[key] = _outcome(row), _day(row["resolution_date"])
             except CellRefused as error:
@@ -153,17 +151,19 @@ class Sets:
     joined: tuple[Joined, ...]
     known: Known
 
-    def table(self) -> TableFile:
+    def table(self) -> Table:
         """Return the forecasts under the names of a file of forecasts."""
         several = len(self.joined) > 1
-        rows: list[Found] = [
-            (number, _cells(found) if isinstance(found, Item) else f"{each.label}: {found}" if several else found)
+        rows = [
+            Row(number, _cells(found))
+            if isinstance(found, Item)
+            else BadRow(number, f"{each.label}: {found}" if several else found)
             for each in self.joined
             for number, found in each.rows
         ]
         remarks = (*_on_unread(self.known), *(remark for each in self.joined for remark in _remarks(each, self.known)))
         label = f"{len(self.joined)} forecast sets" if several else self.joined[0].label
-        return TableFile(label, Opened(COLUMNS.names, "row", lambda _, __: iter(rows), {}), remarks=remarks)
+        return Table(COLUMNS.names, "row", lambda _: rows, label=label, remarks=remarks)
 
 
 def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
@@ -201,32 +201,30 @@ def _cells(item: Item) -> list[Cell]:
 
 
 def _read(argument: str, standard_input: TextIO | None) -> _Set:
-    with open_table_file(argument, "json", standard_input) as file:
-        kind, said = file.opened.rows_name, file.opened.beside
+    with open_table_file(argument, "json", standard_input) as table:
+        label, kind, said = table.label, table.rows_name, table.beside
         if kind not in _COLUMNS:
-            raise UsageError(f"{file.label} is no set of ForecastBench: it has no forecasts, resolutions or questions")
+            raise UsageError(f"{label} is no set of ForecastBench: it has no forecasts, resolutions or questions")
         columns = _COLUMNS[kind]
-        if file.opened.names:
-            file.require(columns)
-        # A set holds objects only, and what one does not say is missing.
-        found = file.opened.rows((), columns.names)
-        rows = [(number, dict(zip(columns.names, cells, strict=True))) for number, cells in found]
+        if table.names:
+            table.require(columns)
+        # What a row does not say is missing.
+        found = [row for row in table.rows(Columns((), columns.names)) if isinstance(row, Row)]
+        rows = [(row.number, dict(zip(columns.names, row.cells, strict=True))) for row in found]
     asked = said.get("question_set") or said.get("question-set") or ""
     due_on = str(said.get("forecast_due_date") or asked)[:10]
-    return _Set(
-        file.label, kind, due_on, str(said.get("model") or file.label), str(said.get("organization") or ""), rows
-    )
+    return _Set(label, kind, due_on, str(said.get("model") or label), str(said.get("organization") or ""), rows)
 
 
 def _join(found: _Set, known: Known, name: str) -> Joined:
     """Return the forecasts of a set, and why others are none."""
     # One that does not say its date is of the only set there is.
     due_on = found.due_on or next(iter(known.resolved_on), "")
-    processed = any(present(row["resolved"]) is not None for _, row in found.rows)
+    processed = any(row["resolved"] is not None for _, row in found.rows)
     if not processed and (due_on not in known.resolved_on or (not found.due_on and len(known.resolved_on) > 1)):
         day = due_on or "DATE"
         raise UsageError(f"{found.label} comes without resolutions. Give {day}_resolution_set.json beside it")
-    joined = Joined(found.label, name, any(present(row["user_id"]) is not None for _, row in found.rows))
+    joined = Joined(found.label, name, any(row["user_id"] is not None for _, row in found.rows))
     for number, row in found.rows:
         if isinstance(row["id"], list):
             joined.combinations += 1
@@ -241,7 +239,7 @@ def _join(found: _Set, known: Known, name: str) -> Joined:
             price, priced_at = _price(row["market_value_on_due_date"], key), due_on
             if price is None:
                 price, priced_at = known.prices.get(key._replace(resolves_on=""), (None, ""))
-            forecaster = name if (user := present(row["user_id"])) is None else text_of("user_id", user)
+            forecaster = name if (user := row["user_id"]) is None else text_of("user_id", user)
             _count(joined, key, row, outcome)
             put_in = _is_true("imputed", row)
         except CellRefused as error:
@@ -270,7 +268,7 @@ def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str],
         CellRefused: If it does not say it.
     """
     name = text_of("id", row["id"])
-    if (said := present(row["source"])) is not None:
+    if (said := row["source"]) is not None:
         source = text_of("source", said).lower()
     elif len(of := sources.get((due_on, name), set())) == 1:
         (source,) = of
@@ -278,7 +276,7 @@ def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str],
         raise CellRefused(f"source of {name} is missing")
     if source in MARKET_SOURCES:
         return Key(due_on, source, name, "")
-    date = present(row.get("resolution_date"))
+    date = row.get("resolution_date")
     if date is None and "resolution_date" in row:
         raise CellRefused(f"resolution_date of {source} {name} is missing; write the date it is for")
     return Key(due_on, source, name, _day(date))
@@ -286,24 +284,24 @@ def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str],
 
 def _day(cell: Cell) -> str:
     """Return a date; processed sets write it as an instant."""
-    return str(present(cell) or "")[:10]
+    return str(cell or "")[:10]
 
 
 def _outcome(row: Mapping[str, Cell]) -> float | None:
     """Return what a row says it resolved to, None where that is not final: then it is the market's price."""
-    to = present(row["resolved_to"])
+    to = row["resolved_to"]
     return payout_of("resolved_to", to) if to is not None and _is_true("resolved", row) else None
 
 
 def _is_true(name: str, row: Mapping[str, Cell]) -> bool:
-    return (said := present(row[name])) is not None and payout_of(name, said) == 1.0
+    return (said := row[name]) is not None and payout_of(name, said) == 1.0
 
 
 def _price(cell: Cell, key: Key) -> float | None:
     """Return the price of a market; of a series the same column holds its last value."""
-    if key.kind == "market" and (said := present(cell)) is not None:
+    if key.kind == "market" and cell is not None:
         with suppress(CellRefused):
-            return share_of("price", said)
+            return share_of("price", cell)
     return None
 
 

@@ -1,10 +1,12 @@
 """Forecast files: what anybody's forecasters said, row by row, and the rows that cannot be counted."""
 
 import shlex
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache, partial
 from math import nan
 from typing import NamedTuple
 
@@ -13,9 +15,8 @@ import numpy as np
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import CellRefused, instant_of, payout_of, share_of, shown, text_of
-from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Row, TableFile
-from predibot.jobs.score_files.table_reader import Cell
+from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
+from predibot.jobs.score_files.table import BadRow, Columns, FileRows, Row, Table
 from predibot.scoring.records.forecasts import Forecasts
 
 COLUMNS = Columns(
@@ -57,13 +58,13 @@ class Layout:
         if self.wide and "forecaster" in self.named.values():
             raise UsageError("a wide file names its forecasters in the header. Leave forecaster or --wide out")
 
-    def rows(self, file: TableFile) -> Iterator[Row | BadRow]:
+    def rows(self, file: Table) -> Iterator[Row | BadRow]:
         """Yield a row for each forecast, with the cells of `COLUMNS`; an empty cell of a forecaster's is none.
 
         Raises:
             UsageError: If the file is not what it is taken for, or a column is missing.
         """
-        header = file.opened.names
+        header = file.names
         missing = [theirs for theirs in self.named if theirs not in header]
         if missing:
             known = [one_line(name)[:40] for name in header[:40]]
@@ -73,9 +74,9 @@ class Layout:
     def _theirs(self, ours: str) -> str:
         return next((theirs for theirs, each in self.named.items() if each == ours), ours)
 
-    def _check(self, file: TableFile, wanted: Iterable[str]) -> None:
+    def _check(self, file: Table, wanted: Iterable[str]) -> None:
         """Refuse a file without columns that it must have, and propose the option that names them if there is one."""
-        missing = [ours for ours in wanted if self._theirs(ours) not in file.opened.names]
+        missing = [ours for ours in wanted if self._theirs(ours) not in file.names]
         if not missing:
             return
         named = {**self.named, **self._proposed(file, missing)}
@@ -86,14 +87,14 @@ class Layout:
             remedy = f"Say --columns {shlex.quote(columns)}"
         else:
             remedy = f"It has {file.seen_names()}. Say which of them it is with --columns NAME=COLUMN, or add it"
-            if file.opened.rows_name in ("forecasts", "resolutions", "questions"):
+            if file.rows_name in ("forecasts", "resolutions", "questions"):
                 remedy += ", or if it is a set of ForecastBench, say --format forecastbench"
         raise UsageError(f"{file.label} has no column {', '.join(missing)}. {remedy}")
 
-    def _proposed(self, file: TableFile, missing: Sequence[str]) -> Mapping[str, str]:
+    def _proposed(self, file: Table, missing: Sequence[str]) -> Mapping[str, str]:
         """Return what columns of a file could be, by their names there."""
         taken = {*self.named, *COLUMNS.names}
-        free = {name.casefold(): name for name in file.opened.names if name not in taken and "," not in name}
+        free = {name.casefold(): name for name in file.names if name not in taken and "," not in name}
         found: dict[str, str] = {}
         for ours in missing:
             if known := next((each for each in (ours, *_ALSO_CALLED[ours]) if each in free), None):
@@ -103,7 +104,7 @@ class Layout:
                 found[free.pop(theirs.casefold())] = ours
         return found
 
-    def _long_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
+    def _long_rows(self, file: Table, header: Sequence[str]) -> Iterator[Row | BadRow]:
         # A file of one forecaster need not name it on each row: its column does.
         lone = self._theirs("probability") if self._theirs("forecaster") not in header else None
         lone = None if lone == "probability" else lone
@@ -112,7 +113,7 @@ class Layout:
         for row in file.rows(Columns(tuple(map(self._theirs, required)), tuple(map(self._theirs, COLUMNS.optional)))):
             yield row if isinstance(row, BadRow) or lone is None else Row(row.number, (lone, *row.cells))
 
-    def _wide_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
+    def _wide_rows(self, file: Table, header: Sequence[str]) -> Iterator[Row | BadRow]:
         shared = tuple(name for name in COLUMNS.names if name not in ("forecaster", "probability"))
         of_all = [self._theirs(ours) for ours in shared]
         named = [theirs for theirs, ours in self.named.items() if ours == "probability"]
@@ -159,13 +160,9 @@ class Said(NamedTuple):
 class ForecastFile:
     """What a file says."""
 
-    rows: int
-    """How many it has, bad ones too."""
+    file: FileRows
     said: tuple[Said, ...]
     """The rows that are not bad, in the file's order."""
-    bad_rows: tuple[BadRow, ...]
-    """The first thousand, in the file's order."""
-    n_bad_rows: int
     n_open: Mapping[str, int]
     """How many forecasts of a forecaster are on questions without an outcome."""
     n_void: Mapping[str, int]
@@ -206,95 +203,66 @@ class ForecastFile:
         )
 
 
-def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastFile:
+def read_forecasts(table: Table, layout: "Layout | None" = None) -> ForecastFile:
     """Return what a file of forecasts says; bad rows are told, never fixed.
 
     Args:
-        file: With the columns of `COLUMNS`, or what the layout says of them.
+        table: With the columns of `COLUMNS`, or what the layout says of them.
         layout: What its columns are called; None for the names of `COLUMNS`.
 
     Raises:
         UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
     """
     said: list[Said] = []
-    bad = BadRows()
-    known = _Known()
+    file = FileRows(table.label, table.place)
+    # As with names, a date comes again and again.
+    instant = cache(partial(instant_of, "date"))
     last: BadRow | None = None
-    for row in (layout or Layout()).rows(file):
+    for row in (layout or Layout()).rows(table):
         if isinstance(row, BadRow):
-            bad.add(row)
+            file.add(row)
             continue
         try:
-            said.append(_said(row, known))
+            said.append(_said(row, instant))
         except CellRefused as error:
             wrong = BadRow(row.number, str(error))
             # What is wrong for every forecaster of a line is said once.
             if wrong != last:
-                bad.add(wrong)
+                file.add(wrong)
             last = wrong
-    n_rows = len(said) + bad.count
-    kept = bad.sifted(said, _contradicted(said, file.place))
-    good = tuple(bad.sifted(kept, _repeated(kept, file.place)))
+    file.rows = len(said) + file.n_bad_rows
+    kept = file.sifted(said, _contradicted(said, file.place))
+    good = tuple(file.sifted(kept, _repeated(kept, file.place)))
     return ForecastFile(
-        rows=n_rows,
+        file=file,
         said=good,
-        bad_rows=bad.listed,
-        n_bad_rows=bad.count,
         n_open=Counter(each.forecaster for each in good if each.outcome is None),
         n_void=Counter(each.forecaster for each in good if each.is_void),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What rows said before: names and dates come again and again, and are kept once."""
-
-    names: dict[str, str] = field(default_factory=dict)
-    instants: dict[str, datetime] = field(default_factory=dict)
-
-    def name(self, column: str, cell: Cell) -> str:
-        """Return a cell as the one copy of its text."""
-        name = text_of(column, cell)
-        return self.names.setdefault(name, name)
-
-    def optional_name(self, column: str, cell: Cell) -> str | None:
-        """Return the same, or None for an empty cell."""
-        return None if cell is None else self.name(column, cell)
-
-    def instant(self, cell: Cell) -> datetime | None:
-        """Return the instant of a cell, None for an empty one."""
-        if not isinstance(cell, str):
-            return None if cell is None else instant_of("date", cell)
-        if cell not in self.instants:
-            self.instants[cell] = instant_of("date", cell)
-        return self.instants[cell]
+def _name(column: str, cell: Cell) -> str:
+    # Names come again and again, and are kept once.
+    return sys.intern(text_of(column, cell))
 
 
-def _said(row: Row, known: _Known) -> Said:
-    """Return the forecast of a row.
-
-    Args:
-        row: With the cells of `COLUMNS`.
-        known: What rows before it said.
-
-    Raises:
-        CellRefused: If a cell holds something else than it should.
-    """
+def _said(row: Row, instant: Callable[[str], datetime]) -> Said:
+    """Return the forecast of a row, with the cells of `COLUMNS`."""
     forecaster, question, probability, outcome, market, cluster, at, category = row.cells
     return Said(
         number=row.number,
-        forecaster=known.name("forecaster", forecaster),
-        question=known.name("question", question),
-        at=known.instant(at),
+        forecaster=_name("forecaster", forecaster),
+        question=_name("question", question),
+        at=None if at is None else instant(at) if isinstance(at, str) else instant_of("date", at),
         probability=share_of("probability", probability),
         outcome=None if outcome is None else payout_of("outcome", outcome),
         market_probability=nan if market is None else share_of("market_probability", market),
-        cluster=known.optional_name("cluster", cluster),
-        category=known.optional_name("category", category),
+        cluster=None if cluster is None else _name("cluster", cluster),
+        category=None if category is None else _name("category", category),
     )
 
 
-def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, str]]:
+def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, BadRow]]:
     """Yield every row of a question that ended in two ways, and in which: nobody can say which of them is right."""
     first: dict[str, Said] = {}
     other: dict[str, Said] = {}
@@ -308,29 +276,24 @@ def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, str]
         return
     for each in said:
         if each.question in other and each.outcome is not None:
-            against = _other_than(each, first[each.question], other[each.question])
-            yield (
-                each,
+            one = first[each.question]
+            against = other[each.question] if each.outcome == one.outcome else one
+            why = (
                 f"outcome of question {shown(each.question)} is {each.outcome:g} here and "
-                f"{against.outcome:g} in {place} {against.number}; write one outcome a question",
+                f"{against.outcome:g} in {place} {against.number}; write one outcome a question"
             )
+            yield each, BadRow(each.number, why)
 
 
-def _other_than(said: Said, first: Said, other: Said) -> Said:
-    return other if said.outcome == first.outcome else first
-
-
-def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, str]]:
+def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, BadRow]]:
     """Yield every row whose forecaster spoke of the same before, and where: the first counts."""
     seen: dict[tuple[str, str, datetime | None], int] = {}
     for each in said:
         before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
         if before != each.number:
-            yield (
-                each,
-                f"forecaster {shown(each.forecaster)} answered question {shown(each.question)} in {place} {before} "
-                "already; keep one, or give each its date",
-            )
+            said_twice = f"forecaster {shown(each.forecaster)} answered question {shown(each.question)}"
+            why = f"{said_twice} in {place} {before} already; keep one, or give each its date"
+            yield each, BadRow(each.number, why)
 
 
 def _cluster(said: Said) -> tuple[bool, str]:

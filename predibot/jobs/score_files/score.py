@@ -11,7 +11,7 @@ from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.score_files.equity import EquityFile, read_equity
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table import BadRow, TableFile
+from predibot.jobs.score_files.table import BadRow, FileRows, Table
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import References, with_market, with_pools
@@ -30,7 +30,7 @@ MAX_FORECASTERS = 20_000
 class FileRefused(UsageError):
     """A file is not scored: it has bad rows and none were to be accepted, or nothing else."""
 
-    def __init__(self, message: str, file: "FileRows") -> None:
+    def __init__(self, message: str, file: FileRows) -> None:
         """Keep the bad rows beside the message, which has room for one."""
         super().__init__(message)
         self.file = file
@@ -47,19 +47,6 @@ class Pools:
 
     methods: tuple[PoolingMethod, ...] = ()
     extremize: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class FileRows:
-    """What became of a file's rows."""
-
-    label: str
-    place: str
-    """What a row's number counts: `line`, or `row` of a Parquet file."""
-    rows: int
-    bad_rows: tuple[BadRow, ...]
-    """The first thousand."""
-    n_bad_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +92,7 @@ class ScoredEquity:
 
 
 def score_forecasts(
-    file: TableFile, asked: Question, pools: Pools, *, strict: bool, layout: Layout | None = None
+    file: Table, asked: Question, pools: Pools, *, strict: bool, layout: Layout | None = None
 ) -> ScoredForecasts:
     """Return how good the forecasters of a file are, with pools of them and the market beside them.
 
@@ -126,14 +113,14 @@ def score_forecasts(
     evaluation = evaluation_of_forecasts(table.beside.forecasts, asked, table.remarks)
     cards = tuple(_with_unscored(card, table.found) for card in evaluation.cards)
     return ScoredForecasts(
-        file=table.rows,
+        file=table.found.file,
         evaluation=replace(evaluation, cards=cards),
         n_open=sum(table.found.n_open.values()),
     )
 
 
 def compare_forecasters(
-    file: TableFile,
+    file: Table,
     names: tuple[str, str],
     asked: Question,
     pools: Pools,
@@ -168,26 +155,24 @@ def compare_forecasters(
     own = np.where(both.forecaster == numbers[0], 0, 1)
     # Alone: of more than two, p-values are corrected for pairs that nobody asked for here.
     (pair,) = brier_pairs(replace(both, forecasters=names, forecaster=own), asked.uncertainty)
-    return ComparedForecasters(file=table.rows, pair=pair, verdict=pair_verdict(pair))
+    return ComparedForecasters(file=table.found.file, pair=pair, verdict=pair_verdict(pair))
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A file's settled forecasts, with what stands beside them."""
 
-    rows: FileRows
     found: ForecastFile
     beside: References
     remarks: tuple[str, ...]
 
 
-def _table(file: TableFile, pools: Pools, *, strict: bool, layout: Layout | None) -> _Table:
+def _table(file: Table, pools: Pools, *, strict: bool, layout: Layout | None) -> _Table:
     found = read_forecasts(file, layout)
-    rows = _file_rows(file, found)
-    _check(rows, strict=strict)
+    _check(found.file, strict=strict)
     settled = found.settled()
     if settled.probability.size == 0:
-        raise FileRefused(_nothing_settled(file, found), rows)
+        raise FileRefused(_nothing_settled(found), found.file)
     if len(settled.forecasters) > MAX_FORECASTERS:
         raise UsageError(
             f"{file.label} has {len(settled.forecasters):,} forecasters, and at most {MAX_FORECASTERS:,} are scored. "
@@ -199,10 +184,10 @@ def _table(file: TableFile, pools: Pools, *, strict: bool, layout: Layout | None
         raise UsageError(f"{file.label}: {error}") from None
     beside = with_market(pooled.forecasts)
     remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
-    return _Table(rows, found, beside, remarks)
+    return _Table(found, beside, remarks)
 
 
-def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEquity:
+def score_equity(file: Table, how: HowAnnual, *, strict: bool) -> ScoredEquity:
     """Return how the account of a file did.
 
     Args:
@@ -216,11 +201,10 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
         UsageError: If it is not what it is taken for, or a column is missing.
     """
     found = read_equity(file)
-    rows = _file_rows(file, found)
-    _check(rows, strict=strict)
+    _check(found.file, strict=strict)
     points = found.points
     if not points:
-        raise FileRefused(f"{file.label} has no row that can be scored. Fix them", rows)
+        raise FileRefused(f"{file.label} has no row that can be scored. Fix them", found.file)
     if points[0].value == 0.0:
         raise UsageError(
             f"{file.label}, {file.place} {points[0].number}: value is 0 at the beginning. "
@@ -235,9 +219,9 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
             risk_free_rate=how.risk_free_rate,
         )
     except ValueError as error:
-        raise FileRefused(f"{file.label}: {error}. See --periods-per-year", rows) from None
+        raise FileRefused(f"{file.label}: {error}. See --periods-per-year", found.file) from None
     return ScoredEquity(
-        file=rows,
+        file=found.file,
         score=curve.score,
         periods=curve.periods,
         convention=how.convention,
@@ -245,10 +229,6 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
         last_at=points[-1].at,
         notes=tuple(_on_equity(found)),
     )
-
-
-def _file_rows(file: TableFile, found: ForecastFile | EquityFile) -> FileRows:
-    return FileRows(file.label, file.place, found.rows, found.bad_rows, found.n_bad_rows)
 
 
 def _check(file: FileRows, *, strict: bool) -> None:
@@ -263,23 +243,23 @@ def _check(file: FileRows, *, strict: bool) -> None:
         )
 
 
-def _nothing_settled(file: TableFile, found: ForecastFile) -> str:
+def _nothing_settled(found: ForecastFile) -> str:
+    file = found.file
     parts = (
-        (found.n_bad_rows, "bad"),
+        (file.n_bad_rows, "bad"),
         (sum(found.n_open.values()), "on questions without an outcome"),
         (sum(found.n_void.values()), "on void questions"),
     )
     seen = ", ".join(f"{n:,} {what}" for n, what in parts if n)
-    first = (
-        f"; the first: {file.place} {found.bad_rows[0].number}: {found.bad_rows[0].reason}" if found.bad_rows else ""
-    )
-    return f"{file.label} has nothing to score: of {_count(found.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
+    first = f"; the first: {file.place} {bad[0].number}: {bad[0].reason}" if (bad := file.bad_rows) else ""
+    return f"{file.label} has nothing to score: of {_count(file.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
 
 
 def _remarks(found: ForecastFile) -> Iterator[str]:
     """Yield what is left out of the scores, and why."""
-    if found.bad_rows:
-        yield f"Bad rows: {found.n_bad_rows:,} of {found.rows:,}; they are in no number here."
+    file = found.file
+    if file.bad_rows:
+        yield f"Bad rows: {file.n_bad_rows:,} of {file.rows:,}; they are in no number here."
     for counts, what, ending in (
         (found.n_open, "open", "their questions have no outcome yet"),
         (found.n_void, "void", "their questions ended neither with 1 nor with 0"),
@@ -310,9 +290,9 @@ def _with_unscored(card: Scorecard, found: ForecastFile) -> Scorecard:
 
 
 def _on_equity(found: EquityFile) -> Iterator[str]:
-    if found.bad_rows:
+    if found.file.bad_rows:
         yield (
-            f"Bad rows: {found.n_bad_rows:,} of {found.rows:,}; "
+            f"Bad rows: {found.file.n_bad_rows:,} of {found.file.rows:,}; "
             "the return across one that is left out counts as that of a single period."
         )
     if found.sorted_here:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from predibot.jobs.score_files.score import FileRows
+from predibot.jobs.score_files.table import FileRows
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import Document
@@ -23,8 +23,9 @@ def bad_row_lines(file: FileRows) -> Iterator[str]:
 
     Examples:
         >>> from predibot.jobs.score_files.table import BadRow
-        >>> bad = BadRow(3, "probability is '70%'; write 0.7")
-        >>> list(bad_row_lines(FileRows("f.csv", "line", rows=9, bad_rows=(bad,), n_bad_rows=1)))
+        >>> file = FileRows("f.csv", "line")
+        >>> file.add(BadRow(3, "probability is '70%'; write 0.7"))
+        >>> list(bad_row_lines(file))
         ["bad row: line 3: probability is '70%'; write 0.7"]
     """
     for row in file.bad_rows[:_SHOWN]:

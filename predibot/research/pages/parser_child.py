@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Protocol, TypeVar
 
 from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.parse import parsed
@@ -30,39 +29,25 @@ _NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT
 """No files are written and no processes started; a few files are read, by imports inside of libraries."""
 
 
-class Question(Protocol):
-    """What such a process is asked."""
-
-    @property
-    def seconds(self) -> float:
-        """Return how long an answer may take."""
-        ...
-
-
-_Q = TypeVar("_Q", bound=Question)
-
-
 def serve(data_bytes: int) -> None:
     """Answer what pages say.
 
     Args:
         data_bytes: Of memory, everything but libraries.
     """
-    answer_questions(data_bytes, _LIBRARIES, Source.of, lambda source: iter([_answer(source)]))
+    answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer(source)])
 
 
 def answer_questions(
     data_bytes: int,
     libraries: Sequence[str],
-    question_of: Callable[[Sequence[bytes]], _Q],
-    answers_to: Callable[[_Q], Iterable[Sequence[bytes]]],
+    answers_to: Callable[[Source], Iterable[Sequence[bytes]]],
 ) -> None:
     """Answer what comes on standard input, until that is closed.
 
     Args:
         data_bytes: Of memory, everything but libraries.
         libraries: What answers need, imported before a limit can break them.
-        question_of: Makes a question of its fields.
         answers_to: Makes one or more answers, as fields.
     """
     # Whatever prints shall not do so into an answer.
@@ -79,7 +64,7 @@ def answer_questions(
         _limit(name, most)
     _write(answers, (READY,))
     while (fields := _next(questions)) is not None:
-        question = question_of(fields)
+        question = Source.of(fields)
         used = resource.getrusage(resource.RUSAGE_SELF)
         seconds = math.ceil(used.ru_utime + used.ru_stime) + max(0, math.ceil(question.seconds)) + 1
         _limit("RLIMIT_CPU", seconds, for_good=False)

@@ -4,7 +4,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -36,6 +36,7 @@ _GRACE_SHARE = 0.05
 _WATCH_SECONDS = 0.05
 _ENDS_WITHIN_SECONDS = 1.0
 """A process that closed its pipes is gone by then, and has said how it ended."""
+_BROKEN = "reading the page breaks the parser; take another source"
 _SAID_BYTES = 10_000
 _SAID_CHARACTERS = 200
 
@@ -75,7 +76,7 @@ class ParserProcess:
         Raises:
             PageUnavailable: If the system starts no more processes.
         """
-        self._limits = limits
+        self.limits = limits
         self._pages = 0
         self._is_ready = False
         self._ran_out_of_memory = False
@@ -111,9 +112,9 @@ class ParserProcess:
 
     def is_fit(self) -> bool:
         """Return whether it can be used again: it is not too old, and has not grown too large."""
-        if self._ran_out_of_memory or self._pages >= self._limits.pages:
+        if self._ran_out_of_memory or self._pages >= self.limits.pages:
             return False
-        return self._resident_bytes() <= self._limits.kept_bytes
+        return self._resident_bytes() <= self.limits.kept_bytes
 
     def answer(self, source: Source, deadline: Deadline) -> Parsed | Unreadable:
         """Return what it makes of a page. Where this raises, the process is not fit for another.
@@ -123,21 +124,41 @@ class ParserProcess:
             ParserDied: If it breaks the parser.
             PageUnavailable: If the parser does not start.
         """
-        self.await_ready(deadline)
-        self._pages += 1
-        question = replace(source, seconds=deadline.at - deadline.monotonic())
-        ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
         try:
-            self.ask(question.fields(), ends)
-            answer = answer_of(self.fields(ends))
+            answer = answer_of(next(self.answers(source, deadline)))
         except TimeoutError as error:
             raise PageUnreadable(
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
             ) from error
-        except (EOFError, OSError, ValueError) as error:
-            raise ParserDied("reading the page breaks the parser; take another source") from error
+        except ValueError as error:
+            raise ParserDied(_BROKEN) from error
         self._ran_out_of_memory = answer is Unreadable.TOO_MUCH_MEMORY
         return answer
+
+    def answers(
+        self, source: Source, deadline: Deadline, max_bytes: int = MAX_ANSWER_BYTES
+    ) -> Iterator[tuple[bytes, ...]]:
+        """Yield one answer after the other, each as fields, for as long as somebody asks for more.
+
+        Raises:
+            TimeoutError: If it does not answer in time.
+            PageUnreadable: If it takes too much memory.
+            ParserDied: If it ends, or says more than there can be.
+            PageUnavailable: If it does not start.
+        """
+        self._await_ready(deadline)
+        self._pages += 1
+        question = replace(source, seconds=deadline.at - deadline.monotonic())
+        ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
+        try:
+            for piece in packed(question.fields()):
+                self._write(piece, ends)
+            while True:
+                yield self._fields(ends, max_bytes)
+        except TimeoutError:
+            raise
+        except (EOFError, OSError, ValueError) as error:
+            raise ParserDied(_BROKEN) from error
 
     def kill(self) -> None:
         """End it at once; its pipes stay, for a thread may be reading from them."""
@@ -158,7 +179,7 @@ class ParserProcess:
         for name in ("stdin", "stdout", "stderr"):
             self._pipe(name).close()
 
-    def await_ready(self, deadline: Deadline) -> None:
+    def _await_ready(self, deadline: Deadline) -> None:
         """Wait until it can be asked.
 
         Raises:
@@ -167,7 +188,7 @@ class ParserProcess:
         if self._is_ready:
             return
         try:
-            self._is_ready = self.fields(deadline) == (READY,)
+            self._is_ready = self._fields(deadline) == (READY,)
         except TimeoutError as error:
             raise PageUnavailable(f"no parser was ready within {deadline.seconds:g} s; try again later") from error
         except (EOFError, ValueError):
@@ -187,26 +208,7 @@ class ParserProcess:
             why = next((line for line in reversed(said) if line.strip()), "it says nothing")
             raise PageUnavailable(f"no parser starts here ({why[:_SAID_CHARACTERS]}); install predibot anew")
 
-    def ask(self, fields: Sequence[bytes], ends: Deadline) -> None:
-        """Write a question to it.
-
-        Raises:
-            TimeoutError: If it does not take it in time.
-            OSError: If it is gone.
-            PageUnreadable: If it takes too much memory.
-        """
-        for piece in packed(fields):
-            self._write(piece, ends)
-
-    def fields(self, ends: Deadline, max_bytes: int = MAX_ANSWER_BYTES) -> tuple[bytes, ...]:
-        """Return the next answer.
-
-        Raises:
-            EOFError: If it ended without one.
-            ValueError: If there are more, or more bytes, than there can be.
-            TimeoutError: If it says nothing in time.
-            PageUnreadable: If it takes too much memory.
-        """
+    def _fields(self, ends: Deadline, max_bytes: int = MAX_ANSWER_BYTES) -> tuple[bytes, ...]:
         return read_fields(lambda count: self._read(count, ends), max_bytes=max_bytes)
 
     def _read(self, count: int, ends: Deadline) -> bytes:
@@ -235,7 +237,7 @@ class ParserProcess:
         while (left_seconds := ends.at - ends.monotonic()) > 0.0:
             if ready.poll(1_000 * min(left_seconds, _WATCH_SECONDS)):
                 return
-            if self._resident_bytes() > self._limits.resident_bytes:
+            if self._resident_bytes() > self.limits.resident_bytes:
                 raise PageUnreadable(Unreadable.TOO_MUCH_MEMORY)
         raise TimeoutError
 

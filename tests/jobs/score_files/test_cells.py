@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from predibot.jobs.score_files.cells import (
+    Cell,
     CellRefused,
     amount_of,
     instant_of,
@@ -13,7 +14,6 @@ from predibot.jobs.score_files.cells import (
     shown,
     text_of,
 )
-from predibot.jobs.score_files.table_reader import Cell
 
 
 @pytest.mark.parametrize("cell", ["0.25", ".25", "25e-2", "+0.25", 0.25])

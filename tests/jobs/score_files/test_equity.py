@@ -26,14 +26,14 @@ def test_bad_rows_are_told_and_the_rest_is_kept() -> None:
     text += "2026-03-04,0\n2026-03-05,7\n2026-03-06,0\n"
     found = read_equity(csv_of(text))
     assert [point.number for point in found.points] == [2, 7, 9]
-    assert [(row.number, row.reason.split(";")[0]) for row in found.bad_rows] == [
+    assert [(row.number, row.reason.split(";")[0]) for row in found.file.bad_rows] == [
         (3, "date is 'soon'"),
         (4, "value is '-1'"),
         (5, "date 2026-03-01T00:00Z is in line 2 already"),
         (6, "date is missing"),
         (8, "value is 7 after the account was worth nothing in line 7"),
     ]
-    assert found.rows == 8
+    assert found.file.rows == 8
 
 
 @pytest.mark.parametrize(

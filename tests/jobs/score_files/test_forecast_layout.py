@@ -77,7 +77,7 @@ def test_a_bad_cell_of_a_wide_file_spoils_no_other_of_its_line() -> None:
     text = "question,outcome,a,b\nq1,1,70%,0.5\n,1,0.1,0.2\nq2,0,0.4,0.5\nq2,0,,0.6\n"
     file = found(text, Layout(wide=True))
     assert said(file) == [("b", "q1", 0.5, 1.0), ("a", "q2", 0.4, 0.0), ("b", "q2", 0.5, 0.0)]
-    assert [(bad.number, bad.reason.partition(" in line")[0]) for bad in file.bad_rows] == [
+    assert [(bad.number, bad.reason.partition(" in line")[0]) for bad in file.file.bad_rows] == [
         (2, "probability is '70%'; write a number from 0 to 1, such as 0.7"),
         (3, "question is missing; write a text"),
         (5, "forecaster 'b' answered question 'q2'"),
@@ -87,7 +87,7 @@ def test_a_bad_cell_of_a_wide_file_spoils_no_other_of_its_line() -> None:
 def test_all_of_a_wide_line_is_dropped_whose_question_ended_in_two_ways() -> None:
     file = found("question,outcome,a,b\nq1,1,0.7,0.5\nq1,0,,0.5\nq2,1,0.5,0.5\n", Layout(wide=True))
     assert {each.question for each in file.said} == {"q2"}
-    assert file.n_bad_rows == 3
+    assert file.file.n_bad_rows == 3
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_forecasts_are_joined_by_source_and_id_and_those_of_series_by_date_too(
         ("manifold later", 0.2, None),
     ]
     assert {each.cluster for each in found.said[:3]} == {"yfinance AAPL"}
-    assert (found.n_open, found.n_void, found.bad_rows) == ({"m": 2}, {}, ())
+    assert (found.n_open, found.n_void, found.file.bad_rows) == ({"m": 2}, {}, ())
 
 
 def test_combinations_are_left_out_and_counted_and_the_score_of_the_boards_is_told(
@@ -117,7 +117,7 @@ def test_a_question_set_gives_prices_of_markets_and_says_what_was_asked(tmp_path
     found = read_forecasts(file)
     prices = {each.question: each.market_probability for each in found.said if each.market_probability >= 0}
     assert prices == {"infer 0012": 0.8}
-    assert [bad.reason for bad in found.bad_rows] == ["manifold later is not in the question set"]
+    assert [bad.reason for bad in found.file.bad_rows] == ["manifold later is not in the question set"]
     # Of the question that was not asked nothing is missing: (0.1^2 + 0.2^2) / 2 = 0.025.
     assert "0.0250 on 2 market questions" in file.remarks[-1] and "without an answer" not in file.remarks[-1]
 
@@ -168,7 +168,7 @@ def test_people_are_forecasters_of_their_own_and_models_of_one_name_have_their_t
 )
 def test_what_cannot_be_joined_is_a_bad_row(tmp_path: Path, resolutions: str, row: dict[str, Any], reason: str) -> None:
     found = read_forecasts(read_sets([forecasts(tmp_path, [row]), resolutions], None).table())
-    (bad,) = found.bad_rows
+    (bad,) = found.file.bad_rows
     assert bad.number == 1 and bad.reason.startswith(reason)
 
 
@@ -184,7 +184,9 @@ def test_before_anything_has_resolved_all_is_open(tmp_path: Path) -> None:
     rows = [*FORECASTS, {"id": "0012", "source": "infer", "user_id": None}]
     found = read_forecasts(read_sets([forecasts(tmp_path, rows), nothing], None).table())
     assert found.n_open == {"m": 6}
-    assert [bad.reason for bad in found.bad_rows] == ["probability is missing; write a number from 0 to 1, such as 0.7"]
+    assert [bad.reason for bad in found.file.bad_rows] == [
+        "probability is missing; write a number from 0 to 1, such as 0.7"
+    ]
 
 
 def test_a_row_of_a_resolution_set_that_says_nothing_costs_its_question(tmp_path: Path) -> None:

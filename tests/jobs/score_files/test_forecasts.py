@@ -23,7 +23,7 @@ def test_the_same_rows_are_the_same_forecasts_in_every_format() -> None:
         assert (settled.forecasters, settled.forecaster.tolist()) == (("ann", "bob"), [0, 1])
         assert settled.probability.tolist() == [0.9, 0.25]
         assert settled.market_probability.tolist() == pytest.approx([0.6, np.nan], nan_ok=True)
-        assert (found.rows, found.n_open, found.n_void, found.bad_rows) == (3, {"ann": 1}, {}, ())
+        assert (found.file.rows, found.n_open, found.n_void, found.file.bad_rows) == (3, {"ann": 1}, {}, ())
 
 
 def test_a_forecast_counts_whose_optional_columns_say_nothing_in_any_programs_words() -> None:
@@ -36,7 +36,7 @@ def test_a_forecast_counts_whose_optional_columns_say_nothing_in_any_programs_wo
     found = read_forecasts(jsonl_of(*rows))
     assert [(said.question, said.outcome) for said in found.said] == [("q1", 1), ("q2", None), ('["q3", "q4"]', 0)]
     assert all((said.cluster, said.category, said.at) == (None, None, None) for said in found.said)
-    (bad,) = found.bad_rows
+    (bad,) = found.file.bad_rows
     assert bad.reason == "probability is missing; write a number from 0 to 1, such as 0.7"
 
 
@@ -52,7 +52,7 @@ def test_bad_rows_are_told_with_line_and_reason_and_the_rest_is_kept() -> None:
         f'{HEADER}\nann,q1,70%,1\nann,"q\n2",0.7,1\n,q3,0.7,1\nann,q4,0.7,won\nann,,0.7,1\nann,q5,nan,1\nann,q6,2,0\n'
     )
     found = read_forecasts(csv_of(text))
-    assert [(row.number, row.reason.split(";")[0]) for row in found.bad_rows] == [
+    assert [(row.number, row.reason.split(";")[0]) for row in found.file.bad_rows] == [
         (2, "probability is '70%'"),
         (5, "forecaster is missing"),
         (6, "outcome is 'won'"),
@@ -61,21 +61,21 @@ def test_bad_rows_are_told_with_line_and_reason_and_the_rest_is_kept() -> None:
         (9, "probability is '2'"),
     ]
     assert [(said.number, said.question) for said in found.said] == [(3, "q\n2")]
-    assert found.rows == 7
+    assert found.file.rows == 7
 
 
 def test_who_answers_the_same_twice_is_counted_once_and_dates_are_other_occasions() -> None:
     text = f"{HEADER},date\nann,q1,0.9,1,2026-03-01\nann,q1,0.8,1,2026-03-02\nann,q1,0.7,1,2026-03-01T00:00Z\n"
     found = read_forecasts(csv_of(text))
     assert [said.probability for said in found.said] == [0.9, 0.8]
-    (bad,) = found.bad_rows
+    (bad,) = found.file.bad_rows
     assert bad.number == 4 and "answered question 'q1' in line 2 already" in bad.reason
 
 
 def test_a_question_that_ended_in_two_ways_is_bad_in_all_its_rows() -> None:
     found = read_forecasts(csv_of(f"{HEADER}\nann,q1,0.9,1\nann,q2,0.9,1\nbob,q1,0.8,0\ncat,q1,0.7,0.5\n"))
     assert [said.question for said in found.said] == ["q2"]
-    assert [(row.number, row.reason.split(";")[0]) for row in found.bad_rows] == [
+    assert [(row.number, row.reason.split(";")[0]) for row in found.file.bad_rows] == [
         (2, "outcome of question 'q1' is 1 here and 0 in line 4"),
         (4, "outcome of question 'q1' is 0 here and 1 in line 2"),
         (5, "outcome of question 'q1' is 0.5 here and 1 in line 2"),
@@ -106,7 +106,7 @@ _CELLS = st.sampled_from(["", "a", "b", "0", "1", "0.5", "nan", '"', ",", "70%",
 def test_every_row_is_kept_or_told_and_none_is_changed(rows: list[list[str]]) -> None:
     text = "\n".join(",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) for row in rows)
     found = read_forecasts(csv_of(f"{HEADER}\n{text}\n"))
-    numbers = [said.number for said in found.said] + [row.number for row in found.bad_rows]
+    numbers = [said.number for said in found.said] + [row.number for row in found.file.bad_rows]
     assert sorted(numbers) == list(range(2, len(rows) + 2))
     for said in found.said:
         forecaster, question, probability, outcome = rows[said.number - 2]

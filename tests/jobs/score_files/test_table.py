@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.table import BadRow, Columns, Row, TableFile, open_table_file
+from predibot.jobs.score_files.table import BadRow, Columns, Row, Table
+from predibot.jobs.score_files.table_file import open_table_file
 from predibot.jobs.score_files.table_reader import TableFormat, TableUnreadable
 from tests.jobs.tables import csv_of, jsonl_of, parquet_of, table_of
 
@@ -73,12 +74,10 @@ def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
         (csv_of("b,x\n1,2\n"), "some.csv has no column a. It has 'b', 'x'; rename, or add"),
         (csv_of("A,b\n1,2\n"), "some.csv has no column a. It has 'A'; rename that, or add it"),
         (csv_of("a,a\n1,2\n"), "some.csv has 2 columns 'a'. Keep one"),
-        (csv_of("a,b\n1,\0\n"), "some.csv is no text"),
-        (table_of("a\nb\né".encode("latin-1"), "csv"), "some.csv, line 3: this is not UTF-8. Save the file as UTF-8"),
         (parquet_of({"b": [1]}), "some.parquet has no column a. It has 'b'; rename, or add"),
     ],
 )
-def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: TableFile, message: str) -> None:
+def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Table, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         list(file.rows(COLUMNS))
     assert str(refused.value).startswith(message)
@@ -96,11 +95,13 @@ def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Tabl
         (b'{"a": [{"x": 1}], "b": [{"x": 2}]}', "json", " holds several arrays of rows: a, b. Give one"),
         (b"17", "json", " is '17', no table. Give an array of JSON objects"),
         ("a,b\n1,2".encode("utf-16"), "csv", ", line 1: this is not UTF-8"),
+        ("a\nb\né".encode("latin-1"), "csv", ", line 3: this is not UTF-8. Save the file as UTF-8"),
+        (b"a,b\n1,\0\n", "csv", " is no text"),
     ],
 )
-def test_what_holds_no_table_is_refused_as_it_is_opened(content: bytes, kind: TableFormat, message: str) -> None:
+def test_what_holds_no_table_is_refused_as_it_is_read(content: bytes, kind: TableFormat, message: str) -> None:
     with pytest.raises(TableUnreadable) as refused:
-        table_of(content, kind)
+        list(table_of(content, kind).rows(Columns(("a",))))
     assert str(refused.value).startswith(message)
 
 
@@ -143,9 +144,9 @@ def test_one_json_document_is_the_rows_it_holds(document: Any, indent: int | Non
 
 
 def test_a_document_says_what_stands_beside_its_rows() -> None:
-    opened = table_of(b'{"model": "m", "n": 1, "more": {"x": 1}, "forecasts": [{"a": 1}, {"c": 2}]}', "json").opened
-    assert (opened.beside, opened.rows_name) == ({"model": "m", "n": 1}, "forecasts")
-    assert list(opened.names) == ["a", "c"]
+    table = table_of(b'{"model": "m", "n": 1, "more": {"x": 1}, "forecasts": [{"a": 1}, {"c": 2}]}', "json")
+    assert (table.beside, table.rows_name) == ({"model": "m", "n": 1}, "forecasts")
+    assert list(table.names) == ["a", "c"]
 
 
 def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:

@@ -1,0 +1,164 @@
+"""Table files: a file that somebody named, read by a child process that is held to limits."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO, TextIO, cast, get_args
+
+from predibot.errors import UsageError
+from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, Row, Table
+from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, open_table
+from predibot.research.pages.deadline import Deadline
+from predibot.research.pages.errors import PageUnavailable, PageUnreadable
+from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
+
+TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
+STANDARD_INPUT = "-"
+_MIB = 2**20
+MAX_BYTES = 256 * _MIB
+LIMITS = ParserLimits(resident_bytes=480 * _MIB, data_bytes=384 * _MIB)
+_ENDINGS: dict[str, TableFormat] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+@contextmanager
+def open_table_file(
+    argument: str,
+    wanted: TableFormat | None,
+    standard_input: TextIO | None,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_rows: int = MAX_ROWS,
+    seconds: float = 600.0,
+    remedy: str = "Score it in parts",
+    limits: ParserLimits = LIMITS,
+) -> Iterator[Table]:
+    """Open the file somebody named, in a child process that reads it.
+
+    Args:
+        argument: A path, or `-` for standard input.
+        wanted: Its format; None takes what its ending or its first bytes say.
+        standard_input: What `-` stands for; None where the program was started without.
+        max_bytes: Of the file, and of what its rows come to.
+        max_rows: Of all, bad ones too.
+        seconds: Within which all of it is read, and taken from here.
+        remedy: What to do with one that is too much.
+        limits: What the child may take.
+
+    Raises:
+        UsageError: If there is none, it cannot be read, is not what it is taken for, or is too large.
+    """
+    label = "standard input" if argument == STANDARD_INPUT else argument
+    with NamedTemporaryFile() as copy:
+        try:
+            path, beginning = _path_of(argument, standard_input, cast(BinaryIO, copy), max_bytes)
+        except FileNotFoundError:
+            raise UsageError(
+                f"no file {argument!r}. Name a CSV, JSON or Parquet file, or - for standard input"
+            ) from None
+        except IsADirectoryError:
+            raise UsageError(f"{argument!r} is a folder. Name a file in it") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
+        if path.stat().st_size > max_bytes:
+            raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
+        kind = wanted or _format_of(argument, beginning)
+        try:
+            process = ParserProcess(limits, (open_table.__module__, "serve_parquet" if kind == "parquet" else "serve"))
+        except PageUnavailable as error:
+            raise UsageError(f"{label} cannot be read: {error}") from None
+        question, deadline = Source(kind, None, str(path), 0.0, b""), Deadline.after(seconds, time.monotonic)
+        child = _Child(process, question, deadline, max_bytes, label, remedy)
+        try:
+            names, place, beside, rows_name = next(child.answers(b""))
+            yield Table(names, place, child.rows, beside, rows_name, label, max_rows, remedy)
+        finally:
+            process.end()
+
+
+def _path_of(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> tuple[Path, bytes]:
+    """Return where a file can be read by another process, and its first bytes; what is no file on disk is copied."""
+    if argument == STANDARD_INPUT:
+        if standard_input is None:
+            raise ValueError("there is none")
+        return _copied(standard_input.buffer, copy, most)
+    with Path(argument).open("rb") as file:
+        if not Path(argument).is_file():
+            return _copied(file, copy, most)
+        return Path(argument).absolute(), file.read(_MIB)
+
+
+def _copied(file: BinaryIO, copy: BinaryIO, most: int) -> tuple[Path, bytes]:
+    # One byte more than is allowed shows that there are more.
+    while (left := most + 1 - copy.tell()) > 0 and (piece := file.read(min(left, _MIB))):
+        copy.write(piece)
+    copy.seek(0)
+    return Path(copy.name), copy.read(_MIB)
+
+
+def _format_of(argument: str, beginning: bytes) -> TableFormat:
+    if beginning.startswith(b"PAR1"):
+        return "parquet"
+    if found := _ENDINGS.get(Path(argument.lower()).suffix):
+        return found
+    return "json" if beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") else "csv"
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """A child process that reads one file."""
+
+    process: ParserProcess
+    question: Source
+    """What the file's columns are; with columns beside it, what their rows are."""
+    deadline: Deadline
+    max_bytes: int
+    label: str
+    remedy: str
+
+    def rows(self, columns: Columns) -> Iterator[Row | BadRow]:
+        """Yield the rows of some columns."""
+        for number, found in chain.from_iterable(self.answers(json.dumps(columns).encode())):
+            yield BadRow(number, found) if isinstance(found, str) else Row(number, found)
+
+    def answers(self, body: bytes) -> Iterator[Any]:
+        """Yield what it says, a message after the other.
+
+        Raises:
+            UsageError: If the file cannot be read, or is too much.
+        """
+        n_bytes = 0
+        question, most = replace(self.question, body=body), self.max_bytes + 2 * MESSAGE_BYTES
+        too_much = f" takes more memory to read than the {self.process.limits.data_bytes // _MIB} MiB there are"
+        try:
+            for kind, said in self.process.answers(question, self.deadline, most):
+                n_bytes += len(said)
+                if kind == b"end":
+                    return
+                if kind == b"unreadable":
+                    raise UsageError(f"{self.label}{said.decode() or f'{too_much}. {self.remedy}'}")
+                if n_bytes > self.max_bytes:
+                    raise UsageError(f"{self.label} unpacks to more than {self.max_bytes // _MIB} MiB. {self.remedy}")
+                yield json.loads(said)
+        except TimeoutError:
+            why = f" takes more than {self.deadline.seconds:g} s to read. {self.remedy}"
+        except (ParserDied, ValueError):
+            why = f" is broken, or takes too much memory to read. {self.remedy}, or write it again"
+        except PageUnreadable:
+            why = f"{too_much}. {self.remedy}"
+        except PageUnavailable as error:
+            why = f" cannot be read: {error}"
+        raise UsageError(f"{self.label}{why}")
