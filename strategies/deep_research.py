@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from predibot.agents.answer.asking import refusal_of
 from predibot.agents.answer.check import decided
-from predibot.agents.answer.one_shot import one_shot_need, refusal_of, run_one_shot
+from predibot.agents.answer.one_shot import one_shot_need, run_one_shot
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.prompts.render import extract_prompt, report_prompt

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.loop.smolagents_library import load_smolagents
+from predibot.agents.loop.run_agent import load_smolagents
 from tests.acceptance.conftest import Predibot, said_here
 from tests.worlds import Worlds
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import read_text, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
@@ -10,8 +11,6 @@ from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, La
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
 from predibot.games.answers import abstained
-
-MAX_REASON_CHARACTERS = 500
 
 
 def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
@@ -55,59 +54,40 @@ def run_one_shot(
     Raises:
         ModelError: If the model could not be reached, refuses for good, or is cut off whatever room it has.
     """
-    allowed_seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
-    ends = clock() + allowed_seconds
+    seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
+    repairs = form.repairs if isinstance(form, LastWordForm) else most_repairs
+    asking = Asking(model, seconds, clock, repairs)
     messages = [Message("user", prompt)]
     schema = None if isinstance(form, WordForm) else form.schema
-    complaint, repairs = "", form.repairs if isinstance(form, LastWordForm) else most_repairs
-    for _ in range(1 + most_repairs):
-        left_seconds = ends - clock()
-        if left_seconds <= 0:
-            return _without(f"no answer within {allowed_seconds:g} seconds{_after(complaint)}", form)
-        request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed, answer=schema)
-        try:
-            reply = model.chat(request, deadline_seconds=left_seconds)
-        except BudgetSpent as error:
-            return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}", kind="budget")
-        except LoopEnded as ended:
-            return LoopResult(None, str(ended), kind=ended.kind)
-        except NoAnswer as error:
-            if not isinstance(form, LastWordForm):
-                raise
-            complaint = str(error)
-            break
-        if reply.more_room:
-            complaint = "the answer was cut off."
-            continue
-        if refusal := refusal_of(reply):
-            return _without(refusal, form)
-        try:
-            return _taken(reply, form)
-        except AnswerError as error:
-            complaint = str(error)
-            if repairs == 0:
-                break
-            repairs -= 1
-            said = Message("assistant", reply.message.text or "(no text)")
-            wrong = told(error, Fence.of(context))
-            messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
+    try:
+        while asking.replies <= most_repairs:
+            request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed, answer=schema)
+            reply = asking.ask(request)
+            if reply.more_room:
+                asking.complaint = "the answer was cut off."
+                continue
+            try:
+                return _taken(reply, form)
+            except AnswerError as error:
+                if not asking.repair(str(error)):
+                    break
+                said = Message("assistant", reply.message.text or "(no text)")
+                wrong = told(error, Fence.of(context))
+                messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
+    except BudgetSpent as error:
+        return LoopResult.of(error, asking.after_complaint())
+    except LoopEnded as ended:
+        # A label is a miss without being put in place.
+        if isinstance(form, LastWordForm) and not isinstance(form, WordForm):
+            return LoopResult(form.given_up(str(ended)))
+        return LoopResult.of(ended)
+    except NoAnswer as error:
+        if not isinstance(form, LastWordForm):
+            raise
+        asking.complaint = str(error)
     if isinstance(form, LastWordForm):
-        return LoopResult(form.given_up(complaint))
-    return LoopResult(None, f"no answer held after {most_repairs} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
-
-
-def refusal_of(reply: ChatReply) -> str:
-    """Return why a model answered nothing at all, or no text."""
-    if reply.finish_reason != "refusal":
-        return ""
-    return f"the model refused to answer: {reply.refusal or reply.message.text}"[:MAX_REASON_CHARACTERS]
-
-
-def _without(reason: str, form: AnswerForm) -> LoopResult:
-    """Return that there is no decision, or what a game makes of that; a label is a miss without being put in place."""
-    if isinstance(form, LastWordForm) and not isinstance(form, WordForm):
-        return LoopResult(form.given_up(reason))
-    return LoopResult(None, reason)
+        return LoopResult(form.given_up(asking.complaint))
+    return LoopResult.of(asking.not_held())
 
 
 def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
@@ -117,7 +97,3 @@ def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
     if reading.decision is None:
         return LoopResult(None, abstained(reading.abstains), kind="bot")
     return LoopResult(reading.decision, sources=reply.citations)
-
-
-def _after(complaint: str) -> str:
-    return f"; the last complaint: {complaint}" if complaint else ""

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from predibot.domain.decision import Decision, ReasonKind
+from predibot.errors import BudgetSpent
 
+MAX_REASON_CHARACTERS = 500
 MAX_REPAIRS = 3
 """How often an answer may be handed in again after a complaint."""
 
@@ -28,3 +30,10 @@ class LoopResult:
     """Addresses that the model says it read by itself."""
     kind: ReasonKind = "answer"
     """Of the reason: without more a failure, since no answer of the model could be taken."""
+
+    @classmethod
+    def of(cls, ended: LoopEnded | BudgetSpent, more: str = "") -> "LoopResult":
+        """Return that there is no decision, and why."""
+        if isinstance(ended, BudgetSpent):
+            return cls(None, f"{ended}; nothing was handed in{more}"[:MAX_REASON_CHARACTERS], kind="budget")
+        return cls(None, f"{ended}"[:MAX_REASON_CHARACTERS], kind=ended.kind)

@@ -1,19 +1,20 @@
 """Running an agent: a model searches, reads, and hands in an answer that holds, or there is none."""
 
+import os
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from predibot.agents.answer.result import LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.container import ContainerSpec, Parameters
 from predibot.agents.loop.evidence import Research
-from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.tool_loop import LoopLimits, Talk
-from predibot.agents.loop.turns import cut
 from predibot.contracts import AnswerForm, ChatModel, Context
-from predibot.errors import BudgetSpent
+from predibot.errors import BudgetSpent, UsageError
 
-MAX_REASON_CHARACTERS = 600
+_NO_DOTENV = "PYTHON_DOTENV_DISABLED"
 
 
 def run_agent(
@@ -49,18 +50,52 @@ def run_agent(
 
     try:
         with KeptStep(context.meter) as kept:
-            talk = Talk(model, prompt, research, form, context, limits, clock, clock(), kept)
+            talk = Talk(
+                model,
+                limits.deadline_seconds,
+                clock,
+                prompt=prompt,
+                research=research,
+                form=form,
+                context=context,
+                limits=limits,
+                kept=kept,
+            )
             if container is None:
                 run_tool_agent(talk)
             else:
                 run_code_agent(talk, container)
     except (LoopEnded, BudgetSpent) as ended:
-        return _ended_with(ended)
+        return LoopResult.of(ended)
     return talk.result()
 
 
-def _ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
-    """Return that there is no decision, and why."""
-    nothing = "; nothing was handed in" if isinstance(ended, BudgetSpent) else ""
-    kind = "budget" if isinstance(ended, BudgetSpent) else ended.kind
-    return LoopResult(None, cut(f"{ended}{nothing}", MAX_REASON_CHARACTERS), kind=kind)
+def load_smolagents() -> None:
+    """Import smolagents, and leave the environment as it is.
+
+    It costs 0.3 s, which only a loop that runs pays. On the way it would read
+    the `.env` file of the current folder, or of the project it is installed in:
+    keys that nobody gave to this program.
+
+    Raises:
+        UsageError: If Python leaves out assertions, by which smolagents checks answers.
+    """
+    if not __debug__:
+        raise UsageError("agents with tools check answers by assertions, which python -O leaves out; run without -O")
+    if "smolagents" not in sys.modules:
+        with _without_dotenv():
+            import smolagents  # noqa: F401
+
+
+@contextmanager
+def _without_dotenv() -> Iterator[None]:
+    """Have dotenv read nothing; it takes that from the environment when it is called, and in no other way."""
+    if _NO_DOTENV in os.environ:  # noqa: TID251
+        yield
+        return
+    os.environ[_NO_DOTENV] = "1"  # noqa: TID251
+    try:
+        yield
+    finally:
+        # Another thread may have come in meanwhile and be done already.
+        os.environ.pop(_NO_DOTENV, None)  # noqa: TID251

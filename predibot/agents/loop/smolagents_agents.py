@@ -59,14 +59,12 @@ def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec])
     Whatever else the model or a call raises comes out of here as it was raised.
     """
     tools = [_Tool(schema, talk) for schema in talk.offered()]
-    calls = _Calls(talk)
-    with Container(container({tool.name: tuple(tool.inputs) for tool in tools}), calls.perform) as running:
+    executor = _Executor(talk)
+    with Container(
+        container({tool.name: tuple(tool.inputs) for tool in tools}), executor.perform
+    ) as executor.container:
         agent = smolagents.CodeAgent(
-            tools=tools,
-            model=_CodeModel(talk),
-            executor=_Executor(running, talk, calls),
-            code_block_tags=_TAGS,
-            **_settings(talk),
+            tools=tools, model=_CodeModel(talk), executor=executor, code_block_tags=_TAGS, **_settings(talk)
         )
         _run(agent, talk)
 
@@ -165,12 +163,36 @@ class _AnswerTaken(Exception):
     """Code went on after its answer was taken; nothing more is done for it."""
 
 
-class _Calls:
-    """The calls of the code; the container's word is never enough for a decision."""
+class _Executor(PythonExecutor):  # type: ignore[misc]
+    """A container in the form smolagents calls an executor, and the calls of the code in it.
+
+    Nothing of this machine is sent into it, and its word is never enough for a decision.
+    """
+
+    container: Container
 
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
         self._complaint = ""
+
+    def send_tools(self, tools: object) -> None:
+        """Do nothing: the container has the names of the tools, and their code stays here."""
+
+    def send_variables(self, variables: object) -> None:
+        """Do nothing: there are none."""
+
+    def __call__(self, code_action: str) -> CodeOutput:
+        """Return what the code printed, in the fence, and whether an answer was taken while it ran."""
+        talk = self._talk
+        talk.write(CodeStep(code_action))
+        printed, problem = "", None
+        try:
+            printed = self.container.run(code_action, deadline_seconds=min(CODE_SECONDS, talk.left_seconds()))
+        except (_AnswerTaken, CodeFailed) as error:
+            problem = error
+        if problem is not None and talk.decision is None:
+            raise CodeFailed(self._seen(str(problem))) from problem
+        return CodeOutput(output=None, logs=self._seen(printed), is_final_answer=talk.decision is not None)
 
     def perform(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """Return the answer to a call."""
@@ -190,40 +212,11 @@ class _Calls:
         # The code may take it apart, so the fence goes around all that the code prints.
         return {"result": f"{ERROR} {found.words}" if found.outcome in ("error", "limit") else found.words}
 
-    def seen(self, printed: str) -> str:
+    def _seen(self, printed: str) -> str:
         """Return what the model sees of what its code printed: untrusted text, and our complaint on its answer."""
         fenced = self._talk.research.fence.around(printed) if printed.strip() else ""
         said, self._complaint = self._complaint, ""
         return "\n".join(filter(None, (fenced, said)))
-
-
-class _Executor(PythonExecutor):  # type: ignore[misc]
-    """The container in the form smolagents calls an executor; nothing of this machine is sent into it."""
-
-    def __init__(self, container: Container, talk: Talk, calls: _Calls) -> None:
-        self._container = container
-        self._talk = talk
-        self._calls = calls
-
-    def send_tools(self, tools: object) -> None:
-        """Do nothing: the container has the names of the tools, and their code stays here."""
-
-    def send_variables(self, variables: object) -> None:
-        """Do nothing: there are none."""
-
-    def __call__(self, code_action: str) -> CodeOutput:
-        """Return what the code printed, in the fence, and whether an answer was taken while it ran."""
-        self._talk.write(CodeStep(code_action))
-        allowed_seconds = min(CODE_SECONDS, self._talk.left_seconds())
-        try:
-            printed = self._container.run(code_action, deadline_seconds=allowed_seconds)
-        except _AnswerTaken:
-            printed = ""
-        except CodeFailed as error:
-            if self._talk.decision is None:
-                raise CodeFailed(self._calls.seen(str(error))) from error
-            printed = ""
-        return CodeOutput(output=None, logs=self._calls.seen(printed), is_final_answer=self._talk.decision is not None)
 
 
 class _CodeModel(smolagents.Model):  # type: ignore[misc]
@@ -246,9 +239,17 @@ class _CodeModel(smolagents.Model):  # type: ignore[misc]
 
 
 def _request(talk: Talk, messages: list[Any]) -> ChatRequest:
-    """Return smolagents' conversation as ours, earlier observations shortened, the board at its end."""
-    latest = max((row for row, message in enumerate(messages) if _role(message) == "tool-response"), default=-1)
-    sent = [_message(talk, message, whole=row >= latest or row < 2) for row, message in enumerate(messages)]
+    """Return smolagents' conversation as ours, earlier observations shortened, the board at its end.
+
+    What it adds about its calls says once more what the model wrote, in a form that models would copy.
+    """
+    rows = [(_role(message), message) for message in messages]
+    latest = max((row for row, (role, _) in enumerate(rows) if role == "tool-response"), default=-1)
+    sent = [
+        _message(talk, role, message.content, whole=row >= latest or row < 2)
+        for row, (role, message) in enumerate(rows)
+        if role != "tool-call"
+    ]
     if board := talk.research.board_text():
         sent.append(Message("user", board))
     if talk.submit_only:
@@ -256,13 +257,11 @@ def _request(talk: Talk, messages: list[Any]) -> ChatRequest:
     return ChatRequest(tuple(sent), max_output_tokens=talk.max_output_tokens())
 
 
-def _message(talk: Talk, message: Any, *, whole: bool) -> Message:
-    role, content = _role(message), message.content
+def _message(talk: Talk, role: str, content: Any, *, whole: bool) -> Message:
     text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or ())
-    if role in ("assistant", "tool-call"):
-        return Message("assistant", cut(text, MAX_OLD_WORDS) if whole else cut(text, _OLD_CHARACTERS))
-    fence = talk.research.fence
-    short = text if whole else cut(text, _OLD_CHARACTERS)
+    if role == "assistant":
+        return Message("assistant", cut(text, MAX_OLD_WORDS if whole else _OLD_CHARACTERS))
+    fence, short = talk.research.fence, text if whole else cut(text, _OLD_CHARACTERS)
     unclosed = short.rfind(fence.opening) > short.rfind(fence.closing)
     return Message("system" if role == "system" else "user", f"{short}\n{fence.closing}" if unclosed else short)
 

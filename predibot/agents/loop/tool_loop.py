@@ -6,7 +6,9 @@ when, what counts as an answer, and when it ends.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
+from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import call_of, read_object, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
@@ -14,7 +16,7 @@ from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.turns import Turn, messages_of
 from predibot.agents.models.failures import is_too_long
 from predibot.agents.prompts.untrusted_text import told
-from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
+from predibot.contracts import AnswerForm, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
 from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
@@ -25,7 +27,6 @@ SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools,
 MAX_CALLS_A_TURN = 8
 LAST_SHARE = 0.15
 """Of the time: when less is left, only the answer is taken."""
-MAX_REASON_CHARACTERS = 600
 MAX_UNUSABLE = 3
 """Turns in a row that are empty, cut off, or no call that is made; with the question whether a model calls tools
 at most four are paid for."""
@@ -46,39 +47,34 @@ class LoopLimits:
 
 
 @dataclass(slots=True)
-class Talk:
+class Talk(Asking):
     """What one conversation with a model is held to: limits, what counts, and what is written down."""
 
-    model: ChatModel
-    prompt: str
-    research: Research
-    form: AnswerForm
-    context: Context
-    limits: LoopLimits
-    clock: Callable[[], float]
-    began: float
-    kept: KeptStep
+    prompt: str = field(kw_only=True)
+    research: Research = field(kw_only=True)
+    form: AnswerForm = field(kw_only=True)
+    context: Context = field(kw_only=True)
+    limits: LoopLimits = field(kw_only=True)
+    kept: KeptStep = field(kw_only=True)
     """Of the budget, for the answer."""
-    replies: int = 0
-    repairs: int = 0
     early: int = 0
     """Answers in a row that would hold, and came before the research."""
     turn: Turn = field(default_factory=lambda: Turn(Message("assistant")))
     """The latest that made calls."""
     unusable: int = 0
     """Turns in a row of which nothing could be made."""
-    complaint: str = ""
-    """The latest about an answer that was handed in."""
     submit_only: str = ""
     """Why nothing but the answer is taken any more; empty while everything is offered."""
     tight: bool = False
     """Whether a limit of the budget was hit, so that as little as possible is sent."""
     decision: Decision | None = None
-    budget_seconds: float | None = None
+    budget_seconds: float | None = field(init=False)
     """What the budget had of them at the beginning; None is no limit."""
 
     def __post_init__(self) -> None:
-        """See how long the budget lasts."""
+        """See when it begins, and how long the budget lasts."""
+        # A class with slots is made twice, and `super()` knows the first only.
+        Asking.__post_init__(self)
         self.budget_seconds = self._left_budget_seconds()
 
     def next_turn(self, turns: Sequence[Turn]) -> Turn:
@@ -168,18 +164,19 @@ class Talk:
 
     def count_repair(self, complaint: str) -> None:
         """Count an answer that did not hold, and end where there were too many."""
-        self.repairs += 1
-        self.complaint = complaint
-        if self.repairs > MAX_REPAIRS:
+        if not self.repair(complaint):
             self.write(GaveUpStep(complaint))
-            raise LoopEnded(f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {complaint}")
+            raise self.not_held()
 
     def look_up(self, name: str, arguments: Mapping[str, object]) -> Told:
         """Return what a tool returns, or why nothing, after writing it down so that a rerun can return it again."""
         began = self.clock()
-        found = self._looked_up(name, arguments)
-        self.turn.results.append(found)
-        self.write_tool(name, arguments, found, self.clock() - began)
+        found = self.research.told(ToolError("it was broken off"))
+        try:
+            found = self._looked_up(name, arguments)
+        finally:
+            self.turn.results.append(found)
+            self.write_tool(name, arguments, found, self.clock() - began)
         return found
 
     def _looked_up(self, name: str, arguments: Mapping[str, object]) -> Told:
@@ -203,11 +200,11 @@ class Talk:
         """
         self._look_at_the_limits()
         try:
-            answer = self.model.chat(request(), deadline_seconds=max(0.1, self.left_seconds()))
+            answer = self.ask(request())
         except BudgetSpent as error:
             # Leave only the answer, for which a step was kept; then also make what is sent short; then end.
             if self.tight:
-                raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}", "budget") from error
+                raise LoopEnded(f"{error}; nothing was handed in{self.after_complaint()}", "budget") from error
             self.submit_only = self.submit_only or str(error)
             self.tight = not self.kept.give_back()
             return self.reply(request)
@@ -219,25 +216,17 @@ class Talk:
                 self.submit_only = "the conversation is as long as the model can read"
             self.tight = True
             return self.reply(request)
-        self.replies += 1
         if answer.more_room:
             again = "cut off, so the same is asked again with more room"
             self.write(RefusedTurnStep(again))
             self.count_unusable(again)
             return self.reply(request)
-        if answer.finish_reason == "refusal":
-            raise LoopEnded(f"the model refused to answer: {answer.refusal or answer.message.text}")
         return answer
-
-    def left_seconds(self) -> float:
-        """Return how long the loop may still take."""
-        return self.limits.deadline_seconds - (self.clock() - self.began)
 
     def max_output_tokens(self) -> int:
         """Return how long an answer may be; short where the budget is nearly spent."""
-        return (
-            min(self.limits.max_output_tokens, self.form.enough_tokens) if self.tight else self.limits.max_output_tokens
-        )
+        most = self.limits.max_output_tokens
+        return min(most, self.form.enough_tokens) if self.tight else most
 
     def write(self, step: Step) -> None:
         """Write a step down, where there is a trace."""
@@ -290,35 +279,31 @@ class Talk:
 
     def _look_at_the_limits(self) -> None:
         """Go over to submit-only mode near a limit, and end at it."""
-        limits = self.limits
-        if self.left_seconds() <= 0:
-            raise LoopEnded(f"no answer within {limits.deadline_seconds:g} seconds{self._after_complaint()}")
-        if self.replies >= limits.max_steps + MAX_REPAIRS:
+        steps, seconds, budget_seconds = self.limits.max_steps, self.seconds, self.budget_seconds
+        if self.replies >= steps + MAX_REPAIRS:
             more = f"{MAX_REPAIRS} more that were for the answer only"
-            raise LoopEnded(f"no answer within {limits.max_steps} steps and {more}{self._after_complaint()}")
+            raise LoopEnded(f"no answer within {steps} steps and {more}{self.after_complaint()}")
         if self.submit_only:
             return
-        if self.replies >= limits.max_steps - 1:
-            self.submit_only = f"this is the last of {limits.max_steps} steps"
-        elif self.left_seconds() < LAST_SHARE * limits.deadline_seconds:
-            self.submit_only = f"the {limits.deadline_seconds:g} seconds are nearly over"
-        elif self.budget_seconds and (self._left_budget_seconds() or 0.0) < LAST_SHARE * self.budget_seconds:
-            self.submit_only = f"the {self.budget_seconds:g} seconds of the budget are nearly over"
+        if self.replies >= steps - 1:
+            self.submit_only = f"this is the last of {steps} steps"
+        elif self.left_seconds() < LAST_SHARE * seconds:
+            self.submit_only = f"the {seconds:g} seconds are nearly over"
+        elif budget_seconds and (self._left_budget_seconds() or 0.0) < LAST_SHARE * budget_seconds:
+            self.submit_only = f"the {budget_seconds:g} seconds of the budget are nearly over"
 
     def _left_budget_seconds(self) -> float | None:
         return self.context.meter.left().seconds if self.context.meter is not None else None
 
-    def _after_complaint(self) -> str:
-        return f"; the last complaint: {self.complaint}" if self.complaint else ""
-
     def _with_own_ids(self, calls: Sequence[ToolCall], turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
         """Return calls with the ids they came with, or new ones where those are missing or were used before."""
         used = {call.id for turn in turns for call in turn.said.tool_calls}
+        free = (f"turn_{self.replies}_call_{number}" for number in count(1))
+        new = (each for each in free if each not in used | {call.id for call in calls})
         named = []
-        for number, call in enumerate(calls, start=1):
-            own = call.id if call.id and call.id not in used else f"turn_{self.replies}_call_{number}"
-            used.add(own)
-            named.append(replace(call, id=own))
+        for call in calls:
+            named.append(replace(call, id=call.id if call.id and call.id not in used else next(new)))
+            used.add(named[-1].id)
         return tuple(named)
 
 

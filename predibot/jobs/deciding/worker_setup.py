@@ -113,7 +113,7 @@ def load_loops(recipe: Recipe) -> None:
 
         PARSERS.warm()
     if tools:
-        from predibot.agents.loop.smolagents_library import load_smolagents
+        from predibot.agents.loop.run_agent import load_smolagents
 
         load_smolagents()
 

@@ -14,6 +14,7 @@ from predibot.agents.loop.container import ContainerSpec, Parameters, python_sid
 from predibot.agents.loop.evidence import Research
 from predibot.agents.loop.run_agent import run_agent
 from predibot.agents.loop.tool_loop import LoopLimits
+from predibot.agents.models.manners import Manners
 from predibot.agents.prompts.render import decide_prompt
 from predibot.errors import ClaimLost, ModelUnavailable
 from tests.agents.scripted import FENCE, ScriptedModel, Turn, answer, context, reply, research, said, toolbox
@@ -192,6 +193,18 @@ def test_old_observations_are_shortened_and_stay_fenced() -> None:
     texts = [message.text for message in model.requests[5].messages if FENCE.opening in message.text][1:]
     assert sorted(len(text) > 4000 for text in texts) == [False] * 4 + [True]
     assert all(text.rstrip().rfind(FENCE.closing) > text.rfind(FENCE.opening) for text in texts)
+
+
+def test_roles_alternate_and_calls_are_not_told_in_words_that_models_would_copy() -> None:
+    script: list[Turn] = ["text", code("1 / 0"), RESEARCH, handing_in(bet=2), handing_in()]
+    result, model = run(script)
+    assert result.decision is not None
+    for request in model.requests:
+        fitting, _ = Manners().fit(request)
+        system, *others = (message.role for message in fitting.messages)
+        assert (system, {*others[::2]}, {*others[1::2]} - {"assistant"}) == ("system", {"user"}, set())
+        assert "Calling tools:" not in str(request.messages)
+        assert "python_interpreter" not in str(request.messages)
 
 
 def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

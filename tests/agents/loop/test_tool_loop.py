@@ -537,19 +537,23 @@ def test_known_errors_of_a_tool_become_one_sentence_for_the_model(error: Excepti
 
 
 @pytest.mark.parametrize(
-    "error", [KeyError("a bug"), ZeroDivisionError(), ClaimLost("somebody else"), ModelUnavailable("down")]
+    "error", [KeyError("a bug"), KeyboardInterrupt(), ClaimLost("somebody else"), ModelUnavailable("down")]
 )
 @pytest.mark.parametrize("together", [False, True])
-def test_any_other_error_of_a_tool_ends_the_decision(error: Exception, together: bool) -> None:
+def test_any_other_error_of_a_tool_ends_the_decision_and_is_written_down(error: BaseException, together: bool) -> None:
     def failing(_query: str) -> str:
         raise error
 
     calls: list[tuple[str, object]] = [("web_search", {"query": "rain"})]
     model = ScriptedModel([[*calls, ("note_evidence", {})] if together else calls, GOOD])
+    trace = Recorded()
     with pytest.raises(type(error)) as caught:
-        run(model, research(toolbox(failing), searches=0, pages=0))
+        run(model, research(toolbox(failing), searches=0, pages=0), seen=context(trace=trace))
     assert caught.value is error
     assert len(model.requests) == 1
+    (step,) = trace.steps
+    assert isinstance(step, ToolStep)
+    assert (step.name, step.outcome, step.said) == ("web_search", "error", "it was broken off")
 
 
 # ---------------------------------------------------------------- smolagents' traps

@@ -13,7 +13,7 @@ before = dict(os.environ)
 assert 'smolagents' in sys.modules
 print(sorted(set(os.environ.items()) ^ set(before.items())))
 """
-OURS = "from predibot.agents.loop.smolagents_library import load_smolagents; load_smolagents()"
+OURS = "from predibot.agents.loop.run_agent import load_smolagents; load_smolagents()"
 
 
 def changed_by(load: str, folder: Path) -> str:
