@@ -32,33 +32,40 @@ _PUBLISHED = frozenset({
     "dcdate", "dcdateissued", "dcdatepublication", "dctermsdate", "dctermsissued", "citationdate",
     "citationpublicationdate", "citationonlinedate", "parselypubdate", "sailthrudate", "cxenseparserecspublishtime",
 })  # fmt: skip
-_MODIFIED = frozenset({
-    "articlemodified", "articlemodifiedtime", "articlemodifieddate", "articleupdated", "articleupdatedtime",
-    "ogupdatedtime", "ogmodifiedtime", "ogarticlemodifiedtime", "datemodified", "dateupdated", "dateupdate",
-    "lastmodified", "lastmod", "lastupdated", "lastupdate", "modified", "modifieddate", "modifiedtime", "updateddate",
-    "updatedtime", "coverageendtime", "revised", "revisiondate", "dcmodified", "dcdatemodified", "dctermsmodified",
-    "datelastpubbed",
-})  # fmt: skip
+_MODIFIED = re.compile(
+    r"(?:modified|updated)(?:date|time|timestamp|at|on)?$|(?:date|last)(?:modif|updat)|lastmod|lastpub|moddate|revised|"
+    r"revisiondate|coverageendtime|datecreated"
+)
 _IN_ADDRESS = re.compile(r"(?<!\d)(20\d\d|19\d\d)([/_-]?)(\d\d?|[a-z]{3,9})\2(\d\d?)(?!\d)", re.IGNORECASE)
 _ARTICLE = re.compile(r"article$|posting$|report$|webpage$|^\w*review$", re.IGNORECASE)
 _BOX = re.compile(
-    r"(?<![a-z])(?:related|recommend(?:ed|ations?)?|teasers?|sidebar|widgets?|comments?|promo|trending|popular|"
+    r"(?<![a-z])(?:related|recommend(?:ed|ations?)?|teasers?|sidebar|(?<!elementor-)widgets?|comments?|promo|trending|popular|"
     r"mostread|most-read|read-more|more-(?:news|stories|from)|newsletter|latest)(?![a-z])",
     re.IGNORECASE,
 )
 """Classes of elements that hold other pages' headlines, or readers' words."""
+_COMMENTS = re.compile(r"(?<![a-z])(?:comments?|disqus)(?![a-z])", re.IGNORECASE)
 _BESIDE = frozenset({"aside", "nav", "table"})
+_PAGE = frozenset({"html", "body", "main", "article"})
+_MARKED = (
+    "//*[@itemprop or @datetime or self::time or (@property and not(self::meta)) or "
+    "contains(concat(' ', normalize-space(@class), ' '), ' updated ')]"
+)
+"""Elements that may hold a date: microdata, RDFa, times, and what microformats call `updated`."""
 _UNSHOWN = frozenset({"script", "style", "noscript", "template", "select", "svg"})
 _MAIL_DATE = re.compile(r"[A-Z][a-z]{2}, \d")
 _UNIX_SECONDS = re.compile(r"1\d{9}(\d{3})?")
 _IN_BROKEN_JSON = re.compile(r'"(date(?:Published|Modified))"\s*:\s*"([^"]{4,60})"', re.IGNORECASE)
+_PARTS = ("liveBlogUpdate", "hasPart", "acceptedAnswer", "suggestedAnswer")
+"""What has dates of its own, and is read with the article."""
 _SAME_HOSTS = re.compile(r"^(?:www\d?|m|mobile|amp|edition)\.")
 _SAME_PAGES = re.compile(r"(?:/amp|/index\.\w+|\.amp)?/?$|^/amp(?=/)")
 _MAX_DATE_CHARACTERS = 100
-_MAX_JSON_LD = 20
-_MAX_THINGS = 2_000
-_MAX_DEPTH = 6
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+
+_Address = tuple[str, str, frozenset[str]]
+"""Host, path and query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +125,14 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     if tree is None:
         return PageDate(None, None, "unknown")
     statements = [*_in_meta(tree), *_in_markup(tree), *_in_json_ld(tree, url)]
+    own_day = max((_day(said.at) for said in statements if said.is_own and said.at), default=date.min)
+    # A day alone, as people read it, says less than an instant on it.
+    statements = [said for said in statements if said.is_own or said.at is None or not _is_within(said.at, own_day)]
     in_address = _in_address(url)
     confidence: Confidence = "stated"
-    if not any(said.is_own and said.at for said in statements):
+    # The first page of a site has others' headlines, whatever its template says of itself.
+    is_front = urlsplit(url).path in ("", "/") and not urlsplit(url).query
+    if is_front or not any(said.is_own and said.at for said in statements):
         statements, confidence = [said for said in statements if said.at and in_address], "found"
     published, modified = _latest(statements, "published"), _latest(statements, "modified")
     day = max((_day(dated) for dated in (published, modified) if dated), default=date.min)
@@ -129,12 +141,15 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     if published is None and modified is None:
         guess = _by_htmldate(html, url)
         return PageDate(guess, None, "unknown" if guess is None else "guessed")
+    text = main_text(html, url) if text is None else text
+    visible = _visible(tree)
+    if len(visible) < len(text):
+        # The text is from the data of a script, and so are its dates.
+        visible += " ".join(script.text or "" for script in tree.iter("script"))
     if (
         any(said.at is None for said in statements)
-        or is_younger(
-            "\n".join([page_title(html), *_captions(tree), main_text(html, url) if text is None else text]), day
-        )
-        or was_changed(_visible(tree), day)
+        or is_younger("\n".join([page_title(html), *_headings(tree), text]), day)
+        or was_changed(visible, day, is_known=modified is not None)
     ):
         confidence = "guessed"
     return PageDate(published, modified, confidence)
@@ -193,6 +208,11 @@ def _day(dated: Dated) -> date:
     return date.fromisoformat(dated.text[:10])
 
 
+def _is_within(dated: Dated, day: date) -> bool:
+    """Return whether a date is a day, and none later than another."""
+    return _day(dated) <= day and dated == _of_day(_day(dated))
+
+
 def _latest(statements: Iterable[_Statement], kind: str) -> Dated | None:
     found = (said.at for said in statements if said.kind == kind and said.at is not None)
     return max(found, key=lambda dated: dated.latest_at, default=None)
@@ -204,7 +224,7 @@ def _statements(name: str, value: object, *, is_own: bool) -> Iterator[_Statemen
     if value is not None and value != "":
         if plain in _PUBLISHED:
             yield _Statement("published", dated(value), is_own)
-        elif plain in _MODIFIED:
+        elif _MODIFIED.search(plain):
             yield _Statement("modified", dated(value), is_own)
 
 
@@ -229,16 +249,17 @@ def _in_meta(tree: "HtmlElement") -> Iterator[_Statement]:
 def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
     """Yield what marked elements say (microdata), and times in the article that are not marked."""
     found: list[tuple[HtmlElement, _Statement]] = []
-    for element in tree.xpath("//*[@itemprop or @datetime]"):
+    for element in tree.xpath(_MARKED):
         home = _home(element)
         if home is None:
             continue
-        value = element.get("content") or element.get("datetime")
+        value = element.get("content") or element.get("datetime") or element.get("title") or element.text_content()
         is_own = home is not tree or element.getparent().tag in ("head", "body")
-        for name in (element.get("itemprop") or "").split():
-            found += [(home, said) for said in _statements(name, value or element.text_content(), is_own=is_own)]
-        is_shown = home is not tree or says_changed(element.getparent().text or "")
-        if not element.get("itemprop") and is_shown and (at := dated(value)):
+        names = (element.get("itemprop") or element.get("property") or "").split()
+        for name in names:
+            found += [(home, said) for said in _statements(name.rpartition(":")[2], value, is_own=is_own)]
+        is_shown = home is not tree or says_changed(element.getparent().text or "") or _is_by_the_title(element)
+        if not names and is_shown and (at := dated(value)):
             found.append((home, _Statement("modified", at, is_own=False)))
     homes = {home for home, _said in found}
     titled = {home for home in homes if home.find(".//h1") is not None}
@@ -267,17 +288,31 @@ def _home(element: "HtmlElement") -> "HtmlElement | None":
 
 def _is_box(element: "HtmlElement") -> bool:
     """Return whether an element holds other pages' headlines or readers' words, by its class."""
-    if element.tag in ("body", "html", "article", "main"):
+    if element.tag in _PAGE:
         return False
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     return _BOX.search(names) is not None and element.find(".//h1") is None
 
 
-def _captions(tree: "HtmlElement") -> Iterator[str]:
-    """Yield the captions of an article's pictures, which are no part of its text."""
-    for caption in tree.iter("figcaption"):
-        if _home(caption) is not None:
-            yield " ".join(caption.text_content().split())
+def _is_by_the_title(element: "HtmlElement") -> bool:
+    """Return whether an element stands in a block with the page's title."""
+    near = [outer for outer in itertools.islice(element.iterancestors(), 2) if outer.tag not in ("body", "html")]
+    return any(outer.find(".//h1") is not None for outer in near)
+
+
+def _headings(tree: "HtmlElement") -> Iterator[str]:
+    """Yield titles, and the captions of an article's pictures, which are no part of its text."""
+    for heading in tree.iter("title", "h1", "figcaption"):
+        if _home(heading) is not None:
+            yield " ".join(heading.text_content().split())
+
+
+def _is_beside(element: "HtmlElement") -> bool:
+    """Return whether an element says nothing of the article: readers' words, or a box that is not in it."""
+    if _COMMENTS.search(f"{element.get('class') or ''} {element.get('id') or ''}") and element.tag not in _PAGE:
+        return True
+    is_box = element.tag in ("aside", "nav") or _is_box(element)
+    return is_box and not any(outer.tag == "article" for outer in element.iterancestors())
 
 
 def _visible(tree: "HtmlElement") -> str:
@@ -287,7 +322,7 @@ def _visible(tree: "HtmlElement") -> str:
     pieces: list[str] = []
     walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
-        if event == "start" and (element.tag in _UNSHOWN or element.tag in _BESIDE - {"table"} or _is_box(element)):
+        if event == "start" and (element.tag in _UNSHOWN or _is_beside(element)):
             walk.skip_subtree()
         elif event == "start":
             pieces.append(element.text or "")
@@ -299,40 +334,44 @@ def _visible(tree: "HtmlElement") -> str:
 def _in_json_ld(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
     """Yield what the page's linked data say of its article, which is the one with the page's address."""
     things: list[tuple[dict[str, object], bool]] = []
-    scripts = (each for each in tree.iter("script") if "ld+json" in (each.get("type") or "").lower())
-    for script in itertools.islice(scripts, _MAX_JSON_LD):
+    for script in tree.iter("script"):
+        if "ld+json" not in (script.get("type") or "").lower():
+            continue
         try:
-            things += _things(json.loads(script.text or "", strict=False), _MAX_DEPTH)
+            things += _things(json.loads(script.text or "", strict=False))
         except (ValueError, RecursionError):
             for name, said in _IN_BROKEN_JSON.findall(script.text or ""):
                 yield from _statements(name, said, is_own=False)
     pages = [url, *tree.xpath("//link[@rel='canonical']/@href"), *tree.xpath("//meta[@property='og:url']/@content")]
-    articles = [
-        (thing, is_part, _is_of(thing, pages, url)) for thing, is_part in things[:_MAX_THINGS] if _is_article(thing)
-    ]
-    is_found = any(is_of for _thing, _is_part, is_of in articles)
-    kinds = [str(thing.get("@type")) for thing, _is_part, is_of in articles if is_of is None]
-    is_list = not is_found and (len(kinds) != len(set(kinds)) or any(is_of is False for *_thing, is_of in articles))
-    for thing, is_part, is_of in articles:
-        if is_found and is_of is False:
+    places = [_address(url, page) for page in pages]
+    judged = [(thing, is_part, _is_of(thing, places, url), _is_article(thing)) for thing, is_part in things if thing]
+    is_found = any(is_of and is_article for _thing, _is_part, is_of, is_article in judged)
+    kinds = [str(thing.get("@type")) for thing, _is_part, is_of, is_article in judged if is_article and is_of is None]
+    is_list = len(kinds) != len(set(kinds)) or any(
+        is_of is False and is_article for *_thing, is_of, is_article in judged
+    )
+    for thing, is_part, is_of, is_article in judged:
+        # What is no article proves nothing, and neither does a neighbour.
+        if is_of is False and not is_part and (is_found or not is_article):
             continue
-        # The first page of a site has a date of its own, and others' headlines.
-        is_front = urlsplit(url).path in ("", "/") and "webpage" in str(thing.get("@type")).lower()
-        is_own = not (is_part or is_list or is_front) and is_of is not False
-        for name, said in thing.items():
-            yield from _statements(name, said, is_own=is_own)
+        is_own = is_article and is_of is not False and not is_part and (is_found or not is_list)
+        for name, value in thing.items():
+            for said in _statements(name, value, is_own=is_own):
+                yield replace(said, kind="modified") if is_part or not is_article else said
 
 
-def _things(value: object, depth: int, *, is_part: bool = False) -> Iterator[tuple[dict[str, object], bool]]:
+def _things(value: object) -> Iterator[tuple[dict[str, object], bool]]:
     """Yield the objects that linked data are about, and whether each is only a part of what was written."""
-    if depth > 0 and isinstance(value, dict):
-        yield value, is_part
-        for key in ("@graph", "mainEntity", "mainEntityOfPage"):
-            yield from _things(value.get(key), depth - 1, is_part=is_part)
-        yield from _things(value.get("liveBlogUpdate"), depth - 1, is_part=True)
-    elif depth > 0 and isinstance(value, list):
-        for inner in value:
-            yield from _things(inner, depth - 1, is_part=is_part)
+    left = [(value, False)]
+    while left:
+        value, is_part = left.pop()
+        if isinstance(value, list):
+            left += [(inner, is_part) for inner in value]
+        elif isinstance(value, dict):
+            yield value, is_part
+            parts = (*_PARTS, "comment") if "Forum" in str(value.get("@type")) else _PARTS
+            left += [(value[key], is_part) for key in ("@graph", "mainEntity", "mainEntityOfPage") if key in value]
+            left += [(value[key], True) for key in parts if key in value]
 
 
 def _is_article(thing: dict[str, object]) -> bool:
@@ -340,7 +379,7 @@ def _is_article(thing: dict[str, object]) -> bool:
     return any(_ARTICLE.search(str(kind)) for kind in (kinds if isinstance(kinds, list) else [kinds]))
 
 
-def _is_of(thing: dict[str, object], pages: list[str], url: str) -> bool | None:
+def _is_of(thing: dict[str, object], places: list[_Address], url: str) -> bool | None:
     """Return whether an object's address is the page's; None if it has none."""
     main = thing.get("mainEntityOfPage")
     main = main.get("@id") or main.get("url") if isinstance(main, dict) else main
@@ -348,12 +387,11 @@ def _is_of(thing: dict[str, object], pages: list[str], url: str) -> bool | None:
     # An `@id` is often a name beside the address.
     named = named or [each for each in [thing.get("@id")] if isinstance(each, str) and each]
     addresses = [_address(url, each) for each in named]
-    places = [_address(url, page) for page in pages]
     # What a reader's way there adds to the query is not part of the address.
     return any(a[:2] == b[:2] and a[2] <= b[2] for a in addresses for b in places) if addresses else None
 
 
-def _address(base: str, url: str) -> tuple[str, str, frozenset[str]]:
+def _address(base: str, url: str) -> _Address:
     """Return what addresses of one page have in common."""
     try:
         split = urlsplit(urljoin(base, url))

@@ -168,8 +168,9 @@ def test_what_is_no_day_in_an_address_proves_nothing(address: str) -> None:
 
 
 def test_the_first_page_of_a_site_is_not_as_old_as_its_template() -> None:
-    head = linked('{"@type": "WebPage", "url": "http://www.news.example/", "dateModified": "2021-01-01"}')
-    assert not date_of_html(page(WORDS, head), "http://www.news.example/").proves
+    for head in (linked('{"@type": "WebPage", "url": "http://www.news.example/", "dateModified": "2021-01-01"}'), OWN):
+        assert not date_of_html(page(WORDS, head), "http://www.news.example/").proves
+    assert date_of_html(page(WORDS, OWN), "http://www.news.example/?p=17").proves
 
 
 def test_a_page_whose_text_is_younger_proves_nothing() -> None:
@@ -180,6 +181,46 @@ def test_a_page_whose_text_is_younger_proves_nothing() -> None:
     for more in (byline, caption, f"<footer>{byline}</footer>"):
         assert not date_of_html(page(f"<article>{WORDS}{more}</article>", OWN), URL).proves
     assert date_of_html(page(f"<article>{WORDS}</article><div class=comments>{byline}</div>", OWN), URL).proves
+
+
+LATER = "2026-03-03T10:00Z"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        page(f"<h1>Results of 3 March 2026</h1><article>{WORDS}</article>", OWN),
+        page(f"<article><h1>B</h1><p><time>March 3, 2026</time></p>{WORDS}</article>", OWN),
+        page(f"<div class=head><h1>B</h1><p><time datetime={LATER}>x</time></p></div><div>{WORDS}</div>", OWN),
+        page(f"<article><h1>B</h1><abbr class=updated title={LATER}>now</abbr>{WORDS}</article>", OWN),
+        page(f"<article><h1>B</h1><b property=schema:dateModified content={LATER}>x</b>{WORDS}</article>", OWN),
+        page(f"<article><h1>B</h1><aside class=note>Updated March 3, 2026</aside>{WORDS}</article>", OWN),
+        page(f"<article><h1>B</h1><p class=latest-change>Updated March 3, 2026</p>{WORDS}</article>", OWN),
+        page(f"<div class='elementor-widget byline'>Updated March 3, 2026</div><h1>B</h1>{WORDS}", OWN),
+        page(f"<article><h1>B</h1><p class=byline>Updated 3 hours ago</p>{WORDS}</article>", OWN),
+        page(WORDS, OWN + f"<meta property='bt:modDate' content='{LATER}'>"),
+        page(WORDS, OWN + linked(f'{{"@type": "schema:NewsArticle", "schema:dateModified": "{LATER}"}}')),
+        page(WORDS, OWN + linked(f'{{"@type": "Dataset", "dateModified": "{LATER}"}}')),
+        page(WORDS, OWN + linked("{}") * 40 + linked(f'{{"@type": "NewsArticle", "dateModified": "{LATER}"}}')),
+        page(WORDS, OWN + linked(f'{{"@type": "NewsArticle", "hasPart": {{"dateModified": "{LATER}"}}}}')),
+        page(WORDS, OWN + linked(f'{{"mainEntity": {{"acceptedAnswer": {{"dateCreated": "{LATER}"}}}}}}')),
+        page(WORDS, OWN + linked(f'{{"@type": "DiscussionForumPosting", "comment": [{news("/c", LATER)}]}}')),
+        page(f'<script id=__NEXT_DATA__>{{"text": "{"A vote was held. " * 9}", "updatedAt": "{LATER}"}}</script>', OWN),
+    ],
+)  # fmt: skip
+def test_a_later_date_beside_the_pages_own_leaves_no_page_of_that_day(html: str) -> None:
+    date = date_of_html(html, URL)
+    assert not date.proves or (date.latest_at is not None and date.latest_at > datetime(2026, 3, 3, tzinfo=UTC))
+
+
+def test_the_day_alone_beside_the_title_says_no_more_than_the_instant_of_the_page() -> None:
+    html = page(f"<article><h1>B</h1><time>February 1, 2026</time>{WORDS}</article>", OWN)
+    assert date_of_html(html, URL).latest_at == datetime(2026, 2, 1, 10, tzinfo=UTC)
+
+
+def test_some_time_ago_is_when_a_page_was_changed_as_its_data_say() -> None:
+    head = OWN + "<meta property='article:modified_time' content='2026-02-01T11:00:00Z'>"
+    assert date_of_html(page(f"<article><p>Updated an hour ago</p>{WORDS}</article>", head), URL).proves
 
 
 def test_an_address_does_not_prove_a_page_with_younger_rows() -> None:

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 
 _LANGUAGES = (
+    "fa", "hi", "bn", "bg", "hr", "sk", "sl", "sr", "lt", "lv", "et", "ca",
     "en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "fi", "pl", "cs", "ro", "hu", "tr", "ru", "uk", "el",
     "id", "ar", "he",
 )  # fmt: skip
@@ -21,7 +22,7 @@ _SHORT_NAMES = frozenset({"mai", "maj", "mei", "май", "мая"})
 _SOON = timedelta(days=92)
 """A day without a year is one of this year, or of the next where that is so near."""
 _DAY, _MONTH, _YEAR = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<year>(?:19|20)\d\d)"
-_NAME = r"(?<!\w)(?P<name>[^\W\d_]{3,14})"
+_NAME = r"(?<!\w)(?P<name>(?:[^\W\d_]|[\u0900-\u0dff]){3,14})"
 _FORMS = tuple(
     re.compile(form)
     for form in (
@@ -35,6 +36,8 @@ _FORMS = tuple(
         # 3 March 2026, 3rd of March, 3. März, 3 de marzo de 2026
         rf"(?<![\w.,:$€£]){_DAY}(?:st|nd|rd|th|er|º|ª|\.|-)?[\s-]{{0,2}}(?:of\s|de\s)?{_NAME}(?!\w)\.?"
         rf"(?:[,\s-]{{1,2}}(?:del?\s)?{_YEAR}(?!\d))?",
+        # 3 tháng 3, 2026
+        rf"(?<!\w){_DAY}\stháng\s{_MONTH}(?:,?\s(?:năm\s)?{_YEAR})?(?!\d)",
         # March 3, 2026; Mar. 3rd
         rf"{_NAME}\.?[\s-]{_DAY}(?:st|nd|rd|th)?(?![\w%]|[:.,]\d)(?:\s?,?[\s-]{_YEAR}(?!\d))?",
         # March 2026, marzo de 2026
@@ -44,7 +47,7 @@ _FORMS = tuple(
 _CHANGED = re.compile(
     r"(?:updat|modif|edited|correct|amend|revis|refresh|actuali[sz]|aktuali[sz]|korrigiert|geändert|\bstand:?\s|"
     r"mise? à jour|aggiornat|atualizad|bijgewerkt|uppdatera|opdatere|oppdater|päivitet|обновл|оновлен|изменен|güncelle|"
-    r"更新|修正|업데이트|수정)",
+    r"更新|修正|업데이트|수정|cập nhật|ažurir|posodob|atnaujin|تحديث|به‌روز|עודכן|अपडेट|আপডেট)",
     re.IGNORECASE,
 )
 _CHANGED_WITHIN = 50
@@ -61,8 +64,14 @@ _HAPPENED = re.compile(
     r"beat|left|saw|began|led|over|wurden?|hat|haben|war|waren|fand|fanden|été|fue|fueron|ha|han)\b"
 )
 _TO_DO = re.compile(r"\bto [a-z]+\b[^,;]{0,30}$")
-_DATELINE = re.compile(r"\s*(?:\([^)\n]{0,40}\))?\s*[-\u2013\u2014:|]\s")
+_LASTED = re.compile(
+    r"\b(?:was|were|lasted|served|ran|remained|stayed|lived|continued|led|ruled)\b"
+    r"(?! (?:\w+ )?(?:extended|postponed|delayed|adjourned|suspended|given|pushed))[^,;]{0,60}\buntil\b[^,;]{0,20}$"
+)
+_AGO = re.compile(r"\b(?:\d+|an?|few) (?:sec|min|hour|hr|day|week|month)\w* ago\b|\bjust now\b", re.IGNORECASE)
+_DATELINE = re.compile(r"\s*(?:\([^)\n]{0,40}\))?\s*(?:--|[-\u2013\u2014:|])\s")
 _ENDS = re.compile(r"\n|[!?。！？]|(?<=[a-z\d)”\"'])(?<!\b[A-Z][a-z])(?<!Mrs|Sen|Gov|Rep|Gen)\.(?=\s+\D)")
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _SENTENCE = 400
 _MAX_LATER = 1_000
 """Later days that are looked at; what names more is taken for younger."""
@@ -110,7 +119,7 @@ def is_younger(text: str, day: date) -> bool:
     Days that it announces (will, until, scheduled) are not meant, and neither
     is a line of nothing but such days.
     """
-    text = unicodedata.normalize("NFKC", text)
+    text = _plain(text)
     announced, bare = set(), set()
     later = (named for named in named_days(text, day) if named.on > day)
     for number, named in enumerate(later):
@@ -131,11 +140,18 @@ def is_younger(text: str, day: date) -> bool:
     return not bare <= announced
 
 
-def was_changed(text: str, day: date) -> bool:
-    """Return whether a text says that it was changed on a later day."""
-    text = unicodedata.normalize("NFKC", text)
+def was_changed(text: str, day: date, *, is_known: bool = False) -> bool:
+    """Return whether a text says that it was changed on a later day, or some time ago.
+
+    Args:
+        text: All that a page shows.
+        day: From when it is said to be.
+        is_known: Whether that is when it was changed; then some time ago may be just then.
+    """
+    text = _plain(text)
     later = (named for named in named_days(text, day) if named.on > day)
-    return any(says_changed(text[max(0, named.start - _CHANGED_WITHIN) : named.start]) for named in later)
+    found = [named.start for named in later] + [ago.start() for ago in _AGO.finditer(text) if not is_known]
+    return any(says_changed(text[max(0, start - _CHANGED_WITHIN) : start]) for start in found)
 
 
 def says_changed(before: str) -> bool:
@@ -145,9 +161,14 @@ def says_changed(before: str) -> bool:
     return bool(changed) and _ANNOUNCED.search(before, changed[-1]) is None
 
 
+def _plain(text: str) -> str:
+    """Return a text with digits and letters in their usual forms."""
+    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), unicodedata.normalize("NFKC", text))
+
+
 def _is_announced(before: str, after: str) -> bool:
     """Return whether a day is one to come in a sentence, of which this stands before and after it."""
-    if _HAPPENED.search(after) or says_changed(before):
+    if _HAPPENED.search(after) or says_changed(before) or _LASTED.search(before):
         return False
     announced = [word.end() for word in _ANNOUNCED.finditer(before)]
     if announced:
