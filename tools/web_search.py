@@ -82,7 +82,7 @@ def make_web_search(
         policy: What may be found.
         trace: Where each search is written down.
         meter: Reserved before each call that leaves the machine, settled after.
-        clock: What the age of a result is counted from.
+        clock: What the age of a result is counted from; in a replay it is the policy's instant.
 
     Returns:
         A function of a query. It raises nothing but what the meter raises: an
@@ -98,7 +98,7 @@ def make_web_search(
         if not wanted:
             return ToolError("the query is empty; give a few words")
         tally = _Tally()
-        since = None if recent_days is None else clock() - timedelta(days=recent_days)
+        since = None if recent_days is None else (policy.before or clock()) - timedelta(days=recent_days)
         shown = desk.first_results(wanted, tally, since=since, by_date=by_date)
         if trace is not None:
             trace.write(_step(wanted, shown, tally))

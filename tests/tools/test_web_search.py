@@ -293,3 +293,19 @@ def test_what_is_older_than_was_asked_for_is_dropped_and_the_latest_come_first_w
 @pytest.mark.parametrize("url", ["https://%70olymarket.com/x", "https:\\\\polymarket.com\\x", "https:///x"])
 def test_a_host_that_is_written_in_disguise_is_no_address(url: str) -> None:
     assert "1 without a usable address" in asked(ScriptedProvider([result(url)]))
+
+
+def test_in_a_replay_what_is_recent_is_counted_from_its_instant() -> None:
+    @dataclass
+    class Dated(ScriptedProvider):
+        takes_after = True
+        after: datetime | None = None
+
+        def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None) -> SearchAnswer:  # type: ignore[override]
+            self.after = after
+            return super().search(query, before=before, count=count)
+
+    provider = Dated([result("https://a.example/1", days=-1.0), result("https://a.example/9", days=-9.0)])
+    # Without a clock it would be today's.
+    said = make_web_search([provider], SearchPolicy(before=NOW))("who wins", recent_days=7).text
+    assert (provider.after, "a.example/1" in said, "a.example/9" in said) == (NOW - timedelta(days=7), True, False)

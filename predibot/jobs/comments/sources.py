@@ -214,17 +214,18 @@ class PolymarketComments:
                 *([("start", str(since - 1))] if since else []),
             ]
             page = _list(self._get(f"{self._data}/activity", query), "activity")
-            found += (row for row in page if not since or _second(row) >= since)
+            found += (row for row in page if _second(row, since) >= since)
             # The host does not clamp this page; an empty one is the end in any case.
             if len(page) < ACTIVITY_PAGE:
                 return found
             offset += len(page)
             if offset > LARGEST_ACTIVITY_OFFSET:
                 # No offset reaches further: on from the last second, of which all rows come anew.
-                last = _second(page[-1])
+                last = max(_second(row, since) for row in page)
                 if last <= since:
                     return None
-                found, offset, since = [row for row in found if _second(row) < last], 0, last
+                # A row without an instant is kept, and says of its user that something is unreadable.
+                found, offset, since = [row for row in found if _second(row, 0) < last], 0, last
 
     def prices(self, market: CommentedMarket) -> PricePath:
         """Return the prices of the YES token, without the payout at their end."""
@@ -371,7 +372,7 @@ def _page_query(cursor: str) -> list[tuple[str, str]]:
 
 def _list(answer: object, what: str) -> list[Any]:
     """Return the rows of a list; one that is no object is an empty one, which nobody can read."""
-    if not isinstance(answer, list) or (answer and not any(isinstance(row, dict) for row in answer)):
+    if not isinstance(answer, list) or (answer and not any(row is None or isinstance(row, dict) for row in answer)):
         raise VenueChanged(f"{what} are {type(answer).__name__}; they are a list of objects")
     return [row if isinstance(row, dict) else {} for row in answer]
 
@@ -456,11 +457,11 @@ def _text(value: object) -> str:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _second(row: Mapping[str, Any]) -> int:
-    second = row.get("timestamp")
-    if isinstance(second, bool) or not isinstance(second, int):
-        raise VenueChanged(f"the timestamp of an activity is {second!r:.40}; it is whole seconds")
-    return second
+def _second(row: Mapping[str, Any], unreadable: int) -> int:
+    try:
+        return int(instant_of(row.get("timestamp"), per_second=1).timestamp())
+    except Unreadable:
+        return unreadable
 
 
 def _iso(text: object) -> datetime:
@@ -486,7 +487,7 @@ def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | N
             _text(row["question"]),
             1 if payouts[0] == 1.0 else -1 if payouts[0] == 0.0 else 0,
             _iso(row["closedTime"]),
-            _amount(row["volumeNum"]),
+            _amount(row["volume"] if row.get("volumeNum") in (None, "") else row["volumeNum"]),
             _word(row["conditionId"]),
             thread,
             tokens,

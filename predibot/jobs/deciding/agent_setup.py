@@ -459,7 +459,7 @@ class AgentSetup:
             return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
 
         return Toolbox(
-            web_search=make_web_search(self._search_providers(), search, trace, meter=meter, clock=clock),
+            web_search=make_web_search(self._search_providers(), search, trace, meter=meter, clock=self.clock),
             visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
             open=opened,
         ).only(names)

@@ -267,7 +267,7 @@ class Manifold(AbstractContextManager["Manifold"]):
                 until = self._client.until(self._list_deadline_seconds)
                 listed = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
                 rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
-                if not isinstance(listed, list) or (listed and not rows):
+                if not isinstance(listed, list) or (not rows and any(row is not None for row in listed)):
                     raise VenueChanged(f"{url} answered no list of markets but {fields.seen(listed)}; update predibot")
                 if rows and (first := payload_id(rows[0])) in seen and all(payload_id(row) in seen for row in rows):
                     raise VenueChanged(f"a page of the list is of {first} again: the venue ignores offset")
@@ -279,8 +279,8 @@ class Manifold(AbstractContextManager["Manifold"]):
                 whole = list(pool.map(partial(self._market, until=until), played))
                 # One that was taken down since is on no list any more.
                 payloads = [payload for payload in whole if payload is not None]
-                yield payloads, [reason for reason in reasons if reason is not None], not rows
-                if not rows:
+                yield payloads, [reason for reason in reasons if reason is not None], not listed
+                if not listed:
                     return
                 # A page may be shorter than was asked for; only an empty one is the end.
                 offset += len(listed)

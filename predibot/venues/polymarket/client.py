@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeVar
 
 import httpx
 
@@ -47,6 +48,11 @@ CLOB_REQUESTS_PER_10_SECONDS = {
 }
 _NO_SUCH_OBJECT = (400, 404, 422)
 _GONE = (404, 410)
+_REFUSES_AN_ID = (400, 413, 414, 422, 431)
+"""One that it does not understand, or more of them than fit."""
+MAX_REFUSALS = 40
+"""Of one request and its parts: some five bad ids of 100."""
+_T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
 
@@ -151,9 +157,10 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         nameless, complete = 0, False
         for number, (payloads, complete) in enumerate(self._pages("markets", "volumeNum")):
             self._check_end(number, payloads, complete=complete)
-            named = [event_ids_of(payload) for payload in payloads]
+            named = [event_ids_of(payload) for payload in payloads if payload_id(payload) != UNKNOWN_ID]
+            skipped += [Skip("market", UNKNOWN_ID, "it has no readable id")] * (len(payloads) - len(named))
             nameless += named.count(())
-            if payloads and nameless == len(payloads) and not seen:
+            if named and nameless == len(named) and not seen:
                 raise VenueChanged(f"{self.name}: no market of a whole page names its event; update predibot")
             fresh = [each for each in dict.fromkeys(each for ids in named for each in ids) if each not in seen]
             seen |= {*fresh}
@@ -290,7 +297,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         asked = {ref.id: ref for ref in markets}
         ids = list(asked)
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
-            for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST]):
+            for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST], skipped):
                 now = self._clock()
                 # For work that stands at an instant, a first sight now is one at it.
                 first_seen_at = as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
@@ -352,10 +359,9 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         """Yield ids and their open events, None where one is gone; what a list leaves out is asked for alone."""
         for begin in range(0, len(ids), PAGE_SIZE):
             asked = ids[begin : begin + PAGE_SIZE]
-            params = [*(("id", event_id) for event_id in asked), ("closed", "false"), ("limit", str(PAGE_SIZE))]
-            page = self._client.get(f"{self._gamma_url}/events/keyset", params)
-            listed = page.get("events") if isinstance(page, dict) else None
-            found = {payload_id(each): each for each in (listed if isinstance(listed, list) else ())}
+            # What is refused here is asked for alone below, which says of which it is.
+            answers = (answer for _, answer in _in_parts(asked, self._raw_open_events) if answer)
+            found = {payload_id(each): each for answer in answers for each in answer}
             for event_id in asked:
                 payload = found.get(event_id)
                 if payload is None:
@@ -363,20 +369,33 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                         payload = self._raw_event(event_id)
                 yield event_id, payload
 
-    def _all_settled(self, ids: Sequence[str]) -> Iterator[object]:
+    def _raw_open_events(self, ids: Sequence[str]) -> list[object]:
+        """Return the open events of these ids that the venue lists."""
+        params = [*(("id", event_id) for event_id in ids), ("closed", "false"), ("limit", str(PAGE_SIZE))]
+        page = self._client.get(f"{self._gamma_url}/events/keyset", params)
+        listed = page.get("events") if isinstance(page, dict) else None
+        return listed if isinstance(listed, list) else []
+
+    def _all_settled(self, ids: Sequence[str], skipped: list[Skip]) -> Iterator[object]:
         """Yield the market objects of those that are closed, and of the others those that are listed as open.
 
         A page may hold fewer than were asked for: what it leaves out is asked
-        for again, until none of that comes.
+        for again, until none of that comes. One that the venue refuses to be asked
+        about is skipped.
         """
         left = ids
         for closed in ("true", "false"):
             before = None
             while left and left != before:
-                payloads = self._markets(left, closed=closed)
-                yield from payloads
-                answered = {payload_id(payload) for payload in payloads}
-                before, left = left, [market_id for market_id in left if market_id not in answered]
+                done = set[str]()
+                for part, payloads in _in_parts(left, partial(self._markets, closed=closed)):
+                    if payloads is None:
+                        skipped.append(Skip("resolution", part[0], "the venue refuses to be asked about its id"))
+                        done.update(part)
+                        continue
+                    yield from payloads
+                    done.update(payload_id(payload) for payload in payloads)
+                before, left = left, [market_id for market_id in left if market_id not in done]
 
     def _markets(self, ids: Sequence[str], *, closed: str) -> list[object]:
         """Return the market objects of these ids that the venue lists; one whose id cannot be read is skipped later.
@@ -409,12 +428,35 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         url = f"{self._clob_url}/books"
         books: dict[str, OrderBook] = {}
         for begin in range(0, len(token_ids), BOOKS_PER_REQUEST):
-            asked = [{"token_id": token_id} for token_id in token_ids[begin : begin + BOOKS_PER_REQUEST]]
-            payloads = self._client.post(url, asked)
-            if not isinstance(payloads, list):
-                raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
-            books.update((book.token_id, book) for book in map(parse_book, payloads))
+            asked = token_ids[begin : begin + BOOKS_PER_REQUEST]
+            for _, payloads in _in_parts(asked, lambda part: self._client.post(url, [{"token_id": t} for t in part])):
+                if not isinstance(payloads, list | None):
+                    raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
+                books.update((book.token_id, book) for book in map(parse_book, payloads or ()))
         return books
+
+
+def _in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterator[tuple[Sequence[str], _T | None]]:
+    """Yield what is answered about ids, in halves where they are refused together; None about one refused alone.
+
+    Raises:
+        RequestRefused: If it is refused for another reason than an id, or more often than a few ids explain.
+    """
+    parts, refusals = [ids], 0
+    while parts:
+        part = parts.pop()
+        try:
+            answer = ask(part)
+        except RequestRefused as refusal:
+            refusals += 1
+            if refusal.status not in _REFUSES_AN_ID or refusals > MAX_REFUSALS:
+                raise
+            if len(part) == 1:
+                yield part, None
+            else:
+                parts += [part[len(part) // 2 :], part[: len(part) // 2]]
+        else:
+            yield part, answer
 
 
 def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:

@@ -10,13 +10,13 @@ archive may hold what was written after the instant it stands for.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Self, TypeVar
 
 from pydantic import (
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -93,11 +93,13 @@ class _MarketWire(_Wire):
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.KnownVolume = Field(default=None, alias="volume1wk")
     volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
-    volume_usd: fields.KnownVolume = Field(default=None, validation_alias=AliasChoices("volumeNum", "volume"))
+    volume_number_usd: fields.KnownVolume = Field(default=None, alias="volumeNum")
+    volume_text_usd: fields.KnownVolume = Field(default=None, alias="volume")
+    """The same as text, and stated where the number is null."""
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
     ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
     last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
-    fees_enabled: fields.OptionalFlag = Field(default=None, alias="feesEnabled")
+    fees_enabled: fields.KnownFlag = Field(default=None, alias="feesEnabled")
     fee_schedule: Annotated[_FeeWire | None, BeforeValidator(fields.json_object)] = Field(
         default=None, alias="feeSchedule"
     )
@@ -132,7 +134,7 @@ class _MarketWire(_Wire):
             closed=self.closed,
             volume_1wk_usd=self.volume_1wk_usd,
             volume_24h_usd=self.volume_24h_usd,
-            volume_usd=self.volume_usd,
+            volume_usd=self.volume_text_usd if self.volume_number_usd is None else self.volume_number_usd,
             quote=None if len(self.outcomes) > 2 else self._quote(quoted_at),
             outcome_quotes=self._outcome_quotes(quoted_at),
             fees=self._fees(),
@@ -176,9 +178,9 @@ class _EventWire(_Wire):
     slug: fields.ShortText = ""
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
-    tags: Annotated[list[_TagWire], FailFast(), _List, Field(max_length=MAX_TAGS)] = []
+    tags: Annotated[list[object], _List, Field(max_length=MAX_TAGS)] = []
     closed: fields.OptionalFlag = None
-    archived: fields.OptionalFlag = None
+    archived: fields.KnownFlag = None
     volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
     volume_1wk_usd: fields.KnownVolume = Field(default=None, alias="volume1wk")
     markets: Annotated[list[object], _List, Field(max_length=MAX_MARKETS)] = []
@@ -191,7 +193,7 @@ class _EventWire(_Wire):
             markets=markets,
             slug=self.slug,
             description=self.description,
-            tags=tuple(Tag(tag.label, tag.slug) for tag in self.tags if tag.label or tag.slug),
+            tags=tuple(_tags(self.tags)),
             closes_at=self.closes_at,
             closed=self.closed,
             archived=bool(self.archived),
@@ -199,6 +201,15 @@ class _EventWire(_Wire):
             volume_1wk_usd=self.volume_1wk_usd,
             payload=fields.dumps(fields.without(payload, RESULT_FIELDS)),
         )
+
+
+def _tags(entries: Sequence[object]) -> Iterator[Tag]:
+    """Yield the tags that can be read."""
+    for entry in entries:
+        with suppress(ValidationError):
+            tag = _TagWire.model_validate(entry)
+            if tag.label or tag.slug:
+                yield Tag(tag.label, tag.slug)
 
 
 def _statuses(value: object) -> list[str]:

@@ -140,7 +140,9 @@ def test_a_market_without_a_finite_volume_or_a_question_is_unreadable(tmp_path: 
 
     def twist(url: str, query: Query, answer: Any) -> Any:
         for market, change in zip(
-            answer["markets"], ({"volumeNum": "Infinity"}, {"volumeNum": 1e300}, {"question": None}), strict=False
+            answer["markets"],
+            ({"volumeNum": "Infinity"}, {"volumeNum": 1e300}, {"question": None}, {"volumeNum": None, "volume": "1e6"}),
+            strict=False,
         ):
             market.update(change)
         return answer
@@ -174,6 +176,40 @@ def test_activity_beyond_the_largest_offset_goes_on_by_time(tmp_path: Path) -> N
     changes: Sequence[Change] = source.traded(market, [user]).changes[user]
     assert [int(change.at.timestamp()) for change in changes] == seconds
     assert len({query.get("start") for query in asked}) == 3
+
+
+def test_rows_without_an_instant_end_no_activity_that_is_asked_for_by_time(tmp_path: Path) -> None:
+    seconds = [BEGINS + n // 3 for n in range(LARGEST_ACTIVITY_OFFSET + 5_000)]
+
+    def twist(url: str, query: Query, answer: Any) -> Any:
+        if url != "data/activity":
+            return answer
+        offset, start = int(query["offset"]), int(query.get("start", 0))
+        row = {"type": "TRADE", "side": "BUY", "outcomeIndex": 0, "size": 1, "usdcSize": 1}
+        row["conditionId"] = query["market"]
+        page = [row | {"timestamp": each} for each in [each for each in seconds if each >= start][offset:]]
+        # Also as the last row of a page, from which the next question goes on.
+        wrong: list[Any] = [None, row | {"timestamp": "late"}, row | {"timestamp": None}]
+        return [*page[: ACTIVITY_PAGE - 3], *wrong] if len(page) >= ACTIVITY_PAGE else page
+
+    source = polymarket(Twisted(CrowdHost(crowd(1, manifold=False, markets=1, comments=30)), twist), tmp_path)
+    (_, market), *_ = source.markets()
+    assert market is not None
+    user = "0x" + 40 * "1"
+    traded = source.traded(market, [user])
+    assert len(traded.changes[user]) > LARGEST_ACTIVITY_OFFSET
+    # When what cannot be read was, nobody knows: so nothing of the user is.
+    assert traded.unreadable[user].year == 1
+
+
+def test_a_page_that_holds_nothing_but_a_null_is_no_end_of_the_collection(tmp_path: Path) -> None:
+    def twist(url: str, query: Query, answer: Any) -> Any:
+        return [None] if url == "data/activity" else answer
+
+    source = polymarket(Twisted(CrowdHost(crowd(1, manifold=False, markets=1, comments=30)), twist), tmp_path)
+    (_, market), *_ = source.markets()
+    assert market is not None
+    assert [*source.traded(market, ["0x" + 40 * "1"]).unreadable] == ["0x" + 40 * "1"]
 
 
 def test_of_activity_that_no_instant_divides_nothing_is_known(tmp_path: Path) -> None:

@@ -226,7 +226,9 @@ def test_markets_that_name_no_event_are_counted_and_a_whole_page_of_them_is_a_ch
     venue, _ = venue_of(serving(named, market_payload(2), market_payload(3) | {"events": None}, None))
     page = venue.events_by_market(NOW)
     assert [event.id for event in page.events] == ["1"]
-    assert page.notes == ("3 markets listed name no event, and are left out",)
+    assert page.notes == ("2 markets listed name no event, and are left out",)
+    assert [(skip.kind, skip.reason) for skip in page.skipped] == [("market", "it has no readable id")]
+    assert venue_of(serving(None))[0].events_by_market(NOW).events == ()
     with pytest.raises(VenueChanged, match="names its event"):
         venue_of(serving(market_payload(2), market_payload(3)))[0].events_by_market(NOW)
 
@@ -259,3 +261,48 @@ def test_what_is_done_between_pages_is_not_the_lists_time() -> None:
         return False
 
     assert len(venue.events(NOW, enough=enough).events) == 3
+
+
+def test_an_event_whose_id_is_refused_costs_itself_and_not_the_page() -> None:
+    markets = [market_payload(number) | {"events": [{"id": each}]} for number, each in enumerate(("1", "a-word", "3"))]
+
+    def answer(request: httpx.Request) -> object:
+        if "markets" in request.url.path:
+            return {"markets": markets}
+        asked = request.url.params.get_list("id") or [request.url.path.rpartition("/")[2]]
+        return httpx.Response(422) if "a-word" in asked else {"events": [event_payload(int(each)) for each in asked]}
+
+    page = venue_of(answer)[0].events_by_market(NOW)
+    assert (ids(page.events), [skip.id for skip in page.skipped]) == (["1", "3"], ["a-word"])
+
+
+@pytest.mark.parametrize("word", ["NaN", "12,345", "", "Infinity", "-1", "a lot", [1], {"usd": 5}, True, None])
+def test_a_volume_that_is_no_number_is_unknown_and_costs_nothing_else(word: object) -> None:
+    market = market_payload(1, volume1wk=word, volume24hr=word, volumeNum=word, volume="50000")
+    venue, _ = venue_of(pages_of([event_payload(1, market, volume1wk=word, volume24hr=word)]))
+    (event,) = venue.events(NOW).events
+    (read,) = event.markets
+    assert (event.volume_1wk_usd, event.volume_24h_usd, read.volume_1wk_usd, read.volume_24h_usd) == (None,) * 4
+    assert read.volume_usd == 50_000.0
+
+
+@pytest.mark.parametrize(
+    ("change", "tags", "markets", "skipped"),
+    [
+        ({"tags": [None, {"label": "A", "slug": "a"}, 7, {"label": [1]}]}, ["a"], 1, 0),
+        ({"tags": [None]}, [], 1, 0),
+        ({"markets": [None, market_payload(1)]}, ["politics"], 1, 1),
+        ({"markets": [None]}, ["politics"], 0, 1),
+        ({"markets": [market_payload(1), market_payload(2, outcomes=None)]}, ["politics"], 1, 1),
+        ({"markets": [market_payload(1), market_payload(2, clobTokenIds=[None, None])]}, ["politics"], 1, 1),
+        ({"archived": "maybe", "markets": [market_payload(1, feesEnabled="maybe")]}, ["politics"], 1, 0),
+    ],
+)
+def test_an_entry_that_cannot_be_read_costs_itself_only(
+    change: dict[str, object], tags: list[str], markets: int, skipped: int
+) -> None:
+    venue, _ = venue_of(pages_of([event_payload(1) | change, event_payload(2)]))
+    page = venue.events(NOW)
+    first, second = page.events
+    assert ([tag.slug for tag in first.tags], len(first.markets), len(page.skipped)) == (tags, markets, skipped)
+    assert len(second.markets) == 1

@@ -168,3 +168,37 @@ def test_a_market_whose_tokens_are_all_others_is_skipped_and_not_paid_by_place()
         {},
         ["its tokens are others than those it is known by"],
     )
+
+
+def refusing(*bad: str, status: int = 422, most: int = 100) -> Callable[[httpx.Request], object]:
+    """Return Gamma with 100 settled markets, which refuses requests with one of these ids, or with too many."""
+    gamma = gamma_of(*(settled_payload(number) for number in range(100)))
+
+    def answer(request: httpx.Request) -> object:
+        asked = request.url.params.get_list("id")
+        return httpx.Response(status) if len(asked) > most or {*bad} & {*asked} else gamma(request)
+
+    return answer
+
+
+@pytest.mark.parametrize(("bad", "status"), [(["41"], 422), (["0", "99"], 400), (["3", "4", "5", "60"], 422)])
+def test_an_id_that_is_refused_costs_itself_and_not_the_others_of_its_request(bad: list[str], status: int) -> None:
+    venue, asked = venue_of(refusing(*bad, status=status))
+    page = venue.resolutions(refs(*range(100)), as_of=NOW)
+    assert len(page.found) == 100 - len(bad)
+    assert sorted((skip.kind, skip.id) for skip in page.skipped) == [("resolution", each) for each in sorted(bad)]
+    assert len(asked.requests) <= 2 * 7 * len(bad) + 1
+
+
+@pytest.mark.parametrize("status", [413, 414])
+def test_more_ids_than_fit_into_a_request_are_asked_in_parts(status: int) -> None:
+    venue, asked = venue_of(refusing(status=status, most=30))
+    assert len(venue.resolutions(refs(*range(100)), as_of=NOW).found) == 100
+    assert len(asked.requests) == 7
+
+
+def test_a_venue_that_refuses_every_request_is_not_asked_for_each_id() -> None:
+    venue, asked = venue_of(lambda request: httpx.Response(422))
+    with pytest.raises(VenueChanged, match="422"):
+        venue.resolutions(refs(*range(100)), as_of=NOW)
+    assert len(asked.requests) <= 60
