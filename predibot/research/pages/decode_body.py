@@ -32,12 +32,26 @@ _CHARSET = re.compile(rb"(?<![\w-])charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I
 _DESCRIBES = re.compile(rb"(?<![\w-])(?:name|property|itemprop)\s*=", re.IGNORECASE)
 _DETECTED = [
     "cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r", "gb18030", "big5",
-    "cp932", "euc_jp", "cp949", "iso8859_2", "iso8859_7", "tis_620",
+    "cp932", "euc_jp", "cp949", "iso8859_2", "iso8859_5", "iso8859_7", "tis_620",
 ]  # fmt: skip
-_LIKE_WESTERN = ("cp1250", "cp1257")
-"""What Western texts are like as well, but for some letters."""
+_CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
+_LATIN = {
+    "cp1252": (
+        "äöüß", "àâçéèêëîïôùûœ", "áéíñóúü", "àáâãçéêíóôõú", "àèéìòù", "åäöé", "æøåé", "áðéíóúýþæö", "èéëïóöü",
+    ),
+    "cp1250": _CENTRAL,
+    "iso8859_2": _CENTRAL,
+    "cp1254": ("âçğıîöşü",),
+    "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),
+}  # fmt: skip
+"""Codecs that look alike, with the letters beside A to Z of the languages they are for."""
+_MANY_SIGNS = 6
+"""So many in UTF-8 are no accident."""
 _ALIKE = 0.05
 """Of two likenesses that differ by less in their disorder the one counts that is more like a language."""
+_PRINTED = "„“”‘’‚–—…«»€£§°·\u00a0¿¡©®"
+"""Signs that are no letters, and in these codecs much the same."""
+_ASCII = dict.fromkeys(range(128))
 _SAMPLE_BYTES = 20_000
 
 
@@ -79,23 +93,47 @@ def decoded(body: bytes, charset: str | None) -> tuple[str, str]:
     Source:
         WHATWG, Encoding Standard, "Names and labels", by webencodings; HTML
         Standard, "Determining the character encoding", of which the limit of
-        1,024 bytes is left out. Differs where UTF-8 is stated as Windows-1252.
+        1,024 bytes is left out. Differs where UTF-8 is stated as another one.
     """
     marked = next((name for mark, name in _MARKS if body.startswith(mark)), None)
     stated = [
         marked,
+        "iso2022_jp_ext" if _JAPANESE.search(body) else None,
         _known(charset, body),
         _known(_stated(body), body),
-        "iso2022_jp_ext" if _JAPANESE.search(body) else None,
     ]
     for name in (*filter(None, stated), "utf-8"):
-        text = body.decode(name, "replace")
+        text = _text(body, name)
         broken = text.count("\ufffd")
         # As UTF-8 the signs of another character set are more often broken than not.
         if 3 * broken <= len(text) - len(text.encode("ascii", "ignore")):
             return text.removeprefix("\ufeff"), name
     name = _detected(body)
-    return body.decode(name, "replace"), name
+    return _text(body, name), name
+
+
+def _text(body: bytes, name: str) -> str:
+    """Return a body as text, in which what does not fit is one sign."""
+    if name == "utf-8":
+        return body.decode(errors="replace")
+    codecs.register_error("predibot.web", _as_the_web_does)
+    return body.decode(name, "predibot.web")
+
+
+def _as_the_web_does(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for bytes that a codec of Python does not know, and where it goes on.
+
+    A pair that stands for nothing is one sign: after half of it, all that follows is read in wrong pairs.
+    """
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    first, second = error.object[error.start], error.object[error.start + 1 : error.start + 2]
+    if error.encoding == "charmap" and first < 0xA0:
+        return chr(first), error.start + 1
+    if error.encoding == "gb18030" and first == 0x80:
+        return "€", error.start + 1
+    is_pair = (0xA1 if "euc" in error.encoding else 0x81) <= first <= 0xFE and second > b"\x7f"
+    return "\ufffd", error.start + (2 if is_pair and error.encoding != "charmap" else 1)
 
 
 def _known(label: str | None, body: bytes) -> str | None:
@@ -103,17 +141,18 @@ def _known(label: str | None, body: bytes) -> str | None:
     encoding = webencodings.lookup(label) if label and label.isascii() else None
     if encoding is None or encoding.name in ("replacement", "x-user-defined"):
         return None
-    if encoding.name == "windows-1252" and _is_utf_8(body):
+    if _is_utf_8(body, 1 if encoding.name == "windows-1252" else _MANY_SIGNS):
         return "utf-8"
     return _PYTHON_NAMES.get(encoding.name) or encoding.codec_info.name
 
 
-def _is_utf_8(body: bytes) -> bool:
-    """Return whether a body has signs in UTF-8, which as Windows-1252 make no sense, and none that is broken."""
+def _is_utf_8(body: bytes, signs: int) -> bool:
+    """Return whether a body has so many signs in UTF-8, which as anything else make no sense, and none is broken."""
     try:
-        return not body.isascii() and bool(body.decode())
+        text = body.decode()
     except UnicodeDecodeError:
         return False
+    return len(text) - len(text.encode("ascii", "ignore")) >= signs
 
 
 def _stated(body: bytes) -> str | None:
@@ -135,13 +174,15 @@ def _detected(body: bytes) -> str:
 
     pieces = b" ".join(piece for piece in re.split(rb"[<>]", body) if not piece.isascii())
     matches = list(from_bytes(pieces[:_SAMPLE_BYTES], cp_isolation=_DETECTED))
-    if not matches:
-        return "cp1252"
     likely = [match for match in matches if match.chaos <= matches[0].chaos + _ALIKE]
-    best = max(likely, key=lambda match: round(match.coherence, 1))
-    if best.encoding in _LIKE_WESTERN and any("cp1252" in match.could_be_from_charset for match in likely):
-        return "cp1252"
-    return best.encoding
+    best = max(likely, key=lambda match: round(match.coherence, 1)).encoding if likely else "cp1252"
+    return max(_LATIN, key=lambda codec: _share_of_letters(pieces[:_SAMPLE_BYTES], codec)) if best in _LATIN else best
+
+
+def _share_of_letters(body: bytes, codec: str) -> float:
+    """Return how many of the signs beside ASCII, as a codec reads them, one of its languages has."""
+    signs = body.decode(codec, "replace").lower().translate(_ASCII)
+    return max(sum(map((alphabet + _PRINTED).__contains__, signs)) for alphabet in _LATIN[codec]) / max(1, len(signs))
 
 
 def _inflated(pieces: Iterable[bytes], bits: int) -> Iterator[bytes]:

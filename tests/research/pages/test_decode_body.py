@@ -104,6 +104,13 @@ def test_a_statement_counts_wherever_it_stands_and_where_none_fits_the_text_is_l
         ("iso8859_7", "Ο πρόεδρος ανακοίνωσε εκλογές για τον Μάρτιο"),
         ("cp1254", "Türkiye Cumhurbaşkanı Erdoğan İstanbul’da seçim çağrısı yaptı"),
         ("cp1252", "Le président a annoncé des élections à l’Élysée"),
+        ("cp1250", "Prezydent zapowiedział wybory na marzec, poinformował rzecznik rządu"),
+        ("iso8859_2", "Prezydent zapowiedział wybory na marzec, poinformował rzecznik rządu"),
+        ("cp1250", "Prezident vyhlásil předčasné volby na březen, řekl mluvčí vlády v úterý"),
+        ("cp1250", "Az elnök kiírta a választásokat márciusra, közölte a szóvivő csütörtökön"),
+        ("cp1257", "Prezidentas paskelbė rinkimus kovo mėnesį, pranešė žiniasklaida šią savaitę"),
+        ("iso8859_5", f"{ELECTION}, сообщил представитель правительства во вторник"),
+        ("cp1252", "The mayor’s office said it “will cost” £5 or €6 — no more…"),
         ("cp1252", "El señor Muñoz añadió que la situación mejoró"),
         ("cp1252", "Regeringen föreslår höjda skatter på el från årsskiftet"),
         ("cp1256", "أعلن الرئيس عن انتخابات في مارس كما قال المتحدث"),
@@ -133,8 +140,31 @@ def test_a_byte_that_does_not_fit_costs_one_sign(codec: str, label: str | None) 
     assert decoded(body, label)[0] == f"{text}\ufffd\r\n{text}"
 
 
-def test_a_statement_of_windows_1252_does_not_break_utf_8() -> None:
-    assert decoded("<meta charset=utf-8>Österreich".encode(), "ISO-8859-1")[0].endswith("Österreich")
+@pytest.mark.parametrize(
+    ("label", "codec", "bad"),
+    [("big5", "big5", b"\xa3\xe1"), ("euc-kr", "cp949", b"\xc9\xa1"), ("shift_jis", "cp932", b"\x85\x9f")],
+)
+def test_a_pair_that_stands_for_nothing_costs_one_sign_and_not_the_line(label: str, codec: str, bad: bytes) -> None:
+    body = "日本銀行".encode(codec)
+    assert decoded(body + bad + body, label)[0] == "日本銀行\ufffd日本銀行"
+
+
+@pytest.mark.parametrize(
+    ("body", "label", "text"),
+    [(b"\xd6\xd0\x80 5", "gb2312", "中€ 5"), (b"\x93a\x81b\x94", "iso-8859-1", "“a\x81b”")],
+)  # fmt: skip
+def test_what_a_codec_of_python_does_not_know_is_what_it_is_on_the_web(body: bytes, label: str, text: str) -> None:
+    assert decoded(body, label)[0] == text
+
+
+@pytest.mark.parametrize("label", ["ISO-8859-1", "iso-8859-15", "windows-1251", "gbk", "euc-kr", "shift_jis"])
+def test_a_statement_of_another_set_does_not_break_utf_8(label: str) -> None:
+    assert decoded(f"<meta charset=utf-8>{ELECTION}".encode(), label)[0].endswith(ELECTION)
+    assert decoded(f"<meta charset={label}>{ELECTION}".encode(), None)[0].endswith(ELECTION)
+
+
+def test_a_statement_of_utf_8_does_not_hide_iso_2022_jp() -> None:
+    assert decoded("日本銀行".encode("iso2022_jp"), "utf-8")[0] == "日本銀行"
 
 
 def test_a_wrong_header_gives_way_to_the_page() -> None:
