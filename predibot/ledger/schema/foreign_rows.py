@@ -6,7 +6,7 @@ one fails, and when a ledger is verified, all are looked at.
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,17 +18,11 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     LargeBinary,
     PrimaryKeyConstraint,
-    Select,
     Table,
     UniqueConstraint,
-    and_,
-    func,
-    select,
     text,
-    type_coerce,
 )
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import NullType
 
 from predibot.errors import PredibotError
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
@@ -75,11 +69,11 @@ def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
 
 def _values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
     columns = list(table.columns)
-    # As the database has them: what our types make of a value may fail.
-    raw = select(*(type_coerce(column, NullType()).label(column.name) for column in columns))
+    # In plain SQL, as the database has them: what our types make of a value may fail.
+    raw = text(_of(table, columns)).execution_options(yield_per=_ROWS_AT_ONCE)
     keys = [columns.index(column) for column in table.primary_key]
     readers = [_reader(column) for column in columns]
-    for row in connection.execute(raw.execution_options(yield_per=_ROWS_AT_ONCE)):
+    for row in connection.execute(raw):
         for column, read, value in zip(columns, readers, row, strict=True):
             if value is None and column.nullable:
                 continue
@@ -94,40 +88,45 @@ def _values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
 
 def _constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
     """Yield the rows that our constraints forbid, whether or not the file has them."""
+    for statement, said in _forbidden(table):
+        for row in connection.execute(text(statement)):
+            yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", said)
+
+
+def _forbidden(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield what finds the rows that a constraint forbids, and what is to be said of them."""
+    keyed = _of(table, table.primary_key)
     for constraint in table.constraints:
         if isinstance(constraint, CheckConstraint):
-            statement = select(*table.primary_key).where(text(f"NOT ({constraint.sqltext})"))
-            said = f"{constraint.sqltext} does not hold"
+            yield f"{keyed} WHERE NOT ({constraint.sqltext})", f"{constraint.sqltext} does not hold"
         elif isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint):
-            statement, said = _repeated(list(constraint.columns)), "these stand in several rows"
+            yield _repeated(table, constraint.columns), "these stand in several rows"
         elif isinstance(constraint, ForeignKeyConstraint):
-            keys = constraint.elements
-            other = constraint.referred_table.alias("other")
-            there = select(1).where(*(other.c[key.column.name] == key.parent for key in keys)).exists()
-            known = (key.parent.is_not(None) for key in keys)
-            statement = select(*table.primary_key).where(*known, ~there)
-            names = " and ".join(key.parent.name for key in keys)
-            said = f"{names} names a row of {constraint.referred_table.name} that is not there"
-        else:
-            continue
-        yield from _found(connection, table, statement, said)
+            other = constraint.referred_table.name
+            keys = [(f'"{table.name}"."{key.parent.name}"', key.column.name) for key in constraint.elements]
+            known = " AND ".join(f"{ours} IS NOT NULL" for ours, _ in keys)
+            same = " AND ".join(f'other."{theirs}" = {ours}' for ours, theirs in keys)
+            yield (
+                f'{keyed} WHERE {known} AND NOT EXISTS (SELECT 1 FROM "{other}" AS other WHERE {same})',
+                f"{' and '.join(constraint.column_keys)} names a row of {other} that is not there",
+            )
     for index in table.indexes:
         if index.unique:
             alive = index.dialect_options["sqlite"]["where"]
-            yield from _found(
-                connection, table, _repeated(list(index.columns)).where(alive), "this stands in several rows"
-            )
+            yield _repeated(table, index.columns, str(alive)), "this stands in several rows"
 
 
-def _repeated(columns: list[Column[Any]]) -> Select[Any]:
-    known = and_(*(column.is_not(None) for column in columns))
-    return select(*columns).where(known).group_by(*columns).having(func.count() > 1)
+def _of(table: Table, columns: Iterable[Column[Any]]) -> str:
+    return f'SELECT {_names(columns)} FROM "{table.name}"'
 
 
-def _found(connection: Connection, table: Table, statement: Select[Any], said: str) -> Iterator[ForeignRow]:
-    raw = statement.with_only_columns(*(type_coerce(each, NullType()) for each in statement.selected_columns))
-    for row in connection.execute(raw):
-        yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", said)
+def _repeated(table: Table, columns: Iterable[Column[Any]], alive: str = "TRUE") -> str:
+    known = " AND ".join(f'"{column.name}" IS NOT NULL' for column in columns)
+    return f"{_of(table, columns)} WHERE {known} AND {alive} GROUP BY {_names(columns)} HAVING count(*) > 1"
+
+
+def _names(columns: Iterable[Column[Any]]) -> str:
+    return ", ".join(f'"{column.name}"' for column in columns)
 
 
 def _reader(column: Column[Any]) -> Callable[[Any], object]:
