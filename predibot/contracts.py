@@ -751,6 +751,8 @@ class PayloadReader:
     """Returns the id an object claims."""
     without_results: Callable[[str], str] = str
     """Takes out of JSON text whatever states a result."""
+    no_first: Callable[[object], Collection[str]] = lambda _: ()
+    """Takes an object and returns the `resolution_key` of each of its markets whose outcomes it lists as No, Yes."""
 
 
 class VenueSettings(Protocol):

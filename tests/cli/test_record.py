@@ -85,3 +85,20 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(predibot: Predibot, tmp_p
     said = predibot("record", "archive", "--venue", WORLD)
     assert said.code == 1
     assert "cannot be written" in said.err
+
+
+def test_payouts_are_recorded_in_the_order_in_which_the_snapshot_lists_outcomes(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    world = "sandbox:events=30,fault=disorder"
+    assert predibot("record", "a", "--venue", world, "--as-of", "2026-02-20T12:00Z", "--days", "0.01").code == 0
+    (snapshot,) = (tmp_path / "a/snapshots").glob("*/events.json")
+    markets = {each["conditionId"]: each for event in json.loads(snapshot.read_text()) for each in event["markets"]}
+    rows = json.loads((tmp_path / "a/resolutions.json").read_text())
+    settled = [(row["payouts"], _listed(markets[key], "outcomePrices")) for key, row in rows.items()]
+    assert settled and all([float(each) for each in listed] == payouts for payouts, listed in settled)
+    assert {_listed(markets[key], "outcomes")[0] for key in rows} >= {"Yes", "No"}
+
+
+def _listed(market: dict[str, Any], name: str) -> Any:
+    return json.loads(market[name]) if isinstance(market[name], str) else market[name]

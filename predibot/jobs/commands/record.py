@@ -1,6 +1,6 @@
 """Recording in one call: a venue's raw answers, written as an archive that replays them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -109,9 +109,9 @@ def _record_resolutions(
 ) -> tuple[int, list[str]]:
     """Write what is settled, and return how many resolutions were new and what could not be read."""
     page = venue.resolutions(refs, as_of=now)
-    rows: Mapping[str, Resolution] = {
-        ref.resolution_key: page.found[ref.id][-1] for ref in refs if ref.id in page.found
-    }
+    rows: dict[str, Resolution] = {ref.resolution_key: page.found[ref.id][-1] for ref in refs if ref.id in page.found}
+    # They are stored in the order of the snapshots.
+    rows |= {key: rows[key].in_order((1, 0)) for key in rows.keys() & Archive(folder).no_first(now)}
     unread = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
     return (merge_resolutions(folder, rows, seen_at=now) if rows else 0), unread
 

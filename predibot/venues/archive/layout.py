@@ -8,7 +8,7 @@ resolutions.json                                          {condition id: {"resol
 ```
 
 A market that has no condition id has its own there.
-Payouts are one an outcome, in the order of the snapshot, or the word `refund`. A
+Payouts are one an outcome, in the order of the snapshots, or the word `refund`. A
 resolution may also be a list of revisions, each with `effective_at`.
 """
 
@@ -34,6 +34,8 @@ MAX_FILE_BYTES = 64 * 2**20
 MAX_WIDE_FILE_BYTES = 32 * 2**20
 """Of a file with one character beyond U+FFFF, for which all of its text takes four bytes a character in memory."""
 _WIDE = re.compile(rb"[\xf0-\xf4]")
+_NO_FIRST = re.compile(r'\[[\s\\]*"\s*no[\s\\]*"\s*,', re.IGNORECASE)
+"""A list of outcomes, which may be written inside a string."""
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that nobody has checked yet."""
@@ -144,6 +146,16 @@ def read_json(folder: Path, path: Path) -> object | None:
         raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
     except ValueError as error:
         raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+
+
+def may_list_no_first(folder: Path, path: Path) -> bool:
+    """Return whether any market of a snapshot can have No before Yes; much faster than to read what it says.
+
+    Raises:
+        OSError, ValueError, VenueError: If it cannot be read.
+    """
+    check_inside(folder, path)
+    return _NO_FIRST.search(_text(path)) is not None
 
 
 def _text(path: Path) -> str:

@@ -20,7 +20,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import UsageError, VenueChanged
+from predibot.errors import UsageError, VenueChanged, VenueError
 from predibot.plugins.venues import payloads_of
 from predibot.venues import fields
 from predibot.venues.archive import layout
@@ -77,6 +77,8 @@ class Archive:
         """How many of them there are in all series that are kept."""
         self._snapshot: tuple[datetime, list[object]] | None = None
         self._resolutions: Mapping[str, object] | None = None
+        self._no_first: list[frozenset[str]] = [frozenset()]
+        """Which markets so many of the first snapshots list with No before Yes, as far as they were looked at."""
         self.instants = layout.snapshot_instants(folder)
         """When snapshots were taken, oldest first."""
         if not self.instants:
@@ -183,6 +185,18 @@ class Archive:
                 found[ref.id] = revisions
         return ResolutionPage(found, tuple(skipped))
 
+    def no_first(self, as_of: datetime) -> frozenset[str]:
+        """Return by their `resolution_key` the markets that snapshots by an instant list with No before Yes."""
+        with self._lock:
+            for at in self.instants[len(self._no_first) - 1 : bisect_right(self.instants, as_of)]:
+                found = self._no_first[-1]
+                # One that cannot be read lists no market that anybody plays.
+                with suppress(OSError, ValueError, VenueError):
+                    if layout.may_list_no_first(self.folder, layout.snapshot_file(self.folder, at)):
+                        found = found.union(*map(self._payloads.no_first, self._read_snapshot(at)))
+                self._no_first.append(found)
+            return self._no_first[bisect_right(self.instants, as_of)]
+
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return the quotes the event already carries: the past has no fresher ones."""
         playing = [market for market in event.markets if not market.closed]
@@ -270,7 +284,10 @@ class Archive:
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
         """Return what is known of one market."""
         stored = self._stored_resolutions().get(ref.resolution_key)
-        return () if stored is None else known_revisions(stored, as_of=as_of)
+        known = () if stored is None else known_revisions(stored, as_of=as_of)
+        if known and ref.resolution_key in self.no_first(as_of):
+            return tuple(each if each.payouts else each.in_order((1, 0)) for each in known)
+        return known
 
     def _stored_resolutions(self) -> Mapping[str, object]:
         """Return `resolutions.json`, read once; an archive without one knows no resolution."""

@@ -65,7 +65,13 @@ def _without_results(payload: str) -> str:
     return stored_without_results(payload)
 
 
-PAYLOADS = PayloadReader(_event, _id, _without_results)
+def _no_first(payload: object) -> set[str]:
+    from predibot.venues.polymarket.parse import no_first_of
+
+    return no_first_of(payload)
+
+
+PAYLOADS = PayloadReader(_event, _id, _without_results, _no_first)
 VENUE = VenuePlugin(
     _open,
     live=True,

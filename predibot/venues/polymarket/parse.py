@@ -344,6 +344,16 @@ def tokens_of(payload: object) -> tuple[str, ...]:
         return ()
 
 
+def no_first_of(payload: object) -> set[str]:
+    """Return by their `resolution_key` the markets of an event object that it lists with No before Yes."""
+    found = set[str]()
+    for entry in payload.get("markets") or () if isinstance(payload, Mapping) else ():
+        with suppress(ValueError, AttributeError):
+            if _is_turned(fields.json_list(entry.get("outcomes"))):
+                found.add(MarketRef(fields.venue_id(entry.get("id")), entry.get("conditionId")).resolution_key)
+    return found
+
+
 def event_ids_of(payload: object) -> tuple[str, ...]:
     """Return the ids of the events that a market object names as its own; nothing where none can be read."""
     events = payload.get("events") if isinstance(payload, Mapping) else None

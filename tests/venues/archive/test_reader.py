@@ -204,6 +204,36 @@ def test_resolutions_are_seen_from_when_they_were_known(make_archive: MakeArchiv
     assert seen == [set(), {"1"}, {"1", "2"}]
 
 
+@pytest.mark.parametrize(
+    "outcomes", ['["No", "Yes"]', ["No", "Yes"], '[ "NO" , "yes" ]', [" no", "Yes "], ["Yes", "No"], ["Up", "Down"]]
+)
+@pytest.mark.parametrize("listed_at", [NOW - DAY, NOW])
+def test_payouts_are_those_of_the_names_that_the_snapshots_list_in_their_order(
+    make_archive: MakeArchive, outcomes: object, listed_at: datetime
+) -> None:
+    listed = [event_payload(1, market_payload(1, outcomes=outcomes), market_payload(2))]
+    rows = {condition_of(1): [paid(NOW), paid(NOW + DAY, 0.25, effective_at=at(NOW + DAY))], condition_of(2): paid(NOW)}
+    archive = make_archive({NOW - 2 * DAY: [event_payload(2)], listed_at: listed, NOW + DAY: []}, resolutions=rows)
+    found = archive.resolutions([ref_of(1), ref_of(2)], as_of=NOW + DAY).found
+    is_turned = "no" in str(outcomes).casefold().split("yes")[0]
+    assert [each.payout_yes for each in found["1"]] == ([0.0, 0.75] if is_turned else [1.0, 0.25])
+    assert [each.payout_yes for each in found["2"]] == [1.0]
+
+
+def test_in_which_order_a_later_snapshot_lists_outcomes_is_not_seen(make_archive: MakeArchive) -> None:
+    turned = [event_payload(1, market_payload(1, outcomes=["No", "Yes"]))]
+    archive = make_archive({NOW: [event_payload(1)], NOW + DAY: turned}, resolutions={condition_of(1): paid(NOW)})
+    assert [archive.no_first(at) for at in (NOW + DAY, NOW)] == [{condition_of(1)}, frozenset()]
+    (seen,) = archive.resolutions([ref_of(1)], as_of=NOW).found["1"]
+    assert seen.payout_yes == 1.0
+
+
+def test_a_snapshot_that_cannot_be_read_hides_no_resolution(make_archive: MakeArchive, tmp_path: Path) -> None:
+    archive = make_archive({NOW: [event_payload(1)], NOW + DAY: []}, resolutions={condition_of(1): paid(NOW)})
+    (tmp_path / "snapshots" / snapshot_name(NOW + DAY) / "events.json").write_text('[["No",')
+    assert set(archive.resolutions([ref_of(1)], as_of=NOW + DAY).found) == {"1"}
+
+
 def test_a_revision_is_seen_from_its_own_instant(make_archive: MakeArchive) -> None:
     first, second = paid(NOW, 1.0, effective_at=at(NOW)), paid(NOW, 0.0, effective_at=at(NOW + DAY))
     archive = make_archive(resolutions={condition_of(1): [second, first]})
