@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from predibot.agents.budget.price import Price
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
@@ -46,7 +47,7 @@ def retry_of(clock: Clock, *, failures: int = 100) -> Retry:
 
 def light(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:
     """Return the light client of a server."""
-    return OpenAICompatibleModel(name, server.base_url, retry=retry, key=Key(KEY_NAME, SECRET), price=price)
+    return OpenAICompatibleModel(name, Endpoint(server.base_url, key=Key(KEY_NAME, SECRET)), retry=retry, price=price)
 
 
 def heavy(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:

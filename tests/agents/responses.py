@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from predibot.agents.budget.price import Price
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.responses import ResponsesModel
 from predibot.net.api_keys import Key
 from tests.agents.chat_server import ChatServer, Said, said_json
@@ -51,8 +52,7 @@ def model_of(server: ChatServer, clock: Clock, *, price: Price | None = None) ->
     """Return a client of a server."""
     return ResponsesModel(
         NAME,
-        base_url=server.base_url,
-        key=Key(KEY_NAME, SECRET),
+        Endpoint(server.base_url, key=Key(KEY_NAME, SECRET)),
         retry=retry_of(clock),
         price=price,
         monotonic=clock.monotonic,

@@ -11,6 +11,7 @@ import pytest
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
@@ -123,7 +124,9 @@ def test_time_is_kept_for_reading_the_report() -> None:
 def over_loopback(server: ChatServer, budget: Budget, trace: Trace) -> Callable[[str], ChatModel]:
     """Return the real clients of a server, metered."""
     clock, price = Clock(), Price(2.0, 8.0, search_usd=0.01)
-    cheap = OpenAICompatibleModel("openai/cheap", server.base_url, retry=retry_of(clock), price=Price(1.0, 1.0))
+    cheap = OpenAICompatibleModel(
+        "openai/cheap", Endpoint(server.base_url), retry=retry_of(clock), price=Price(1.0, 1.0)
+    )
     models: dict[str, ChatModel] = {NAME: model_of(server, clock, price=price), "openai/cheap": cheap}
     return lambda name: MeteredModel(models[name], budget, price, trace)
 

@@ -298,8 +298,8 @@ class Talk(Asking):
     def _with_own_ids(self, calls: Sequence[ToolCall], turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
         """Return calls with the ids they came with, or new ones where those are missing or were used before."""
         used = {call.id for turn in turns for call in turn.said.tool_calls}
-        free = (f"turn_{self.replies}_call_{number}" for number in count(1))
-        new = (each for each in free if each not in used | {call.id for call in calls})
+        taken = used | {call.id for call in calls}
+        new = (each for number in count(1) if (each := f"turn_{self.replies}_call_{number}") not in taken)
         named = []
         for call in calls:
             named.append(replace(call, id=call.id if call.id and call.id not in used else next(new)))

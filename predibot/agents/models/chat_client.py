@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer
@@ -17,33 +17,26 @@ TRY_SECONDS = 300.0
 """The longest a single try may take."""
 
 
+@dataclass(eq=False, repr=False)
 class ChatClient(ABC):
-    """A `ChatModel`; thread-safe."""
+    """A `ChatModel`; thread-safe. Connections are made when they are needed."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        retry: Retry,
-        sent_name: str | None = None,
-        price: Price | None = None,
-        extra_body: Mapping[str, object] | None = None,
-    ) -> None:
-        """Set it up; connections are made when they are needed.
+    name: str
+    """As recipes call it."""
+    _: KW_ONLY
+    retry: Retry
+    price: Price | None = None
+    """As the recipe states it."""
+    extra_body: Mapping[str, object] | None = None
+    """What else stands in each request, as the recipe states it."""
+    sent_name: str = ""
+    """As its provider calls it; by default the name without `openai/`."""
+    manners: Manners = field(init=False)
 
-        Args:
-            name: As recipes call it.
-            retry: The retry layer.
-            sent_name: As its provider calls it, where that is not the name without `openai/`.
-            price: As the recipe states it.
-            extra_body: What else stands in each request, as the recipe states it.
-        """
-        self.name = name
-        self._sent_name = name.removeprefix("openai/") if sent_name is None else sent_name
-        self._retry = retry
-        self._price = price
-        self._extra_body = extra_body or {}
-        self._manners = Manners.of(self._sent_name)
+    def __post_init__(self) -> None:
+        """Know of the model what its provider documents."""
+        self.sent_name = self.sent_name or self.name.removeprefix("openai/")
+        self.manners = Manners.of(self.sent_name)
 
     def __repr__(self) -> str:
         """Return kind and name, and no key."""
@@ -85,13 +78,13 @@ class ChatClient(ABC):
             ModelRefused: If the provider refuses the request for good.
             UsageError: If the named key is not set, or may not go there.
         """
-        return self._retry.call(
+        return self.retry.call(
             lambda seconds: self._once(request, seconds), provider=self._provider, deadline_seconds=deadline_seconds
         )
 
     def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
         """Return the answer of a single try."""
-        manners = self._manners
+        manners = self.manners
         fitting, left_out = manners.fit(request)
         value = self._sent(fitting, manners, seconds)
         if (failed := error_of(value)) is not None:
@@ -99,13 +92,13 @@ class ChatClient(ABC):
         if isinstance(value, Refused):
             raise self._learned(value, request, manners)
         try:
-            reply = read_answer(value, self._sent_name)
+            reply = read_answer(value, self.sent_name)
         except Unreadable as error:
             raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
         if not reply.message.tool_calls and reply.finish_reason == "stop":
-            self._manners = manners.unheeded(request) or self._manners
+            self.manners = manners.unheeded(request) or self.manners
         cost = cost_of(
-            reply.usage, provider_usd=reply.cost.usd, table_usd=self._table_usd(reply.usage), price=self._price
+            reply.usage, provider_usd=reply.cost.usd, table_usd=self._table_usd(reply.usage), price=self.price
         )
         return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
 
@@ -130,5 +123,5 @@ class ChatClient(ABC):
         learned = manners.learned(refused.words, request, status=refused.status)
         if learned is None:
             return refused.failure
-        self._manners = learned
+        self.manners = learned
         return asked_otherwise(str(refused.failure))

@@ -1,29 +1,21 @@
 """The chat-completions dialect that most providers speak: requests written, answers read.
 
-What comes from a provider is untrusted text: it is read by pydantic, and
-either becomes an `Answer` or is refused as unreadable.
+What comes from a provider is untrusted text: it becomes a `ChatReply`, or is refused as unreadable.
 """
 
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from predibot.agents.answer.calls import tool_name
 from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
-from predibot.domain.chat import (
-    SETTINGS,
-    ChatReply,
-    ChatRequest,
-    Cost,
-    FinishReason,
-    Message,
-    ToolCall,
-    Usage,
-)
+from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
 
 _THOUGHTS = ("thinking", "reasoning")
 """Parts of a content."""
@@ -42,17 +34,10 @@ _MOST_DIGITS = 400
 _COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
-    "stop": "stop",
-    "eos": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_calls": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "refusal",
-    "refusal": "refusal",
+    **dict.fromkeys(("stop", "eos", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+    **dict.fromkeys(("length", "max_tokens"), "length"),
+    **dict.fromkeys(("content_filter", "refusal"), "refusal"),
 }
 
 
@@ -70,11 +55,10 @@ def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str
     if manners.streams:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if request.tools:
-        functions = (
-            {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+        body["tools"] = [
+            _function(name=tool.name, description=tool.description, parameters=dict(tool.parameters))
             for tool in request.tools
-        )
-        body["tools"] = [{"type": "function", "function": function} for function in functions]
+        ]
     if request.answer is not None:
         schema = {"name": request.answer.name, "schema": dict(request.answer.parameters), "strict": False}
         of_schema = {"type": JSON_SCHEMA, JSON_SCHEMA: schema}
@@ -85,14 +69,9 @@ def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str
 
 
 def _written(message: Message) -> dict[str, object]:
-    """Return the JSON of one message."""
     written: dict[str, object] = {"role": message.role, "content": sendable(message.text)}
-    calls: list[dict[str, object]] = [
-        {
-            "id": sendable(call.id),
-            "type": "function",
-            "function": {"name": sendable(call.name), "arguments": sendable(call.arguments_json)},
-        }
+    calls = [
+        {"id": sendable(call.id), **_function(name=sendable(call.name), arguments=sendable(call.arguments_json))}
         for call in message.tool_calls
     ]
     if calls:
@@ -105,6 +84,10 @@ def _written(message: Message) -> dict[str, object]:
         for call, state in zip(calls, of_calls, strict=False):
             call |= state
     return written
+
+
+def _function(**said: object) -> dict[str, object]:
+    return {"type": "function", "function": said}
 
 
 def sendable(text: str) -> str:
@@ -132,24 +115,19 @@ def _arguments_of(value: object) -> str:
     return json.dumps({} if value is None else value)
 
 
-def _optional_text(value: object) -> str:
-    """Return a text, or "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
 def objects_of(value: object) -> list[dict[str, object]]:
     """Return the objects of a list, or none where there is no list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _object(value: object) -> dict[str, object]:
+def object_of(value: object) -> dict[str, object]:
     """Return an object, or an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
-LenientText = Annotated[str, BeforeValidator(_optional_text)]
+LenientText = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 LenientObjects = Annotated[list[dict[str, object]], BeforeValidator(objects_of)]
-LenientObject = Annotated[dict[str, object], BeforeValidator(_object)]
+LenientObject = Annotated[dict[str, object], BeforeValidator(object_of)]
 
 
 class Boundary(BaseModel):
@@ -163,39 +141,16 @@ class _Function(Boundary):
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 
-def _stated(fields: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in fields.items() if name in STATE_WORDS and (value or value == "")}
-
-
-class _Stateful(Boundary):
-    """What may carry state of its provider in fields of its own."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    def state(self) -> dict[str, object]:
-        """Return those fields that say something; DeepSeek wants a thought back that is empty (nanobot#946)."""
-        return _stated(self.model_extra or {})
-
-
-class _Call(_Stateful):
+class _Call(Boundary):
     id: LenientText = ""
     function: _Function
 
 
-class _Message(_Stateful):
+class _Message(Boundary):
     content: Annotated[str, BeforeValidator(_text_of)] = ""
     refusal: LenientText = ""
     tool_calls: Annotated[list[_Call], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
     annotations: LenientObjects = Field(default_factory=list)
-
-    def state_json(self, model: str) -> str:
-        """Return the state of a model's turn, or nothing where there is none or more than a turn can have."""
-        parts = [each.state() for each in (self, *self.tool_calls)]
-        # Where litellm keeps what it does not know of a whole message, such as OpenRouter's `reasoning_details`.
-        kept = parts[0].pop("provider_specific_fields", None)
-        parts[0] = _stated(kept if isinstance(kept, dict) else {}) | parts[0]
-        text = json.dumps([{STATE_OF: model, **parts[0]}, *parts[1:]], ensure_ascii=False) if any(parts) else ""
-        return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
 
 
 class _Choice(Boundary):
@@ -216,28 +171,32 @@ class _Completion(Boundary):
 
     def to_domain(self, asked_model: str) -> ChatReply:
         """Return the answer in our words; its cost is what the provider says it charges."""
-        choice = self.choices[0]
+        message, reason = self.choices[0].message, self.choices[0].finish_reason
+        ids = {call.id for call in message.tool_calls}
+        new = (each for number in count() if (each := f"call_{number}") not in ids)
         calls = tuple(
-            ToolCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
-            for number, call in enumerate(choice.message.tool_calls)
+            ToolCall(call.id or next(new), call.function.name, call.function.arguments) for call in message.tool_calls
         )
-        finish = _finish(choice, has_calls=bool(calls))
-        refusal = choice.message.refusal
-        if finish == "refusal" and not refusal:
-            refusal = choice.message.content or f"stopped by the provider ({choice.finish_reason})"
+        finish = "refusal" if message.refusal else _FINISH.get(reason, "other")
+        if calls and finish in ("stop", "other"):
+            # A forced tool call ends with `stop` at OpenAI.
+            finish = "tool_calls"
+        elif finish == "tool_calls" and not calls:
+            finish = "other"
+        stopped = message.content or f"stopped by the provider ({reason})" if finish == "refusal" else ""
         # OpenRouter says a number, Perplexity an object with a total.
         cost = self.usage.get("cost")
         stated = known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost)
         usd = known_usd(self.charged) if stated is None else stated
         return ChatReply(
-            Message("assistant", choice.message.content, calls, state_json=choice.message.state_json(asked_model)),
+            Message("assistant", message.content, calls),
             finish,
-            usage_of(self.usage, self.searches),
+            _usage(self.usage, self.searches),
             Cost(usd, "unknown" if usd is None else "provider"),
             self.model or asked_model,
             seconds=0.0,
-            refusal=refusal,
-            citations=citations_of(self.citations, self.search_results, choice.message.annotations),
+            refusal=message.refusal or stopped,
+            citations=_citations(self.citations, self.search_results, message.annotations),
         )
 
 
@@ -251,9 +210,26 @@ def read_answer(value: object, asked_model: str) -> ChatReply:
         # The model worked, and said nothing.
         value = {**value, "choices": [{"message": None}]}
     try:
-        return _Completion.model_validate(value).to_domain(asked_model)
+        reply = _Completion.model_validate(value).to_domain(asked_model)
     except ValidationError as error:
         raise unreadable(error) from None
+    state_json = _state_json(object_of(objects_of(object_of(value)["choices"])[0].get("message")), asked_model)
+    return replace(reply, message=replace(reply.message, state_json=state_json))
+
+
+def _state_json(message: Mapping[str, object], model: str) -> str:
+    """Return the state of a model's turn, or nothing where there is none or more than a turn can have."""
+    # Where litellm keeps what it does not know of a whole message, such as OpenRouter's `reasoning_details`.
+    kept = {name: value for name, value in message.items() if name != "provider_specific_fields"}
+    whole = {**object_of(message.get("provider_specific_fields")), **kept}
+    parts = [_stated(whole), *map(_stated, objects_of(message.get("tool_calls")))]
+    text = json.dumps([{STATE_OF: model, **parts[0]}, *parts[1:]], ensure_ascii=False) if any(parts) else ""
+    return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
+
+
+def _stated(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return those fields of a state that say something; DeepSeek wants a thought back that is empty (nanobot#946)."""
+    return {name: value for name, value in fields.items() if name in STATE_WORDS and (value or value == "")}
 
 
 def unreadable(error: ValidationError) -> Unreadable:
@@ -310,12 +286,8 @@ def loaded_json(body: bytes | str) -> object:
         ValueError: If it is no JSON.
         RecursionError: If even the decoder cannot follow it.
     """
-    return shallow(json.loads(body, parse_int=_number))
-
-
-def _number(digits: str) -> int:
-    """Return a whole number; the beginning of one that is longer is as far beyond all counts."""
-    return int(digits[:_MOST_DIGITS])
+    # The beginning of a number that is longer is as far beyond all counts.
+    return shallow(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
 
 
 def json_or_none(body: bytes | str) -> object:
@@ -326,20 +298,7 @@ def json_or_none(body: bytes | str) -> object:
         return None
 
 
-def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
-    """Return why the model stopped, in our words."""
-    finish = _FINISH.get(choice.finish_reason, "other")
-    if choice.message.refusal:
-        return "refusal"
-    if has_calls and finish in ("stop", "other"):
-        # A forced tool call ends with `stop` at OpenAI.
-        return "tool_calls"
-    if finish == "tool_calls" and not has_calls:
-        return "other"
-    return finish
-
-
-def usage_of(raw: Mapping[str, object], searches: int | None = None) -> Usage:
+def _usage(raw: Mapping[str, object], searches: int | None = None) -> Usage:
     """Return the counted tokens, in the words of either API; no request has none, so zero sent ones were not counted.
 
     Some count what a model thinks beside its answer, in the total or the details only: it is charged as output.
@@ -347,7 +306,7 @@ def usage_of(raw: Mapping[str, object], searches: int | None = None) -> Usage:
     tokens = count_of(raw.get("prompt_tokens", raw.get("input_tokens"))) or None
     counted = count_of(raw.get("completion_tokens", raw.get("output_tokens")))
     if counted is not None:
-        details = (_object(raw.get(name)) for name in ("completion_tokens_details", "output_tokens_details"))
+        details = (object_of(raw.get(name)) for name in ("completion_tokens_details", "output_tokens_details"))
         thought = next((count_of(each["reasoning_tokens"]) or 0 for each in details if "reasoning_tokens" in each), 0)
         beside = thought if thought > counted else 0
         total = count_of(raw.get("total_tokens")) or 0
@@ -385,7 +344,7 @@ def known_usd(value: object) -> float | None:
     return usd if 0 <= usd <= MAX_CALL_USD else None
 
 
-def citations_of(
+def _citations(
     named: object, found: Sequence[Mapping[str, object]], annotations: Sequence[Mapping[str, object]]
 ) -> tuple[str, ...]:
     """Return the web addresses a searching model names, each once, in their order.

@@ -106,11 +106,7 @@ def openai_error() -> type[Exception]:
 
 
 def knows_provider(name: str) -> bool:
-    """Return whether litellm knows whom to ask for a model.
-
-    Args:
-        name: As litellm calls the model.
-    """
+    """Return whether litellm knows whom to ask for a model."""
     litellm = loaded_litellm()
     # Of some that it knows litellm fetches a token where it is asked for more.
     if name.partition("/")[0] in litellm.provider_list:
@@ -127,9 +123,6 @@ def table_price(name: str) -> Price | None:
 
     A price of zero is an error of the table more often than a gift, and one
     above $1,000 a million tokens always is; both are unknown.
-
-    Args:
-        name: As litellm calls the model.
     """
     entry = _entry(loaded_litellm().model_cost, name)
     input_usd = _dearest(entry, "input_cost_per_token")
@@ -141,51 +134,29 @@ def table_price(name: str) -> Price | None:
     # Of a model that searches by itself: for each call, or for each search where it makes many.
     fees = (entry.get("search_context_cost_per_query") or {}) if searches_by_itself(name) else {}
     fee_usd = max((float(fee) for fee in fees.values()), default=0.0)
-    if works_in_background(name):
-        return Price(input_usd * 1e6, output_usd * 1e6, search_usd=fee_usd or None, source="litellm")
-    return Price(input_usd * 1e6, output_usd * 1e6, call_usd=fee_usd, source="litellm")
+    fee: dict[str, Any] = {"search_usd": fee_usd or None} if works_in_background(name) else {"call_usd": fee_usd}
+    return Price(input_usd * 1e6, output_usd * 1e6, source="litellm", **fee)
 
 
-def table_most_tokens(name: str) -> int | None:
-    """Return the longest answer of a model by litellm's table, or None where it does not know.
-
-    Args:
-        name: As litellm calls the model.
-    """
-    return _tokens(name, "max_output_tokens")
-
-
-def table_context_tokens(name: str) -> int | None:
-    """Return the longest conversation that a model reads by litellm's table, or None where it does not know.
+def table_tokens(name: str, limit: str) -> int | None:
+    """Return `max_input_tokens` or `max_output_tokens` of a model by litellm's table, or None where it does not know.
 
     Args:
         name: As litellm calls the model.
+        limit: As the table calls it.
     """
-    return _tokens(name, "max_input_tokens")
+    most = _entry(loaded_litellm().model_cost, name).get(limit)
+    return most if isinstance(most, int) and most > 0 else None
 
 
 def table_takes_schema(name: str) -> bool | None:
-    """Return whether a model can be held to a JSON schema by litellm's table, or None where it does not know.
-
-    Args:
-        name: As litellm calls the model.
-    """
+    """Return whether a model can be held to a JSON schema by litellm's table, or None where it does not know."""
     takes = _entry(loaded_litellm().model_cost, name).get("supports_response_schema")
     return takes if isinstance(takes, bool) else None
 
 
-def _tokens(name: str, what: str) -> int | None:
-    most = _entry(loaded_litellm().model_cost, name).get(what)
-    return most if isinstance(most, int) and most > 0 else None
-
-
 def table_usd(name: str, usage: Usage) -> float | None:
-    """Return what a call cost by litellm's table, or None where a part of that is not known.
-
-    Args:
-        name: As litellm calls the model.
-        usage: What was counted.
-    """
+    """Return what a call cost by litellm's table, or None where a part of that is not known."""
     price = table_price(name)
     sent, came = usage.input_tokens, usage.output_tokens
     if price is None or sent is None or came is None or not price.covers(usage.searches):

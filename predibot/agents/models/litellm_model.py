@@ -3,29 +3,17 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 
-from predibot.agents.budget.price import Price
 from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
-from predibot.agents.models.chat_wire import (
-    has_usage,
-    json_or_none,
-    loaded_json,
-    request_body,
-)
+from predibot.agents.models.chat_wire import has_usage, json_or_none, loaded_json, request_body
 from predibot.agents.models.failures import AnswerUnusable, Refused, RequestRefused, failure_of_status
-from predibot.agents.models.litellm_library import (
-    KEEPS_TASKS,
-    loaded_litellm,
-    openai_error,
-    sent_before,
-    table_usd,
-)
+from predibot.agents.models.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before, table_usd
 from predibot.agents.models.manners import Manners, error_words, settings_of
-from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Usage
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys, Key, key_names, masked, masked_text
@@ -44,58 +32,42 @@ _OLLAMA_OPTIONS = frozenset({"num_ctx", "num_gpu", "num_thread", "top_k", "min_p
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
 
+@dataclass(eq=False, repr=False)
 class LiteLLMModel(ChatClient):
-    """A model through litellm, which is silent and does not try again by itself."""
+    """A model through litellm, which is silent and does not try again by itself; it is imported with the first call."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        keys: ApiKeys,
-        retry: Retry,
-        base_url: str | None = None,
-        key_name: str | None = None,
-        sent_name: str | None = None,
-        price: Price | None = None,
-        extra_body: Mapping[str, object] | None = None,
-        try_seconds: float = TRY_SECONDS,
-    ) -> None:
-        """Set it up; nothing is imported or looked up yet.
+    _: KW_ONLY
+    keys: ApiKeys
+    base_url: str | None = None
+    """Another address, for names that start with `openai/`, of whose prices litellm's table knows nothing."""
+    key_name: str | None = None
+    """The setting that holds the key, where it is not the usual one; without one a base URL gets no key."""
+    try_seconds: float = TRY_SECONDS
+    """The longest a single try may take."""
 
-        Args:
-            name: As recipes call it, such as `openai/gpt-5`.
-            keys: Where keys are found.
-            retry: The retry layer.
-            base_url: Another address, for names that start with `openai/`.
-                It gets no key unless `key_name` says which, and litellm's table
-                knows nothing of its prices.
-            key_name: The setting that holds the key, where it is not the usual one.
-            sent_name: As litellm calls it, where recipes call it something else.
-            price: As the recipe states it.
-            extra_body: What else stands in each request, as the recipe states it.
-            try_seconds: The longest a single try may take.
-
-        Raises:
-            UsageError: If a base URL is given for a provider that might be redirected elsewhere.
-        """
-        super().__init__(name, retry=retry, sent_name=sent_name or name, price=price, extra_body=extra_body)
-        if base_url is not None and not self._sent_name.startswith("openai/"):
-            raise UsageError(f"a base URL is for names that start with openai/, not for {name!r}; name it so")
-        self._keys = keys
-        self._base_url = base_url
-        self._own_key_name = key_name
-        self._try_seconds = try_seconds
+    def __post_init__(self) -> None:
+        """Refuse a base URL for a provider that might be redirected elsewhere."""
+        self.sent_name = self.sent_name or self.name
+        ChatClient.__post_init__(self)
+        if self.base_url is not None and not self.sent_name.startswith("openai/"):
+            raise UsageError(f"a base URL is for names that start with openai/, not for {self.name!r}; name it so")
 
     @property
     def _provider(self) -> str:
-        return self._base_url or provider_of(self._sent_name)
+        return self.base_url or provider_of(self.sent_name)
 
     @property
     def _key_name(self) -> str:
-        return self._own_key_name or key_names(provider_of(self._sent_name))[0]
+        return self.key_name or key_names(provider_of(self.sent_name))[0]
+
+    def _key(self) -> Key | None:
+        """Return the key that litellm is given; a base URL gets none that is not named."""
+        if self.base_url is None:
+            return self.keys.of_provider(provider_of(self.sent_name), self.key_name)
+        return self.keys.named(self.key_name, self.base_url) if self.key_name else None
 
     def _table_usd(self, usage: Usage) -> float | None:
-        return None if self._base_url else table_usd(self._sent_name, usage)
+        return None if self.base_url else table_usd(self.sent_name, usage)
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer; see `ChatClient`."""
@@ -105,11 +77,14 @@ class LiteLLMModel(ChatClient):
         return super().chat(request, deadline_seconds=ends - time.monotonic())
 
     def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
-        key = litellm_key(
-            provider_of(self._sent_name), self._keys, base_url=self._base_url, key_name=self._own_key_name
-        )
-        litellm, seconds = loaded_litellm(), min(seconds, self._try_seconds)
-        arguments = self._arguments(request, manners, seconds) | self._access(key)
+        key = self._key()
+        litellm, seconds = loaded_litellm(), min(seconds, self.try_seconds)
+        arguments = self._arguments(request, manners, seconds)
+        if self.base_url is not None:
+            # A key in any case, so that none of the environment goes to this address.
+            arguments |= {"api_base": self.base_url, "api_key": "none"}
+        if key is not None:
+            arguments["api_key"] = key.value
         ends = time.monotonic() + seconds
 
         def complete() -> Any:
@@ -133,9 +108,9 @@ class LiteLLMModel(ChatClient):
     def _arguments(self, request: ChatRequest, manners: Manners, seconds: float) -> dict[str, Any]:
         """Return what litellm is called with, but for address and key; it may leave out nothing without saying so."""
         # A server of the user's own says itself what it takes; litellm knows nothing of its models.
-        allowed = {"allowed_openai_params": list(settings_of(request))} if self._base_url is not None else {}
-        body = request_body(request, self._sent_name, manners)
-        if request.tools and provider_of(self._sent_name) == KEEPS_TASKS:
+        allowed = {"allowed_openai_params": list(settings_of(request))} if self.base_url is not None else {}
+        body = request_body(request, self.sent_name, manners)
+        if request.tools and provider_of(self.sent_name) == KEEPS_TASKS:
             _keep_task(body["messages"])
         return {
             **body,
@@ -151,18 +126,10 @@ class LiteLLMModel(ChatClient):
 
     def _extra(self) -> dict[str, Any]:
         """Return what else stands in a request; Ollama's own address has its options in a place of their own."""
-        options = _OLLAMA_OPTIONS if provider_of(self._sent_name) in ("ollama", "ollama_chat") else frozenset()
-        extra = {name: value for name, value in self._extra_body.items() if name not in options}
-        given = {name: value for name, value in self._extra_body.items() if name in options}
+        options = _OLLAMA_OPTIONS if provider_of(self.sent_name) in ("ollama", "ollama_chat") else frozenset()
+        extra = {name: value for name, value in (self.extra_body or {}).items() if name not in options}
+        given = {name: value for name, value in (self.extra_body or {}).items() if name in options}
         return {**given, "extra_body": extra} if extra else given
-
-    def _access(self, key: Key | None) -> dict[str, str]:
-        """Return address and key as litellm takes them."""
-        access: dict[str, str] = {}
-        if self._base_url is not None:
-            # A key in any case, so that none of the environment goes to this address.
-            access = {"api_base": self._base_url, "api_key": "none"}
-        return access if key is None else {**access, "api_key": key.value}
 
     def _refused(self, error: Exception, key: Key | None) -> Refused:
         """Return what one of litellm's errors means."""
@@ -203,18 +170,6 @@ def _keep_task(messages: Any) -> None:
     task = next((each for each in messages if each["role"] == "user"), None)
     if task is not None:
         task["content"] = [{"type": "text", "text": task["content"], "cache_control": {"type": "ephemeral"}}]
-
-
-def litellm_key(provider: str, keys: ApiKeys, *, base_url: str | None, key_name: str | None) -> Key | None:
-    """Return the key that litellm is given for a provider, or for a base URL, which gets none that is not named.
-
-    Raises:
-        UsageError: If the named key is not set, or may not go there.
-        ModelRefused: If it cannot be a key.
-    """
-    if base_url is None:
-        return keys.of_provider(provider, key_name)
-    return keys.named(key_name, base_url) if key_name else None
 
 
 def provider_of(name: str) -> str:

@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from predibot.agents.budget.price import Price, cost_of, next_to_nothing
 from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
@@ -25,45 +25,28 @@ from predibot.net.failures import AnswerLost, TryAgain
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class MeteredModel:
     """One decision's view of a model: within its budget and on its trace; for one thread."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        meter: Meter,
-        price: Price | None,
-        trace: TraceWriter | None = None,
-        *,
-        searches_itself: bool = False,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Wrap a model.
-
-        Args:
-            model: The one that is asked.
-            meter: The decision's budget.
-            price: The dearest its tokens can be, or None where that is unknown.
-            trace: Where calls are written down: each message once, with the
-                digest of the whole request, so that traces do not grow
-                quadratically and can still be rerun.
-            searches_itself: Whether the model reads what it was not sent, so that
-                any count of input tokens may be true.
-            monotonic: A clock in seconds that never goes back.
-        """
-        self._searches_itself = searches_itself
-        self._model = model
-        self._meter = meter
-        self._price = price
-        self._trace = trace
-        self._monotonic = monotonic
-        self._before: Counted | None = None
-        self._recorded: Counter[Message] = Counter()
+    model: ChatModel
+    meter: Meter
+    price: Price | None
+    """The dearest its tokens can be, or None where that is unknown."""
+    trace: TraceWriter | None = None
+    """Where calls are written down: each message once, with the digest of the whole request, so that traces do not
+    grow quadratically and can still be rerun."""
+    _: KW_ONLY
+    searches_itself: bool = False
+    """Whether the model reads what it was not sent, so that any count of input tokens may be true."""
+    monotonic: Callable[[], float] = time.monotonic
+    _before: Counted | None = field(default=None, init=False)
+    _recorded: Counter[Message] = field(default_factory=Counter, init=False)
 
     @property
     def name(self) -> str:
         """Return the name recipes use."""
-        return self._model.name
+        return self.model.name
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer, if its worst case fits the budget.
@@ -76,37 +59,39 @@ class MeteredModel:
             ModelUnavailable: If no answer came within the deadline.
             ModelRefused: If the provider refuses the request for good.
         """
-        left_seconds = self._meter.left().seconds
+        left_seconds = self.meter.left().seconds
         if left_seconds:
             deadline_seconds = min(deadline_seconds, left_seconds)
-        worst = worst_case(request, self._price, deadline_seconds=deadline_seconds, before=self._before)
-        call = _Call(self._meter, worst, deadline_seconds, self._monotonic)
+        worst = worst_case(request, self.price, deadline_seconds=deadline_seconds, before=self._before)
+        call = _Call(self.meter, worst, deadline_seconds, self.monotonic)
         try:
             call.again()
             with paid_by(call):
-                came = self._model.chat(request, deadline_seconds=call.left_seconds())
+                came = self.model.chat(request, deadline_seconds=call.left_seconds())
             believed, doubt = self._believed(came, request)
-            stated = counted_spending(stated_usage(came, request), self._price)
+            stated = counted_spending(stated_usage(came, request), self.price)
             reply = self._priced(believed, request, stated.usd)
             call.answered(reply, stated)
             self._before = counted(request, reply.usage, self._before) or self._before
-        except BudgetSpent as error:
-            if call.tries:
-                self._write_failure(request, call, error)
-            else:
-                self._write(ModelNotAskedStep(self._asked(request, is_sent=False), str(error)))
-            raise
-        except ModelError as error:
-            call.ended(_lost_tries(error, call))
-            self._write_failure(request, call, error)
-            raise
         except BaseException as error:
-            # Whatever is not known to be otherwise is paid.
-            call.ended(call.lost_tries + 1)
-            self._write_failure(request, call, error)
+            if isinstance(error, BudgetSpent) and not call.tries:
+                self._write(ModelNotAskedStep(self._asked(request, is_sent=False), str(error)))
+                raise
+            call.ended(_lost_tries(error, call))
+            self._write(
+                ModelFailedStep(
+                    asked=self._asked(request),
+                    error=getattr(error, "kind", type(error).__name__),
+                    message=str(error),
+                    lost_tries=call.lost_tries,
+                    price_known=self.price is not None,
+                    worst=call.worst,
+                    estimated_usd=self._estimated_usd(call),
+                )
+            )
             raise
         cost_usd = max(reply.cost.known_usd, *call.estimates_usd, 0.0)
-        if cost_usd > worst.usd and self._price is not None:
+        if cost_usd > worst.usd and self.price is not None:
             _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
         asked = self._asked(request, reply.refused_settings)
         estimated_usd = self._estimated_usd(call)
@@ -115,25 +100,11 @@ class MeteredModel:
 
     def _estimated_usd(self, call: "_Call") -> float | None:
         """Return how much of what was set aside is booked for want of the truth."""
-        return None if self._price is None and call.estimates_usd else math.fsum(call.estimates_usd)
-
-    def _write_failure(self, request: ChatRequest, call: "_Call", error: BaseException) -> None:
-        """Write down a call that brought no answer."""
-        self._write(
-            ModelFailedStep(
-                asked=self._asked(request),
-                error=getattr(error, "kind", type(error).__name__),
-                message=str(error),
-                lost_tries=call.lost_tries,
-                price_known=self._price is not None,
-                worst=call.worst,
-                estimated_usd=self._estimated_usd(call),
-            )
-        )
+        return None if self.price is None and call.estimates_usd else math.fsum(call.estimates_usd)
 
     def _believed(self, reply: ChatReply, request: ChatRequest) -> tuple[ChatReply, str]:
         """Return the reply without counts that cannot be, or a cost that was reckoned from them; and why, if so."""
-        reads_more = self._searches_itself or request.max_searches is not None
+        reads_more = self.searches_itself or request.max_searches is not None
         usage, doubt = plausible_usage(reply, request, reads_more=reads_more)
         if usage == reply.usage:
             return reply, ""
@@ -148,13 +119,13 @@ class MeteredModel:
         if None in (usage.input_tokens, usage.output_tokens):
             usage = least_usage(reply, request)
         is_too_little = cost_usd is None or cost_usd < LEAST_SHARE * stated_usd
-        if cost_usd is not None and not is_too_little and not next_to_nothing(cost_usd, usage, self._price):
+        if cost_usd is not None and not is_too_little and not next_to_nothing(cost_usd, usage, self.price):
             return reply
-        return replace(reply, cost=cost_of(reply.usage, price=self._price))
+        return replace(reply, cost=cost_of(reply.usage, price=self.price))
 
     def _write(self, step: Step) -> None:
-        if self._trace is not None:
-            self._trace.write(step)
+        if self.trace is not None:
+            self.trace.write(step)
 
     def _asked(self, request: ChatRequest, refused_settings: Collection[str] = (), *, is_sent: bool = True) -> Asked:
         """Return what is written down of a request, with those of its messages that were not yet."""
@@ -180,43 +151,48 @@ def request_digest(request: ChatRequest) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _lost_tries(error: ModelError, call: "_Call") -> int:
-    """Return how many tries of a call that failed may have been paid for."""
-    if isinstance(error, AnswerUnusable):
-        return call.lost_tries + 1
-    return error.lost_tries if isinstance(error, GivenUp) else 0
+def _lost_tries(error: BaseException, call: "_Call") -> int:
+    """Return how many tries of a call that failed may have been paid for: whatever is not known to be otherwise."""
+    if isinstance(error, GivenUp):
+        return error.lost_tries
+    if isinstance(error, BudgetSpent):
+        return call.lost_tries
+    return 0 if isinstance(error, ModelError) and not isinstance(error, AnswerUnusable) else call.lost_tries + 1
 
 
+@dataclass(eq=False)
 class _Call:
     """The reservations of one call, one for each of its tries; it is told by `Retry`."""
 
-    def __init__(self, meter: Meter, worst: Spending, deadline_seconds: float, monotonic: Callable[[], float]) -> None:
-        """Set nothing aside yet."""
-        self.worst = worst
-        self.tries = 0
-        """How many were begun."""
-        self.lost_tries = 0
-        """How many may have been paid for without an answer."""
-        self.estimates_usd: list[float] = []
-        """What is booked for each of those whose cost nobody knows."""
-        self._meter = meter
-        self._monotonic = monotonic
-        self._ends = monotonic() + deadline_seconds
-        self._began = monotonic()
-        self._reservation: Reservation | None = None
+    meter: Meter
+    worst: Spending
+    deadline_seconds: float
+    monotonic: Callable[[], float]
+    tries: int = 0
+    """How many were begun."""
+    lost_tries: int = 0
+    """How many may have been paid for without an answer."""
+    estimates_usd: list[float] = field(default_factory=list)
+    """What is booked for each of those whose cost nobody knows."""
+    reservation: Reservation | None = None
+
+    def __post_init__(self) -> None:
+        """See when it begins."""
+        self.began = self.monotonic()
+        self.ends = self.began + self.deadline_seconds
 
     def left_seconds(self) -> float:
         """Return how long the call may still take."""
-        return max(0.0, self._ends - self._monotonic())
+        return max(0.0, self.ends - self.monotonic())
 
     def again(self) -> None:
         """Set the worst case of a try aside, of which the step is counted once."""
-        asked_at = self._monotonic()
+        asked_at = self.monotonic()
         worst = replace(self.worst, steps=0 if self.tries else self.worst.steps)
-        self._reservation = self._meter.reserve(worst, wait_seconds=self._ends - asked_at)
+        self.reservation = self.meter.reserve(worst, wait_seconds=self.ends - asked_at)
         self.tries += 1
         # Waiting for others is not waiting for a model.
-        self._began += self._monotonic() - asked_at
+        self.began += self.monotonic() - asked_at
 
     def failed(self, failure: TryAgain) -> None:
         """Book a try that brought no answer."""
@@ -224,7 +200,7 @@ class _Call:
 
     def ended(self, lost_tries: int) -> None:
         """Book a call that brought no answer: one that was lost may have been paid for, a refused one was not."""
-        self._book(Spending(seconds=self._monotonic() - self._began), lost_tries)
+        self._book(Spending(seconds=self.monotonic() - self.began), lost_tries)
 
     def answered(self, reply: ChatReply, stated: Spending) -> None:
         """Book what an answer cost; where that is unknown, the worst case stands, or what was counted if it is more.
@@ -240,7 +216,7 @@ class _Call:
         actual = Spending(
             usd=estimate_usd if cost_usd is None else cost_usd,
             tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0) if known else estimate_tokens,
-            seconds=reply.seconds if self.tries == 1 else self._monotonic() - self._began,
+            seconds=reply.seconds if self.tries == 1 else self.monotonic() - self.began,
         )
         self._book(actual, reply.lost_tries)
         if cost_usd is None:
@@ -248,13 +224,13 @@ class _Call:
 
     def _book(self, actual: Spending, lost_tries: int) -> None:
         """Settle the try that is under way, and those that were lost and are not booked yet."""
-        reservation, self._reservation = self._reservation, None
+        reservation, self.reservation = self.reservation, None
         if reservation is None:
             return
         lost = max(0, lost_tries - self.lost_tries)
         self.lost_tries += lost
         self.estimates_usd += [self.worst.usd] * lost
-        self._began = self._monotonic()
+        self.began = self.monotonic()
         reservation.settle(
             replace(
                 actual,

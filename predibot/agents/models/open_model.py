@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from predibot.agents.budget.price import Price, dearest
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.failures import RequestRefused
 from predibot.agents.models.litellm_library import table_price
-from predibot.agents.models.litellm_model import LiteLLMModel, litellm_key, provider_of
+from predibot.agents.models.litellm_model import LiteLLMModel, provider_of
 from predibot.agents.models.responses import OPENAI_URL, ResponsesModel
 from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
@@ -52,27 +53,16 @@ def open_model(
         UsageError: If the base URL is none, or the named key is not set or may not go there.
         ModelRefused: If the named key cannot be one, or a model that works in the background has none.
     """
-    if asked_for_reports(name, base_url, client):
-        key = _background_key(keys, base_url, key_name)
-        if key is None and base_url is None:
-            raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
-        return ResponsesModel(name, retry=retry, base_url=base_url, key=key, price=price, extra_body=extra_body)
-    if base_url is None:
-        return LiteLLMModel(name, keys=keys, retry=retry, key_name=key_name, price=price, extra_body=extra_body)
-    if client == "litellm":
-        sent_name = f"openai/{name.removeprefix('openai/')}"
-        return LiteLLMModel(
-            name,
-            keys=keys,
-            retry=retry,
-            base_url=base_url,
-            key_name=key_name,
-            sent_name=sent_name,
-            price=price,
-            extra_body=extra_body,
-        )
-    key = keys.named(key_name, base_url) if key_name else None
-    return OpenAICompatibleModel(name, base_url, retry=retry, key=key, price=price, extra_body=extra_body)
+    common: dict[str, Any] = {"retry": retry, "price": price, "extra_body": extra_body}
+    is_report = asked_for_reports(name, base_url, client)
+    if not is_report and (base_url is None or client == "litellm"):
+        sent_name = name if base_url is None else f"openai/{name.removeprefix('openai/')}"
+        return LiteLLMModel(name, keys=keys, base_url=base_url, key_name=key_name, sent_name=sent_name, **common)
+    key = _light_key(keys, base_url, key_name)
+    if key is None and base_url is None:
+        raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
+    kind = ResponsesModel if is_report else OpenAICompatibleModel
+    return kind(name, Endpoint(base_url or OPENAI_URL, key=key), **common)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +87,18 @@ def model_destination(
         ModelRefused: If it cannot be a key, or nobody knows whose model it is.
     """
     if base_url is not None:
-        key = keys.named(key_name, base_url) if key_name else None
-        return Destination(host_of(base_url), key_name, key is not None)
+        return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)
     if asked_for_reports(name, base_url, client):
-        provider, host = "openai", host_of(OPENAI_URL)
-        key = _background_key(keys, None, key_name)
+        provider, host, key = "openai", host_of(OPENAI_URL), _light_key(keys, None, key_name)
     else:
         provider = provider_of(name)
-        host = keys.place_of(provider)
-        key = litellm_key(provider, keys, base_url=base_url, key_name=key_name)
+        host, key = keys.place_of(provider), keys.of_provider(provider, key_name)
     name_of_key = key_names(provider)[0] if key is None else key.name
     return Destination(host, name_of_key, key is not None, needs_key=keys.is_own_host(provider, host))
 
 
-def _background_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
-    """Return the key a model that works in the background is asked with; a base URL gets none that is not named."""
+def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
+    """Return the key that is sent to a base URL, which gets none that is not named, or to OpenAI."""
     if key_name:
         return keys.named(key_name, base_url or OPENAI_URL)
     return None if base_url else keys.find(key_names("openai"), OPENAI_URL)

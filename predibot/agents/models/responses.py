@@ -9,24 +9,22 @@ import json
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Literal
 
-import httpx
 from pydantic import Field, StringConstraints, ValidationError
 
-from predibot.agents.budget.price import Price
-from predibot.agents.models.chat_client import ChatClient
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.chat_wire import Boundary, LenientObject, LenientObjects, LenientText, sendable, unreadable
 from predibot.agents.models.endpoint import Endpoint, json_object
 from predibot.agents.models.failures import Refused
 from predibot.agents.models.litellm_library import table_usd
 from predibot.agents.models.manners import Manners
-from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Usage
 from predibot.errors import ModelError, ModelRefused
-from predibot.net.api_keys import Key
+from predibot.net.api_keys import host_of
 from predibot.net.failures import AnswerLost, TryAgain, one_line
 from predibot.net.json_client import Received
 
@@ -135,60 +133,25 @@ def _written(request: ChatRequest, model: str) -> dict[str, object]:
     return {name: value for name, value in body.items() if value is not None}
 
 
-class ResponsesModel(ChatClient):
-    """A model that writes a report for minutes, somewhere else."""
+@dataclass(eq=False, repr=False)
+class ResponsesModel(OpenAICompatibleModel):
+    """A model that writes a report for minutes, somewhere else; litellm's table knows its prices at OpenAI only."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        retry: Retry,
-        base_url: str | None = None,
-        key: Key | None = None,
-        price: Price | None = None,
-        extra_body: Mapping[str, object] | None = None,
-        transport: httpx.BaseTransport | None = None,
-        monotonic: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Open the client.
+    _: KW_ONLY
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    open_jobs: set[str] = field(default_factory=set, init=False)
 
-        Args:
-            name: As recipes call it.
-            retry: The retry layer, for the beginning of a job.
-            base_url: Another server that speaks the Responses API, of whose
-                prices litellm's table knows nothing.
-            key: Sent as a bearer token; None sends none.
-            price: As the recipe states it.
-            extra_body: What else stands in each request, as the recipe states it.
-            transport: Replaces the network in tests.
-            monotonic: A clock in seconds that never goes back.
-            sleep: Waits that many seconds.
-
-        Raises:
-            UsageError: If the base URL is none.
-        """
-        super().__init__(name, retry=retry, price=price, extra_body=extra_body)
-        self._endpoint = Endpoint(base_url or OPENAI_URL, key=key, transport=transport)
-        self._is_openai = base_url is None
-        self._monotonic = monotonic
-        self._sleep = sleep
+    def __post_init__(self) -> None:
+        """Have jobs cancelled that nobody waits for."""
+        OpenAICompatibleModel.__post_init__(self)
         # For a seed there is no word in this dialect.
-        self._manners = Manners(refused=frozenset({"seed"}))
-        self._open_jobs: set[str] = set()
+        self.manners = Manners(refused=frozenset({"seed"}))
         # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
-        weakref.finalize(self, _cancel_all, self._endpoint, self._open_jobs)
-
-    @property
-    def _provider(self) -> str:
-        return self._endpoint.host
-
-    @property
-    def _key_name(self) -> str:
-        return self._endpoint.key_name
+        weakref.finalize(self, _cancel_all, self.endpoint, self.open_jobs)
 
     def _table_usd(self, usage: Usage) -> float | None:
-        return table_usd(self.name, usage) if self._is_openai else None
+        return table_usd(self.name, usage) if self.endpoint.host == host_of(OPENAI_URL) else None
 
     def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         """Return the report of a single job as a chat completion, or that none was begun.
@@ -196,11 +159,11 @@ class ResponsesModel(ChatClient):
         Raises:
             AnswerLost: If there is none, or there may be a job that nobody knows of; it is not begun again.
         """
-        ends = self._monotonic() + seconds
-        body = {**self._extra_body, **_written(request, self._sent_name)}
+        ends = self.monotonic() + seconds
+        body = {**(self.extra_body or {}), **_written(request, self.sent_name)}
         try:
-            received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, ASK_SECONDS))
-            job = self._job(received) if received.is_success else self._endpoint.refused(received)
+            received = self.endpoint.ask("POST", _PATH, body, seconds=min(seconds, ASK_SECONDS))
+            job = self._job(received) if received.is_success else self.endpoint.refused(received)
             if isinstance(job, Refused):
                 if isinstance(job.failure, AnswerLost):
                     raise job.failure
@@ -222,9 +185,9 @@ class ResponsesModel(ChatClient):
         """
         wait_seconds, asked_seconds = FIRST_WAIT_SECONDS, 0.0
         while job.is_open:
-            self._sleep(max(0.0, min(max(wait_seconds, asked_seconds), ends - self._monotonic())))
+            self.sleep(max(0.0, min(max(wait_seconds, asked_seconds), ends - self.monotonic())))
             wait_seconds, asked_seconds = min(wait_seconds * WAIT_GROWTH, LONGEST_WAIT_SECONDS), 0.0
-            left_seconds = ends - self._monotonic()
+            left_seconds = ends - self.monotonic()
             if left_seconds <= 0:
                 return self._given_up(job)
             try:
@@ -246,7 +209,7 @@ class ResponsesModel(ChatClient):
         try:
             job = self._looked_at("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
         except (ModelError, TryAgain) as error:
-            self._open_jobs.discard(job.id)
+            self.open_jobs.discard(job.id)
             raise AnswerLost(f"{said} and could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
         if job.is_done:
             return job
@@ -254,9 +217,9 @@ class ResponsesModel(ChatClient):
 
     def _looked_at(self, method: str, path: str, seconds: float) -> _Job:
         """Return what a single request says of a job that was begun."""
-        received = self._endpoint.ask(method, path, seconds=min(seconds, ASK_SECONDS))
+        received = self.endpoint.ask(method, path, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
-            raise self._endpoint.refused(received).failure
+            raise self.endpoint.refused(received).failure
         return self._job(received)
 
     def _job(self, received: Received) -> _Job:
@@ -265,7 +228,7 @@ class ResponsesModel(ChatClient):
             job = _Job.model_validate(json_object(received))
         except ValidationError as error:
             raise AnswerLost(f"{received.asked} answered what is no response: {unreadable(error)}") from None
-        (self._open_jobs.add if job.is_open else self._open_jobs.discard)(job.id)
+        (self.open_jobs.add if job.is_open else self.open_jobs.discard)(job.id)
         return job
 
     @contextmanager
@@ -274,10 +237,10 @@ class ResponsesModel(ChatClient):
         try:
             yield
         except BaseException:
-            _cancel_all(self._endpoint, self._open_jobs & {job.id})
+            _cancel_all(self.endpoint, self.open_jobs & {job.id})
             raise
         finally:
-            self._open_jobs.discard(job.id)
+            self.open_jobs.discard(job.id)
 
 
 def _cancel_all(endpoint: Endpoint, jobs: set[str]) -> None:

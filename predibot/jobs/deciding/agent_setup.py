@@ -16,7 +16,7 @@ from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price, require_price
 from predibot.agents.models.availability import why_unavailable
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
-from predibot.agents.models.litellm_library import table_most_tokens
+from predibot.agents.models.litellm_library import table_tokens
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.models.open_model import Destination, asked_for_reports, model_destination, open_model, worst_price
 from predibot.agents.models.retry import Retry
@@ -169,7 +169,7 @@ class AgentSetup:
         """Return how long the answers of a bot's model may be, which all its decisions share."""
         with self._lock:
             if (model, bot.terms) not in self._rooms:
-                most_tokens = table_most_tokens(model) if self.is_in_table(bot, model) else None
+                most_tokens = table_tokens(model, "max_output_tokens") if self.is_in_table(bot, model) else None
                 self._rooms[model, bot.terms] = Room(most_tokens)
             return self._rooms[model, bot.terms]
 

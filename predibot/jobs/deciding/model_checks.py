@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from predibot.agents.models.background_models import works_in_background
-from predibot.agents.models.litellm_library import table_context_tokens, table_takes_schema
+from predibot.agents.models.litellm_library import table_takes_schema, table_tokens
 from predibot.agents.models.tool_support import PROBE_SECONDS, ToolProbe
 from predibot.config import Settings
 from predibot.contracts import ChatModel, ModelNeed
@@ -146,6 +146,6 @@ def _checked(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Quest
         takes_schema=question.takes_schema,
         input_usd_per_million_tokens=None if price is None else price.input_usd_per_million_tokens,
         output_usd_per_million_tokens=None if price is None else price.output_usd_per_million_tokens,
-        context_tokens=table_context_tokens(need.name) if is_in_table else None,
+        context_tokens=table_tokens(need.name, "max_input_tokens") if is_in_table else None,
         cost_usd=None if None in costs else math.fsum(filter(None, costs)),
     )

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.endpoint import Endpoint
 from predibot.domain.chat import ChatReply, ChatRequest, ToolCall
 from predibot.errors import ModelRefused, ModelUnavailable, UsageError
 from tests.agents.chat_server import completion, said_json
@@ -24,7 +25,7 @@ def ask(
 ) -> ChatReply:
     """Return the reply of a server that is a function."""
     transport = httpx.MockTransport(answer)
-    model = OpenAICompatibleModel("openai/tiny", base_url, retry=retry_of(Clock()), transport=transport)
+    model = OpenAICompatibleModel("openai/tiny", Endpoint(base_url, transport=transport), retry=retry_of(Clock()))
     return model.chat(request, deadline_seconds=30.0)
 
 

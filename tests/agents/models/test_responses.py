@@ -12,10 +12,11 @@ import pytest
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import worst_case
 from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.open_model import open_model, worst_price
-from predibot.agents.models.responses import LONGEST_WAIT_SECONDS, ResponsesModel
+from predibot.agents.models.responses import LONGEST_WAIT_SECONDS, OPENAI_URL, ResponsesModel
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import ModelRefused
@@ -200,14 +201,15 @@ def test_whoever_is_interrupted_cancels_the_job() -> None:
 
 LEAVES = """
 import sys, threading, time
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.responses import ResponsesModel
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 
-model = ResponsesModel("openai/o3-deep-research", retry=Retry(), base_url=sys.argv[1])
+model = ResponsesModel("openai/o3-deep-research", Endpoint(sys.argv[1]), retry=Retry())
 request = ChatRequest((Message("user", "Rain?"),))
 threading.Thread(target=model.chat, args=(request,), kwargs={"deadline_seconds": 60.0}, daemon=True).start()
-while not model._open_jobs:
+while not model.open_jobs:
     time.sleep(0.01)
 """
 
@@ -297,7 +299,9 @@ def test_at_openai_the_table_knows_tokens_cached_ones_and_searches() -> None:
         return httpx.Response(200, content=completed().body)
 
     transport = httpx.MockTransport(answer)
-    model = ResponsesModel(NAME, retry=retry_of(Clock()), key=Key(KEY_NAME, SECRET), transport=transport)
+    model = ResponsesModel(
+        NAME, Endpoint(OPENAI_URL, key=Key(KEY_NAME, SECRET), transport=transport), retry=retry_of(Clock())
+    )
     # Of 60,000 tokens at $2 a million 20,000 were kept, at $0.50; 9,000 at $8; a search is a cent.
     usd = 40_000 * 2e-6 + 20_000 * 0.5e-6 + 9_000 * 8e-6 + 0.01
     cost = model.chat(ASKED, deadline_seconds=60.0).cost
@@ -340,7 +344,7 @@ def test_openais_names_for_deep_research_are_known(name: str) -> None:
 
 def test_a_server_that_hangs_is_left_at_the_deadline() -> None:
     with chat_server(Said(act=hang)) as server:
-        model = ResponsesModel(NAME, base_url=server.base_url, retry=Retry())
+        model = ResponsesModel(NAME, Endpoint(server.base_url), retry=Retry())
         with pytest.raises(GivenUp) as caught:
             model.chat(ASKED, deadline_seconds=0.2)
     assert caught.value.lost_tries == 1

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.endpoint import Endpoint
 from predibot.domain.terms import ReasoningEffort
 from tests.agents.clients import Clock, retry_of
 from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider
@@ -88,7 +89,7 @@ def _is_up(port: int) -> bool:
 def test_an_agent_decides_through_the_proxy(
     proxy: str, servers: dict[str, Provider], name: str, effort: ReasoningEffort | None, steps: int
 ) -> None:
-    model = OpenAICompatibleModel(f"openai/{name}", proxy, retry=retry_of(Clock()))
+    model = OpenAICompatibleModel(f"openai/{name}", Endpoint(proxy), retry=retry_of(Clock()))
     decision, searched = decided(model, effort, max_steps=steps)
     assert searched == list(SEARCHES[: min(2, steps - 1)])
     assert "without tools" not in decision.notes

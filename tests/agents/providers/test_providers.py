@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.endpoint import Endpoint
 from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.open_model import ClientName, open_model
@@ -61,7 +62,7 @@ def opened(server: Provider, client: str, monkeypatch: pytest.MonkeyPatch) -> Ch
     """Return a dialect's model by a client: directly, through litellm at a base URL, or as litellm's own provider."""
     dialect, retry = server.dialect, retry_of(Clock())
     if client == "light":
-        return OpenAICompatibleModel(dialect.model, server.base_url, retry=retry)
+        return OpenAICompatibleModel(dialect.model, Endpoint(server.base_url), retry=retry)
     if client == "litellm":
         return LiteLLMModel(dialect.model, base_url=server.base_url, keys=ApiKeys({}), retry=retry)
     monkeypatch.setenv(dialect.address, server.base_url)
