@@ -2,19 +2,101 @@
 
 import base64
 import re
+from collections.abc import Callable, Iterator
 from html import unescape
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 _MAX_WRAPPINGS = 4
-_PARAMETERS = (
-    (re.compile(r"(?:.*\.)?duckduckgo\.com|"), re.compile(r"/l/?"), ("uddg",)),
-    (re.compile(r"(?:.*\.)?google(?:\.[a-z]{2,3}){1,2}|"), re.compile(r"/url"), ("q", "url")),
-    (re.compile(r"(?:.*\.)?(?:yandex(?:\.[a-z]{2,3}){1,2}|ya\.ru)"), re.compile(r"/clck/.*"), ("url",)),
-    (re.compile(r"(?:.*\.)?bing\.com"), re.compile(r"/(?:news/apiclick\.aspx|alink/link)"), ("url",)),
-    (re.compile(r"(?:.*\.)?startpage\.com"), re.compile(r"/(?:do|cgi-bin)/.*"), ("u", "url")),
-)
-"""Host, path and parameters of redirects that say where they lead; a host may be left out of a link within its page."""
+_Reader = Callable[[SplitResult, "re.Match[str]"], Iterator[str]]
+"""Yields what a redirect may lead to, by its parts and the match of its path."""
+_WEB = re.compile(r"(?:https?:)?//[^/]", re.IGNORECASE)
+_OF_COPIES = re.compile(r"amp_|usqp=|_x_tr_")
+"""Parameters that a copy of a page adds to those of the page."""
 _DECODED = re.compile(r"(?:^|&)uddg=(https?://.*?)(?:&rut=[0-9a-f]*)?$")
+
+
+def _parameter(*names: str) -> _Reader:
+    """Return what reads these parameters of a query."""
+
+    def read(parts: SplitResult, _path: "re.Match[str]") -> Iterator[str]:
+        stated = parse_qs(unescape(parts.query))
+        return (value for name in names for value in stated.get(name, ()))
+
+    return read
+
+
+def _uddg(parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
+    # ddgs decodes what stands there, so that a query of the address within looks like one of the redirect.
+    if decoded := _DECODED.search(parts.query):
+        yield decoded[1] + (f"#{parts.fragment}" if parts.fragment else "")
+    yield from _parameter("uddg")(parts, path)
+
+
+def _of_base64(parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
+    """Read what Bing writes as `a1` and base64."""
+    for text in _parameter("u")(parts, path):
+        try:
+            yield base64.urlsafe_b64decode(text[2:].replace(" ", "-") + "=" * (-len(text[2:]) % 4)).decode()
+        except ValueError:
+            continue
+
+
+def _in_path(_parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
+    yield unquote(path["url"])
+
+
+def _copied(parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
+    """Read a copy of a page, such as AMP's, whose path has the scheme, if any, and the address."""
+    address, encoded, of_address = re.split("(%3f|$)", path["url"], maxsplit=1, flags=re.IGNORECASE)
+    query = unquote(of_address) if encoded else _of_page(parts.query)
+    yield f"{'https' if path['https'] else 'http'}://{address}{query and '?'}{query}"
+
+
+def _translated(parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
+    """Read a translation of Google's, by the steps that its Search Central lists for advertisers."""
+    stated = parse_qs(parts.query)
+    ways = ",".join(stated.get("_x_tr_enc", [])).split(",")
+    host = "".join(stated.get("_x_tr_hp", [])) + (parts.hostname or "").removesuffix(".translate.goog")
+    host = host.removeprefix("1-") if "1" in ways else host
+    is_punycode = "0" in ways and host.startswith("0-")
+    host = re.sub(r"\b-\b", ".", host[2:] if is_punycode else host).replace("--", "-")
+    query = _of_page(parts.query)
+    scheme = "http" if stated.get("_x_tr_sch") == ["http"] else "https"
+    yield f"{scheme}://{'xn--' if is_punycode else ''}{host}{path[0]}{query and '?'}{query}"
+
+
+def _of_page(query: str) -> str:
+    return "&".join(each for each in query.split("&") if not _OF_COPIES.match(each))
+
+
+_GOOGLE, _YANDEX = r"(?:.*\.)?google(?:\.[a-z]{2,3}){1,2}", r"(?:.*\.)?(?:yandex(?:\.[a-z]{2,3}){1,2}|ya\.ru)"
+_ADDRESS = r"(?P<url>[^/]+\.[^/]+(?:/.*)?)"
+_REDIRECTS: tuple[tuple[re.Pattern[str], re.Pattern[str], _Reader], ...] = tuple(
+    (re.compile(host), re.compile(path), reader)
+    for host, path, reader in (
+        (r"(?:.*\.)?duckduckgo\.com|", r"/l/?", _uddg),
+        (rf"{_GOOGLE}|", r"/url", _parameter("q", "url")),
+        (_GOOGLE, r"/imgres", _parameter("imgrefurl")),
+        (_GOOGLE, r"/(?:translate\w*|website)", _parameter("u")),
+        (_GOOGLE, rf"/amp/(?P<https>s/)?{_ADDRESS}", _copied),
+        (r".*\.translate\.goog", r".*", _translated),
+        (r"(?:.*\.)?(?:cdn\.ampproject\.org|bing-amp\.com)", rf"/(?:c|v|a|wp)/(?P<https>s/)?{_ADDRESS}", _copied),
+        (r"(?:.*\.)?bing\.com", r"/ck/a", _of_base64),
+        (r"(?:.*\.)?bing\.com", r"/(?:news/apiclick\.aspx|alink/link)", _parameter("url")),
+        (r"(?:.*\.)?bing\.com", rf"/amp/(?P<https>s/)?{_ADDRESS}", _copied),
+        (r"(?:.*\.)?search\.(?:yahoo\.(?:com|co\.jp)|aol\.com)", r".*/RU=(?P<url>.*?)(?:/R[KS]=.*)?", _in_path),
+        (_YANDEX, r"/clck/.*?\*(?P<url>http.*)", _in_path),
+        (_YANDEX, r"/clck/.*", _parameter("url")),
+        (_YANDEX, r"/turbo", _parameter("text")),
+        (rf"translate\.{_YANDEX}", r"/(?:translate|web)", _parameter("url")),
+        (r"translated\.turbopages\.org", rf"/proxy_u/[^/]+/http(?P<https>s)?/{_ADDRESS}", _copied),
+        (r"(?:.*\.)?startpage\.com", r"/(?:do|cgi-bin|rd)/.*", _parameter("u", "url")),
+        (r"(?:.*\.)?search\.brave\.com", r"/redirect", _parameter("url", "u")),
+        (r"(?:.*\.)?mojeek\.com", r"/(?:redir(?:ect)?|url)", _parameter("url", "q", "u")),
+    )
+)
+"""Host and path of redirects and copies, and what reads where they lead; a host may be left out of a link within its
+page. What each engine hands out is in the tests, with where that was seen."""
 _ADVERTISEMENTS = (
     (re.compile(r"(?:.*\.)?duckduckgo\.com|"), re.compile(r"/[my]\.js")),
     (re.compile(r"(?:.*\.)?bing\.com"), re.compile(r"/acli?c?k")),
@@ -30,9 +112,9 @@ _ADVERTISEMENTS = (
 def landing_url(url: str) -> str | None:
     """Return where an address of a result leads, without being asked for; None where that is an advertisement.
 
-    Engines hand out addresses of their own that lead on: DuckDuckGo
-    `//duckduckgo.com/l/?uddg=`, Bing `/ck/a?u=a1` and base64, Yahoo `/RU=`,
-    Google `/url?q=`. What is no such address stays as it is.
+    Engines hand out addresses of their own that lead on, such as DuckDuckGo's
+    `//duckduckgo.com/l/?uddg=`, and copies of pages, such as
+    `a-example.translate.goog`. What is not known as one stays as it is.
 
     Examples:
         >>> landing_url("//duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2Fx%3Fy%3D1&rut=0f")
@@ -58,26 +140,7 @@ def landing_url(url: str) -> str | None:
 
 def _inner(host: str, parts: SplitResult) -> str | None:
     """Return the address that a redirect states, None where it is none or states none."""
-    if re.fullmatch(r"(?:.*\.)?search\.yahoo\.(?:com|co\.jp)", host) and "/RU=" in parts.path:
-        return unquote(re.split(r"/R[KS]=", parts.path.split("/RU=", 1)[1], maxsplit=1)[0]) or None
-    if re.fullmatch(r"(?:.*\.)?bing\.com", host) and parts.path == "/ck/a":
-        return _of_base64(next(iter(parse_qs(parts.query).get("u", [])), ""))
-    if re.fullmatch(r"(?:.*\.)?google(?:\.[a-z]{2,3}){1,2}", host) and parts.path.startswith("/amp/s/"):
-        return f"https://{parts.path.removeprefix('/amp/s/')}"
-    for at, path, names in _PARAMETERS:
-        if at.fullmatch(host) and path.fullmatch(parts.path):
-            # ddgs decodes what stands there, so that a query of the address within looks like one of the redirect.
-            if decoded := _DECODED.search(parts.query):
-                return decoded[1] + (f"#{parts.fragment}" if parts.fragment else "")
-            stated = parse_qs(unescape(parts.query))
-            return next((stated[name][0] for name in names if name in stated), None)
+    for at, paths, read in _REDIRECTS:
+        if at.fullmatch(host) and (path := paths.fullmatch(parts.path)):
+            return next((url for url in read(parts, path) if _WEB.match(url)), None)
     return None
-
-
-def _of_base64(text: str) -> str | None:
-    """Return the address that Bing writes behind two letters, None where it is none."""
-    try:
-        text = text.replace(" ", "-")
-        return base64.urlsafe_b64decode(text[2:] + "=" * (-len(text[2:]) % 4)).decode() or None
-    except ValueError:
-        return None

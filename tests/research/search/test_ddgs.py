@@ -37,6 +37,31 @@ PLAIN = "https://a.example/x?y=1&z=2"
         "https://duckduckgo.com/l/?kh=1&amp;uddg=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
         "https://www.bing.com/news/apiclick.aspx?ref=x&url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
         "https://r.search.yahoo.co.jp/RU=https%3a%2f%2fa.example%2fx%3fy%3d1%26z%3d2/RK=2",
+        # Where else engines lead on: Google and Bing as Ghostery (prevent-serp-tracking.js) undoes it, others as the
+        # tests of further public programs have them; Mojeek, Brave and Startpage document nothing of it.
+        "https://www.google.com/url?sa=t&q=some+words&url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://www.google.de/imgres?imgurl=https%3A%2F%2Fb.example%2Fp.png&imgrefurl=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://translate.google.com/translate?hl=en&sl=de&u=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&prev=search",
+        "https://search.aol.com/click/_ylt=A;/RV=2/RE=1/RO=10/RU=https%3a%2f%2fa.example%2fx%3fy%3d1%26z%3d2/RK=0/RS=a",
+        "https://yandex.ru/clck/redir/AiuY0DBWFJ4*?url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&sig=z",
+        "https://yandex.ru/clck/redir/AiuY0DBWFJ4*https%3A//a.example/x%3Fy=1%26z=2",
+        "https://yandex.ru/turbo?text=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://translate.yandex.com/translate?url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&lang=ru-en",
+        "https://translated.turbopages.org/proxy_u/en-ru.ru.a10e-67-74/https/a.example/x?y=1&z=2",
+        "https://search.brave.com/redirect?source=web&url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://r.search.brave.com/redirect?url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://www.mojeek.com/redir?q=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://s3-us2.startpage.com/cgi-bin/serveimage?url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&sp=1",
+        "https://eu-browse.startpage.com/do/proxy?u=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        # Copies: of AMP by its documents, translated ones by Google's Search Central (ad networks and translation).
+        "https://a-example.cdn.ampproject.org/c/s/a.example/x?y=1&z=2",
+        "https://a-example.cdn.ampproject.org/v/s/a.example/x?y=1&amp_gsa=1&amp_js_v=a9&z=2&usqp=mq331#aoh=1",
+        "https://cdn.ampproject.org/wp/s/a.example/x%3Fy%3D1%26z%3D2",
+        "https://a-example.www.bing-amp.com/c/s/a.example/x?y=1&z=2",
+        "https://www.bing.com/amp/s/a.example/x?y=1&z=2",
+        "https://www.google.com/amp/s/a.example/x%3fy%3d1%26z%3d2",
+        "https://a-example.translate.goog/x?y=1&z=2&_x_tr_sl=auto&_x_tr_tl=en&_x_tr_hl=en&_x_tr_pto=sc",
+        "https://www.google.com/url?q=https%3A%2F%2Fa-example.translate.goog%2Fx%3Fy%3D1%26z%3D2%26_x_tr_sl%3Dde",
         # One engine's redirect within another's.
         "//duckduckgo.com/l/?uddg=https%3A%2F%2Fwww.bing.com%2Fck%2Fa%3Fu%3Da1aHR0cHM6Ly9hLmV4YW1wbGUveD95PTEmej0y",
         PLAIN,
@@ -77,10 +102,59 @@ def test_what_somebody_paid_for_is_an_advertisement(url: str) -> None:
         "https://duckduckgo.com/l/",
         "https://[broken/l/?uddg=x",
         "https://a.example/y.js",
+        "https://www.google.com/url?q=/search%3Fq%3Dwords",
+        "https://www.google.com/url?q=javascript:alert(1)",
+        "https://www.google.com/amp/",
+        "https://www.google.com/amp/s//b.example/x",
+        "https://a.example/amp/s/b.example/x",
+        "https://cdn.ampproject.org.evil.example/c/s/b.example/x",
+        "https://cdn.ampproject.org/rtv/012345/v0.js",
+        "https://a.translate.goog.evil.example/x?_x_tr_sl=de",
+        "https://www.bing.com/ck/a?u=a1L2ltYWdlcy9zZWFyY2g",
+        "https://www.bing.com/ck/a?u=a1amF2YXNjcmlwdDphbGVydCgxKQ",
+        "https://yandex.com/clck/jsredir?from=yandex.com&data=UlNrNmk5WktYejR0eWJFYk1&b64e=2",
+        "https://www.mojeek.com/search?q=https%3A%2F%2Fb.example",
+        "https://search.brave.com/search?q=words",
+        "https://www.baidu.com/link?url=7fJ0uVvQ",
+        "https://translate.google.com/?sl=de&tl=en",
     ],
 )
 def test_what_is_no_redirect_of_an_engine_stays_as_it_is(url: str) -> None:
     assert landing_url(url) == url
+
+
+@pytest.mark.parametrize(
+    ("translated", "original"),
+    [
+        # The examples of Google's own document first.
+        ("https://example-com.translate.goog/", "https://example.com/"),
+        ("https://foo-example-com.translate.goog/", "https://foo.example.com/"),
+        ("https://foo--example-com.translate.goog/", "https://foo-example.com/"),
+        ("https://0-57hw060o-com.translate.goog/?_x_tr_enc=0", "https://xn--57hw060o.com/"),
+        ("https://1-en--us-example-com.translate.goog/?_x_tr_enc=1", "https://en-us.example.com/"),
+        (
+            "https://0-en----w45as309w-com.translate.goog/?_x_tr_enc=0",
+            "https://xn--en--w45as309w.com/",
+        ),
+        (
+            "https://1-0-----16pw588q-com.translate.goog/?_x_tr_enc=0,1",
+            "https://xn----16pw588q.com/",
+        ),
+        (
+            "https://lanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch-co-uk.translate.goog/?_x_tr_hp=l",
+            "https://llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch.co.uk/",
+        ),
+        (
+            "https://a--aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-com.translate.goog/"
+            "?_x_tr_hp=a--xn--xn--xn--xn--xn--------------------------a",
+            "https://a-xn-xn-xn-xn-xn-------------aa-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com/",
+        ),
+        ("https://g5h3969n-com.translate.goog/?_x_tr_enc=0&_x_tr_hp=0-", "https://xn--g5h3969n.com/"),
+        ("https://polymarket-com.translate.goog/event/x?_x_tr_sch=http", "http://polymarket.com/event/x"),
+    ],
+)
+def test_a_translation_is_led_back_by_the_steps_of_googles_document(translated: str, original: str) -> None:
+    assert landing_url(translated) == original
 
 
 def test_what_leads_on_and_on_leads_nowhere() -> None:
