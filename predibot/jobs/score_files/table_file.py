@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -23,14 +23,7 @@ STANDARD_INPUT = "-"
 _MIB = 2**20
 MAX_BYTES = 256 * _MIB
 LIMITS = ParserLimits(resident_bytes=480 * _MIB, data_bytes=384 * _MIB)
-_ENDINGS: dict[str, TableFormat] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
+_ENDINGS: dict[str, TableFormat] = {f".{each}": each for each in TABLE_FORMATS} | {".tsv": "csv", ".ndjson": "jsonl"}
 
 
 @contextmanager
@@ -63,7 +56,8 @@ def open_table_file(
     label = "standard input" if argument == STANDARD_INPUT else argument
     with NamedTemporaryFile() as copy:
         try:
-            path, beginning = _path_of(argument, standard_input, cast(BinaryIO, copy), max_bytes)
+            path = _on_disk(argument, standard_input, cast(BinaryIO, copy), max_bytes)
+            kind = wanted or _format_of(argument, path)
         except FileNotFoundError:
             raise UsageError(
                 f"no file {argument!r}. Name a CSV, JSON or Parquet file, or - for standard input"
@@ -75,7 +69,6 @@ def open_table_file(
             raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
         if path.stat().st_size > max_bytes:
             raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
-        kind = wanted or _format_of(argument, beginning)
         try:
             process = ParserProcess(limits, (open_table.__module__, "serve_parquet" if kind == "parquet" else "serve"))
         except PageUnavailable as error:
@@ -89,32 +82,27 @@ def open_table_file(
             process.end()
 
 
-def _path_of(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> tuple[Path, bytes]:
-    """Return where a file can be read by another process, and its first bytes; what is no file on disk is copied."""
-    if argument == STANDARD_INPUT:
-        if standard_input is None:
-            raise ValueError("there is none")
-        return _copied(standard_input.buffer, copy, most)
-    with Path(argument).open("rb") as file:
-        if not Path(argument).is_file():
-            return _copied(file, copy, most)
-        return Path(argument).absolute(), file.read(_MIB)
+def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> Path:
+    """Return where another process can read a file; what is none on disk is copied."""
+    path = Path(argument)
+    if argument == STANDARD_INPUT and standard_input is None:
+        raise ValueError("there is none")
+    if argument != STANDARD_INPUT and path.is_file():
+        return path.absolute()
+    with nullcontext(standard_input.buffer) if argument == STANDARD_INPUT else path.open("rb") as file:
+        # One byte more than is allowed shows that there are more.
+        while (left := most + 1 - copy.tell()) > 0 and (piece := file.read(min(left, _MIB))):
+            copy.write(piece)
+    copy.flush()
+    return Path(copy.name)
 
 
-def _copied(file: BinaryIO, copy: BinaryIO, most: int) -> tuple[Path, bytes]:
-    # One byte more than is allowed shows that there are more.
-    while (left := most + 1 - copy.tell()) > 0 and (piece := file.read(min(left, _MIB))):
-        copy.write(piece)
-    copy.seek(0)
-    return Path(copy.name), copy.read(_MIB)
-
-
-def _format_of(argument: str, beginning: bytes) -> TableFormat:
+def _format_of(argument: str, path: Path) -> TableFormat:
+    with path.open("rb") as file:
+        beginning = file.read(_MIB).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"PAR1"):
         return "parquet"
-    if found := _ENDINGS.get(Path(argument.lower()).suffix):
-        return found
-    return "json" if beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") else "csv"
+    return _ENDINGS.get(Path(argument.lower()).suffix) or ("json" if beginning[:1] in (b"{", b"[") else "csv")
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,11 +153,10 @@ def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
         return "", value, {}
     if not isinstance(value, dict):
         raise TableUnreadable(f" is {str(value)[:40]!r}, no table. Give an array of JSON objects")
-    if name := _rows_name(value):
-        return name, value[name], {each: cell for each, cell in value.items() if not isinstance(cell, list | dict)}
     inner = [each for each in value.values() if isinstance(each, dict)]
-    if len(inner) == 1 and _rows_name(inner[0]):
-        return _rows_of(inner[0])
+    for about in (value, *inner) if len(inner) == 1 else (value,):
+        if name := _rows_name(about):
+            return name, about[name], {each: cell for each, cell in about.items() if not isinstance(cell, list | dict)}
     arrays = [list(each.values()) if isinstance(each, dict) else each for each in value.values()]
     numbered = all(isinstance(each, dict) and all(map(str.isdigit, each)) for each in value.values())
     if set(value) == {"columns", "index", "data"}:
