@@ -3,12 +3,12 @@
 import csv
 import json
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from sqlalchemy import Connection
 
@@ -17,11 +17,12 @@ from predibot.domain.untrusted_text import FORMULA, has_too_many_values
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
 from predibot.jobs.score_files.table import BadRow, Columns
-from predibot.jobs.score_files.table_file import open_table_file
+from predibot.jobs.score_files.table_file import open_table_file, table_process
 from predibot.jobs.score_files.table_reader import unique_object
 from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
 from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
+from predibot.research.pages.parser_process import ParserProcess
 
 MAX_LINE_BYTES = 32 * 2**20
 """Of one row, in which a character may take four times as much in memory, twice; the longest is that of an event."""
@@ -78,10 +79,12 @@ class _Work:
             kind = _format_of(self.export)
             if kind == "csv":
                 notes.append(_NO_TEXTS)
-            for table in TABLES:
-                if table in ADDED_TABLES and not (self.export / f"{table}.{kind}").is_file():
-                    continue
-                self._put(restorer, table, _READERS[kind](self.export / f"{table}.{kind}"))
+            files = {table: self.export / f"{table}.{kind}" for table in TABLES}
+            with table_process(kind) if kind == "parquet" else nullcontext() as process:
+                for table, file in files.items():
+                    if table not in ADDED_TABLES or file.is_file():
+                        rows = _READERS[kind](file) if process is None else _parquet(file, process)
+                        self._put(restorer, table, rows)
         else:
             for table, rows in groupby(_jsonl(self.export), _table_of):
                 self._put(restorer, table, (row for row in rows))
@@ -240,7 +243,7 @@ def _long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _parquet(path: Path) -> Iterator[Placed]:
+def _parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
     with open_table_file(
         str(path),
         "parquet",
@@ -248,6 +251,7 @@ def _parquet(path: Path) -> Iterator[Placed]:
         max_bytes=MAX_UNPACKED_BYTES,
         seconds=_LONGEST_SECONDS,
         remedy="Export it as jsonl",
+        process=process,
     ) as table:
         names, known = Columns(table.names), export_columns(path.stem)
         if foreign := next((name for name in table.names if name not in known), None):
@@ -261,4 +265,4 @@ def _parquet(path: Path) -> Iterator[Placed]:
             yield Placed(place, dict(zip(table.names, row.cells, strict=True)))
 
 
-_READERS: Mapping[Format, Any] = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}
+_READERS: Mapping[str, Callable[[Path], Iterator[Placed]]] = {"jsonl": _jsonl, "csv": _csv}

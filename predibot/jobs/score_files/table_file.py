@@ -37,6 +37,7 @@ def open_table_file(
     seconds: float = 600.0,
     remedy: str = "Score it in parts",
     limits: ParserLimits = LIMITS,
+    process: ParserProcess | None = None,
 ) -> Iterator[Table]:
     """Open the file somebody named, in a child process that reads it.
 
@@ -49,6 +50,7 @@ def open_table_file(
         seconds: Within which all of it is read, and taken from here.
         remedy: What to do with one that is too much.
         limits: What the child may take.
+        process: That of `table_process` which is to read it, after others; left out, it has one of its own.
 
     Raises:
         UsageError: If there is none, it cannot be read, is not what it is taken for, or is too large.
@@ -69,17 +71,28 @@ def open_table_file(
             raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
         if path.stat().st_size > max_bytes:
             raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
-        try:
-            process = ParserProcess(limits, (open_table.__module__, "serve_parquet" if kind == "parquet" else "serve"))
-        except PageUnavailable as error:
-            raise UsageError(f"{label} cannot be read: {error}") from None
         question, deadline = Source(kind, None, str(path), 0.0, b""), Deadline.after(seconds, time.monotonic)
-        child = _Child(process, question, deadline, max_bytes, label, remedy)
-        try:
+        with table_process(kind, limits) if process is None else nullcontext(process) as its_process:
+            child = _Child(its_process, question, deadline, max_bytes, label, remedy)
             names, place, beside, rows_name = next(child.answers(b""))
             yield Table(names, place, child.rows, beside, rows_name, label, max_rows, remedy)
-        finally:
-            process.end()
+
+
+@contextmanager
+def table_process(kind: TableFormat, limits: ParserLimits = LIMITS) -> Iterator[ParserProcess]:
+    """Start a child process that reads one file of a format after the other.
+
+    Raises:
+        UsageError: If the system starts no more processes.
+    """
+    try:
+        process = ParserProcess(limits, (open_table.__module__, "serve_parquet" if kind == "parquet" else "serve"))
+    except PageUnavailable as error:
+        raise UsageError(f"no file can be read: {error}") from None
+    try:
+        yield process
+    finally:
+        process.end()
 
 
 def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> Path:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -282,8 +282,8 @@ def serve_parquet(data_bytes: int) -> None:
 
 
 def _answers() -> Callable[[Source], Iterator[Sequence[bytes]]]:
-    # For as long as the process lives.
-    opened = cache(lambda path, kind: open_table(Path(path).open("rb"), kind))  # noqa: SIM115
+    # Until another is asked for.
+    opened = lru_cache(maxsize=1)(lambda path, kind: open_table(Path(path).open("rb"), kind))  # noqa: SIM115
 
     def answers(question: Source) -> Iterator[Sequence[bytes]]:
         try:

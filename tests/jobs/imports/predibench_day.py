@@ -1,6 +1,7 @@
 """A day of PrediBench, made here in the shape of a recorded one: as many files, and the same oddities."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -111,11 +112,11 @@ def write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def write_day(folder: Path) -> Path:
-    """Write the whole day: 140 decisions with 542 forecasts of three models, and folders of traces."""
+def write_day(folder: Path, models: Mapping[str, int] = MODELS) -> Path:
+    """Write a day, the whole one with 140 decisions and 542 forecasts of three models, and folders of traces."""
     write_json(folder / "events.json", events())
     of_all = 0
-    for model, times in MODELS.items():
+    for model, times in models.items():
         name = model.replace("/", "--")
         write_json(folder / name / f"{FED}_event_decisions.json", answer(FED, [], 1.0, FIRST_ANSWER))
         for number in range(times):
