@@ -213,7 +213,7 @@ def test_a_wall_is_an_error_with_its_kind_and_no_page_that_was_read() -> None:
     said = research.visit({"url": URL})
     assert (said.outcome, said.words) == ("error", "the page shows nothing without JavaScript; take another source.")
     assert (research.unread_pages, dict(research.pages)) == ({URL}, {})
-    assert research.under_researched
+    assert "under_researched" in research.notes
     assert [step.error for step in notes.seen] == ["PageWalled"]
 
 

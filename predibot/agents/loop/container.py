@@ -14,7 +14,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from types import TracebackType
 from typing import Any, Self
@@ -97,21 +97,15 @@ def python_side(python: str, tools: Parameters) -> tuple[str, ...]:
     return (python, "-I", "-u", "-c", source, json.dumps({name: list(names) for name, names in tools.items()}))
 
 
+@dataclass(eq=False)
 class Container:
     """A container that is started when it is needed, and ended when it is left, whatever runs in it."""
 
-    def __init__(self, spec: ContainerSpec, perform: Perform, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start nothing yet.
-
-        Args:
-            spec: How it is started.
-            perform: Makes the calls of the code.
-            clock: Seconds that never go back.
-        """
-        self._spec = spec
-        self._perform = perform
-        self._clock = clock
-        self._running: _Pipe | None = None
+    spec: ContainerSpec
+    perform: Perform
+    """Makes the calls of the code."""
+    clock: Callable[[], float] = time.monotonic
+    _running: "_Pipe | None" = field(default=None, init=False)
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -133,9 +127,9 @@ class Container:
                 container; what was set before is lost then, and the next code
                 gets a new one.
         """
-        ends = self._clock() + deadline_seconds
+        ends = self.clock() + deadline_seconds
         if self._running is None:
-            self._running = _Pipe(self._spec.named())
+            self._running = _Pipe(self.spec.named())
         try:
             said = self._spoken(self._running, code, ends)
         except ContainerBroken as error:
@@ -151,7 +145,7 @@ class Container:
         """Return what is said at the end of the code."""
 
         def left_seconds() -> float:
-            return ends - self._clock()
+            return ends - self.clock()
 
         pipe.send({"code": code}, left_seconds)
         while True:
@@ -159,7 +153,7 @@ class Container:
             if "call" not in said:
                 return said
             arguments = said.get("arguments")
-            performed = self._perform(str(said["call"]), arguments if isinstance(arguments, dict) else {})
+            performed = self.perform(str(said["call"]), arguments if isinstance(arguments, dict) else {})
             pipe.send(performed, left_seconds)
 
 
@@ -176,6 +170,8 @@ class _Pipe:
         self._process = subprocess.Popen(
             spec.start, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
+        self._stdin: Any = self._process.stdin
+        self._stdout: Any = self._process.stdout
         # The other side may never read; what does not fit into the pipe is waited for, no longer than is left.
         os.set_blocking(self._stdin.fileno(), False)
 
@@ -233,11 +229,3 @@ class _Pipe:
             selector.register(end, event)
             if left_seconds <= 0.0 or not selector.select(left_seconds):
                 raise ContainerBroken(_LATE)
-
-    @property
-    def _stdin(self) -> Any:
-        return self._process.stdin
-
-    @property
-    def _stdout(self) -> Any:
-        return self._process.stdout

@@ -130,24 +130,6 @@ class Told:
         """Return what a limit says that was reached, which is ours too."""
         return cls(f"{ERROR} {text}", "limit", f"{ERROR} {text}", text)
 
-    @classmethod
-    def of(cls, result: ToolResult, fence: Fence, *, nothing: str, gist: str | None = None) -> "Told":
-        """Return what a tool answered, in the fence whatever it is.
-
-        Args:
-            result: The tool's.
-            fence: Of the decision.
-            nothing: What is said where it answered with no words.
-            gist: What stands for its text later; None for the beginning of it.
-        """
-        if not result.text.strip():
-            return cls.own(f"{ERROR} {nothing}")
-        if isinstance(result, ToolError):
-            said = f"{ERROR} {fence.inline(result.text, MAX_ERROR_CHARACTERS)}"
-            return cls(said, "error", said, result.text, is_refusal=not result.was_called)
-        later = fence.around(result.text, GIST_CHARACTERS) if gist is None else gist
-        return cls(fence.around(result.text), "text", later, result.text)
-
 
 Call = Callable[[Arguments, float], Told]
 """Arguments, and the seconds there are."""
@@ -209,14 +191,27 @@ class Research:
         if self.toolbox.visit_webpage is not None:
             found[VISIT.name] = (VISIT, lambda arguments, _seconds: self.visit(arguments))
         for name, tool in self.more.items():
-            found[name] = (tool.schema, self._own_call(tool))
+            found[name] = (tool.schema, lambda said, seconds, tool=tool: self.told(tool.call(said, seconds)))
         if found:
             found[NOTE.name] = (NOTE, lambda arguments, _seconds: self.note(arguments))
         return found
 
     def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> Told:
-        """Return what the model is told of a tool's answer."""
-        return Told.of(result, self.fence, nothing=nothing, gist=gist)
+        """Return what the model is told of a tool's answer, in the fence whatever it is.
+
+        Args:
+            result: The tool's.
+            nothing: What is said where it answered with no words.
+            gist: What stands for its text later; None for the beginning of it.
+        """
+        text = result.text
+        if not text.strip():
+            return Told.own(f"{ERROR} {nothing}")
+        if isinstance(result, ToolError):
+            said = f"{ERROR} {self.fence.inline(text, MAX_ERROR_CHARACTERS)}"
+            return Told(said, "error", said, text, is_refusal=not result.was_called)
+        later = self.fence.around(text, GIST_CHARACTERS) if gist is None else gist
+        return Told(self.fence.around(text), "text", later, text)
 
     def search(self, arguments: Arguments) -> Told:
         """Return what a search found, or why nothing."""
@@ -261,16 +256,12 @@ class Research:
             self.unread_pages.add(page)
         wanted = (url.strip(), part, focus or None)
         result = self.toolbox.visit_webpage(*wanted, links) if links else self.toolbox.visit_webpage(*wanted)
-        if _is_something(result) and links:
+        if _is_something(result):
+            self.unread_pages.discard(page)
             # Who saw where a page leads has not read it.
-            self.unread_pages.discard(page)
-        elif _is_something(result):
-            self.unread_pages.discard(page)
-            self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
+            if not links:
+                self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
         return self.told(result, nothing="the page is empty", gist=_READ)
-
-    def _own_call(self, tool: Tool) -> Call:
-        return lambda arguments, seconds: self.told(tool.call(arguments, seconds))
 
     def note(self, arguments: Arguments) -> Told:
         """Pin a finding to the board."""
@@ -300,15 +291,11 @@ class Research:
         return f"not yet: {' and '.join(wanted)}, then hand in the answer" if wanted else None
 
     @property
-    def under_researched(self) -> bool:
-        """Return whether less was looked up than the recipe asks for."""
-        return len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
-
-    @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader of the decision should know about the research for it."""
-        blind = self.failed_searches > 0 and not self.queries
-        return (*(("under_researched",) if self.under_researched else ()), *((WITHOUT_SEARCH,) if blind else ()))
+        """Return what a reader should know: that less was looked up than the recipe asks for, or nothing found."""
+        is_less = len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
+        is_blind = self.failed_searches > 0 and not self.queries
+        return (*(["under_researched"] if is_less else []), *([WITHOUT_SEARCH] if is_blind else []))
 
     def board_text(self) -> str:
         """Return the board for the model, fenced because its lines come from the web; empty without lines.

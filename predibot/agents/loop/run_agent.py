@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from predibot.agents.answer.result import LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
@@ -50,24 +51,17 @@ def run_agent(
 
     try:
         with KeptStep(context.meter) as kept:
-            talk = Talk(
-                model,
-                limits.deadline_seconds,
-                clock,
-                prompt=prompt,
-                research=research,
-                form=form,
-                context=context,
-                limits=limits,
-                kept=kept,
-            )
+            given: dict[str, Any] = {"research": research, "form": form, "context": context, "limits": limits}
+            talk = Talk(model, limits.deadline_seconds, clock, prompt=prompt, kept=kept, **given)
             if container is None:
                 run_tool_agent(talk)
             else:
                 run_code_agent(talk, container)
     except (LoopEnded, BudgetSpent) as ended:
         return LoopResult.of(ended)
-    return talk.result()
+    if talk.decision is None:
+        return LoopResult(None, "the model handed in no answer")
+    return LoopResult(talk.decision, notes=research.notes)
 
 
 def load_smolagents() -> None:

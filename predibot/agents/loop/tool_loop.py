@@ -5,12 +5,12 @@ when, what counts as an answer, and when it ends.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import count
 
 from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import call_of, read_object, said_in
-from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
+from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.turns import Turn, messages_of
@@ -50,12 +50,13 @@ class LoopLimits:
 class Talk(Asking):
     """What one conversation with a model is held to: limits, what counts, and what is written down."""
 
-    prompt: str = field(kw_only=True)
-    research: Research = field(kw_only=True)
-    form: AnswerForm = field(kw_only=True)
-    context: Context = field(kw_only=True)
-    limits: LoopLimits = field(kw_only=True)
-    kept: KeptStep = field(kw_only=True)
+    _: KW_ONLY
+    prompt: str
+    research: Research
+    form: AnswerForm
+    context: Context
+    limits: LoopLimits
+    kept: KeptStep
     """Of the budget, for the answer."""
     early: int = 0
     """Answers in a row that would hold, and came before the research."""
@@ -88,7 +89,7 @@ class Talk(Asking):
         if turns:
             self._count_turn(turns[-1])
         answer = self.reply(lambda: self._request(turns))
-        calls = self._with_own_ids(answer.message.tool_calls or self._written_calls(answer), turns)
+        calls = self._calls(answer, turns)
         refused = self._refused(answer, calls)
         if not refused:
             self.turn = Turn(replace(answer.message, tool_calls=calls))
@@ -117,40 +118,28 @@ class Talk(Asking):
         """
         began, counted = self.clock(), self.repairs + self.early
         try:
-            self._require_research(answer)
             self._take(answer)
         except AnswerError as error:
             refusal = Told.refusal(told(error, self.research.fence))
             self.turn.results.append(replace(refusal, is_refusal=self.repairs + self.early == counted))
-            self.write_tool(FINAL_ANSWER, answer, refusal, self.clock() - began)
+            self._write_tool(FINAL_ANSWER, answer, refusal, began)
             raise
-        self.write_tool(FINAL_ANSWER, answer, Told.own("taken"), self.clock() - began)
-
-    def result(self) -> LoopResult:
-        """Return how it ended."""
-        if self.decision is None:
-            return LoopResult(None, "the model handed in no answer")
-        return LoopResult(self.decision, notes=self.research.notes)
-
-    def _require_research(self, answer: object) -> None:
-        missing = None if self.submit_only else self.research.missing()
-        if missing is None:
-            return
-        try:
-            read_object(answer, self.form)
-        except AnswerError:
-            raise AnswerError(missing) from None
-        self.early += 1
-        if self.early >= MAX_EARLY:
-            self.submit_only = f"it came {MAX_EARLY} times before what had to be looked up"
-        raise AnswerError(missing)
+        self._write_tool(FINAL_ANSWER, answer, Told.own("taken"), began)
 
     def _take(self, answer: object) -> None:
+        missing = None if self.submit_only else self.research.missing()
         try:
             reading = read_object(answer, self.form)
         except AnswerError as error:
+            if missing is not None:
+                raise AnswerError(missing) from None
             self.count_repair(str(error))
             raise
+        if missing is not None:
+            self.early += 1
+            if self.early >= MAX_EARLY:
+                self.submit_only = f"it came {MAX_EARLY} times before what had to be looked up"
+            raise AnswerError(missing)
         if reading.decision is None:
             self.write(AbstainedStep(reading.abstains))
             raise LoopEnded(abstained(reading.abstains), "bot")
@@ -176,7 +165,7 @@ class Talk(Asking):
             found = self._looked_up(name, arguments)
         finally:
             self.turn.results.append(found)
-            self.write_tool(name, arguments, found, self.clock() - began)
+            self._write_tool(name, arguments, found, began)
         return found
 
     def _looked_up(self, name: str, arguments: Mapping[str, object]) -> Told:
@@ -233,17 +222,27 @@ class Talk(Asking):
         if self.context.trace is not None:
             self.context.trace.write(step)
 
-    def write_tool(self, name: str, arguments: object, told: Told, seconds: float | None = None) -> None:
-        """Write down what a call returned."""
+    def _write_tool(self, name: str, arguments: object, told: Told, began: float) -> None:
         said = told.words if told.outcome in ("error", "limit") else ""
-        self.write(ToolStep(name, arguments, told.text, told.outcome, said, seconds))
+        self.write(ToolStep(name, arguments, told.text, told.outcome, said, self.clock() - began))
 
-    def _written_calls(self, answer: ChatReply) -> tuple[ToolCall, ...]:
-        """Return the call that a turn is in words, or where only the answer is taken the answer that it is."""
-        if answer.finish_reason not in ("stop", "other"):
-            return ()
-        call = call_of(said_in(answer), [tool.name for tool in self.offered()], self.form)
-        return () if call is None else (call,)
+    def _calls(self, answer: ChatReply, turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
+        """Return the calls of a turn, or the one that it is in words; where only the answer is taken it may be that.
+
+        They have the ids they came with, or new ones where those are missing or were used before.
+        """
+        calls = answer.message.tool_calls
+        if not calls and answer.finish_reason in ("stop", "other"):
+            call = call_of(said_in(answer), [tool.name for tool in self.offered()], self.form)
+            calls = () if call is None else (call,)
+        used = {call.id for turn in turns for call in turn.said.tool_calls}
+        taken = used | {call.id for call in calls}
+        new = (each for number in count(1) if (each := f"turn_{self.replies}_call_{number}") not in taken)
+        named = []
+        for call in calls:
+            named.append(replace(call, id=call.id if call.id and call.id not in used else next(new)))
+            used.add(named[-1].id)
+        return tuple(named)
 
     def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
         """Return why none of the calls of a turn is made, or nothing."""
@@ -294,17 +293,6 @@ class Talk(Asking):
 
     def _left_budget_seconds(self) -> float | None:
         return self.context.meter.left().seconds if self.context.meter is not None else None
-
-    def _with_own_ids(self, calls: Sequence[ToolCall], turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
-        """Return calls with the ids they came with, or new ones where those are missing or were used before."""
-        used = {call.id for turn in turns for call in turn.said.tool_calls}
-        taken = used | {call.id for call in calls}
-        new = (each for number in count(1) if (each := f"turn_{self.replies}_call_{number}") not in taken)
-        named = []
-        for call in calls:
-            named.append(replace(call, id=call.id if call.id and call.id not in used else next(new)))
-            used.add(named[-1].id)
-        return tuple(named)
 
 
 def _unreadable(call: ToolCall, fields: Collection[str]) -> str:

@@ -26,24 +26,22 @@ class Turn:
     results: list[Told] = field(default_factory=list)
     """What each of its calls returned, in their order."""
 
-    def messages(self) -> tuple[Message, ...]:
-        """Return the turn as it is sent; a message without anything in it is refused by most providers."""
+    def messages(self, room: int | None = None) -> tuple[Message, ...]:
+        """Return the turn as it is sent.
+
+        Args:
+            room: How many characters of the model's words are sent, with the gists of what its calls returned; None
+                is all of it.
+        """
+        # A message without anything in it is refused by most providers.
         said = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
-        told = (
-            (Message("user", self.complaint),) if self.complaint else self._told([each.text for each in self.results])
-        )
-        return (said, *told)
-
-    def shortened(self, room: int) -> tuple[Message, ...]:
-        """Return it with so many characters of the model's words, and the gists of what its calls returned."""
-        said, *told = self.messages()
-        calls = tuple(map(_shortened_call, said.tool_calls))
-        gists = told if self.complaint else self._told([each.gist for each in self.results])
-        return (replace(said, text=cut(said.text, room), tool_calls=calls), *gists)
-
-    def _told(self, texts: Sequence[str]) -> tuple[Message, ...]:
-        calls = self.said.tool_calls
-        return tuple(Message("tool", text, tool_call_id=call.id) for call, text in zip(calls, texts, strict=True))
+        if room is not None:
+            said = replace(said, text=cut(said.text, room), tool_calls=tuple(map(_shortened_call, said.tool_calls)))
+        if self.complaint:
+            return said, Message("user", self.complaint)
+        texts = [each.text if room is None else each.gist for each in self.results]
+        told = zip(said.tool_calls, texts, strict=True)
+        return said, *(Message("tool", text, tool_call_id=call.id) for call, text in told)
 
 
 def messages_of(prompt: str, turns: Sequence[Turn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
@@ -62,7 +60,7 @@ def messages_of(prompt: str, turns: Sequence[Turn], board: str = "", *, whole: b
     earlier: list[Message] = []
     room = MAX_OLD_WORDS
     for turn in reversed(turns[:-1] if whole else turns):
-        sent = turn.shortened(room)
+        sent = turn.messages(room)
         room = max(0, room - len(sent[0].text))
         earlier[:0] = sent
     ends = (Message("user", board),) if board else ()

@@ -10,7 +10,6 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Literal
 
@@ -170,8 +169,14 @@ class ResponsesModel(OpenAICompatibleModel):
                 return job
         except AnswerLost as error:
             raise AnswerLost(f"{error}; a job may be at work, so no other is begun", tries=1) from None
-        with self._cancelled_if_left(job):
+        try:
             job = self._followed(job, ends)
+        except BaseException:
+            # The caller that waits for it is interrupted, or it cannot be looked at.
+            _cancel_all(self.endpoint, self.open_jobs & {job.id})
+            raise
+        finally:
+            self.open_jobs.discard(job.id)
         if not job.is_done:
             why = one_line(json.dumps(job.error) if job.error else "") or "without a reason"
             raise AnswerLost(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
@@ -230,17 +235,6 @@ class ResponsesModel(OpenAICompatibleModel):
             raise AnswerLost(f"{received.asked} answered what is no response: {unreadable(error)}") from None
         (self.open_jobs.add if job.is_open else self.open_jobs.discard)(job.id)
         return job
-
-    @contextmanager
-    def _cancelled_if_left(self, job: _Job) -> Iterator[None]:
-        """Cancel the job where the caller that waits for it is interrupted, or it cannot be looked at."""
-        try:
-            yield
-        except BaseException:
-            _cancel_all(self.endpoint, self.open_jobs & {job.id})
-            raise
-        finally:
-            self.open_jobs.discard(job.id)
 
 
 def _cancel_all(endpoint: Endpoint, jobs: set[str]) -> None:

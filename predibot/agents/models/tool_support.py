@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from predibot.agents.answer.calls import read_call
@@ -34,14 +35,13 @@ _NO_TOOLS = re.compile(
 """What Ollama says with 400, OpenRouter with 404, and litellm by itself; any other refusal is none of tools."""
 
 
+@dataclass(eq=False)
 class ToolProbe:
     """Asks each model once, with a tiny call, and remembers; thread-safe."""
 
-    def __init__(self) -> None:
-        """Know nothing yet."""
-        self._known: WeakKeyDictionary[ChatModel, str] = WeakKeyDictionary()
-        self._asking: WeakKeyDictionary[ChatModel, threading.Lock] = WeakKeyDictionary()
-        self._lock = threading.Lock()
+    _known: WeakKeyDictionary[ChatModel, str] = field(default_factory=WeakKeyDictionary, init=False)
+    _asking: WeakKeyDictionary[ChatModel, threading.Lock] = field(default_factory=WeakKeyDictionary, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def why_no_tools(
         self, model: ChatModel, *, ask: ChatModel | None = None, deadline_seconds: float = PROBE_SECONDS
@@ -89,20 +89,12 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 
-def _written_calls(reply: ChatReply) -> tuple[ToolCall, ...]:
-    """Return the call that a reply is in words, of a model whose server reads none."""
-    try:
-        call = read_call(spoken_part(said_in(reply), decoder(())).text, (_PING.name,))
-    except AnswerError:
-        return ()
-    return () if call is None else (call,)
-
-
 def _calls_ping(reply: ChatReply) -> bool:
-    """Return whether a reply has the call that was asked for, with arguments that can be read."""
-    written = reply.message.tool_calls or _written_calls(reply)
-    calls = (call for call in written if call.name == _PING.name)
+    """Return whether a reply has the call that was asked for, maybe in words, with arguments that can be read."""
+    calls: tuple[ToolCall | None, ...] = reply.message.tool_calls
     try:
-        return any(isinstance(json.loads(call.arguments_json), dict) for call in calls)
-    except ValueError:
+        if not calls:
+            calls = (read_call(spoken_part(said_in(reply), decoder(())).text, (_PING.name,)),)
+        return any(isinstance(json.loads(call.arguments_json), dict) for call in calls if call and call.name == "ping")
+    except (AnswerError, ValueError):
         return False

@@ -17,7 +17,7 @@ def test_searches_and_pages_count_once_they_returned_something() -> None:
     for url in ("http://a.example/1", "http://a.example/2"):
         looked.visit({"url": url})
     assert looked.missing() is None
-    assert not looked.under_researched
+    assert looked.notes == ()
 
 
 @pytest.mark.parametrize("again", ["Rain Tomorrow", "tomorrow rain", "rain, tomorrow!", "rain rain tomorrow"])
@@ -50,7 +50,7 @@ def test_what_fails_again_and_again_is_not_asked_for_any_more() -> None:
         assert looked.missing() is not None
         looked.visit({"url": f"http://a.example/{number}"})
     assert looked.missing() is None
-    assert looked.under_researched
+    assert "under_researched" in looked.notes
 
 
 def test_the_same_failure_again_is_no_reason_to_give_up() -> None:
@@ -87,7 +87,7 @@ def test_tools_that_are_not_there_are_neither_offered_nor_asked_for() -> None:
     looked = research(Toolbox())
     assert not looked.tools()
     assert looked.missing() is None
-    assert looked.under_researched
+    assert "under_researched" in looked.notes
 
 
 @pytest.mark.parametrize(
