@@ -18,6 +18,7 @@ def _any(*phrases: str) -> re.Pattern[str]:
     return re.compile("|".join(phrases), re.IGNORECASE)
 
 
+_JOIN = r"\b(?:subscribe|sign up|sign in|log ?in|register|join|upgrade)(?: now| today| here)?,? (?:to|and)"
 _WALLS = (
     (
         Unreadable.ROBOT_CHECK,
@@ -27,26 +28,28 @@ _WALLS = (
             r"not a )?(?:human|robot|bot)",
             r"are you a (?:ro)?bot",
             r"i['’]m not a robot",
-            r"just a moment\.\.\.",
             r"checking your browser",
             r"checking if the site connection is secure",
-            r"attention required! \| cloudflare",
+            r"cloudflare ray id",
             r"ddos protection by",
             r"enable (?:javascript|js|cookies) and (?:cookies|javascript|disable any ad blocker)",
-            r"\bcaptcha\b",
+            r"\b(?:solve|complete|enter|pass|type) (?:the |this |a )?captcha\b",
+            r"\bcaptcha (?:challenge|verification|code|check)",
+            r"complete the following challenge",
+            r"(?:search|request|visit) was made by a human",
             r"unusual (?:traffic|activity) (?:from|on|in)",
             r"automated (?:access|requests|queries|traffic)",
-            r"pardon our interruption",
             r"press (?:&|and) hold",
             r"incapsula incident",
             r"complete (?:the|a) security (?:check|verification)",
-            r"access (?:to this (?:page|site) )?(?:has been )?denied",
+            r"access to this (?:page|site) (?:has been |is )?denied",
+            r"permission to access \S+ on this server",
             r"bot detection",
             r"you(?:'ve|’ve| have) been blocked",
             r"bestätigen sie, dass sie (?:ein mensch|kein roboter)",
             r"vérifi\w+ que vous êtes (?:un )?humain",
             r"no eres un robot",
-            r"я не робот",
+            r"я не робот|, а не робот",
             r"人机验证|真人验证|ロボットではない",
         ),
     ),
@@ -61,7 +64,9 @@ _WALLS = (
             r"\bno java ?script\b",
             r"java ?script (?:\w+ ){0,4}(?:aktivier|deaktivier|benötigt|erforderlich)",
             r"a[ck]tiv\w+ (?:\w+ ){0,3}java ?script",
-            r"habilit\w+ (?:\w+ )?java ?script",
+            r"\bh?abilit\w+ (?:\w+ )?java ?script",
+            r"(?:java ?script|자바스크립트)(?:를|을) (?:활성화|사용|허용|켜)",
+            r"browser is (?:not|no longer) supported|unsupported browser|supported browsers?\b",
             r"включите java ?script",
             r"(?:启用|啟用|開啟|开启)\s?java ?script",
             r"java ?scriptを(?:有効|オン)",
@@ -74,6 +79,7 @@ _WALLS = (
             r"(?:not |un)available (?:in|to|for|from) your (?:\w+ )?(?:country|region|location|area|territory)",
             r"unavailable in (?:most |your )?(?:european|countries|country|region|location)",
             r"(?:content|site|page) is not available (?:to|for) (?:\w+ )?(?:users|visitors|readers) (?:in|from)",
+            r"unavailable (?:due to|for) legal reasons|not available in your jurisdiction",
         ),
     ),
     (
@@ -82,19 +88,24 @@ _WALLS = (
         _any(
             r"to (?:continue|keep|finish) reading",
             r"\bto (?:read|unlock|see|view|access) the (?:full|rest of (?:the|this|our)) ",
-            r"\b(?:subscribe|sign up|sign in|log ?in|register|join|upgrade)(?: now| today| here)?,? (?:to|"
-            r"and) (?:read|continue|keep reading|unlock|view|see (?:the|this|more)|access|get (?:full|"
-            r"unlimited) access)\b",
+            r"\bcontinue reading (?:your|this|the) (?:article|story)",
+            r"\bto read this (?:story|article),? (?:please |you )?(?:sign|log|subscribe|register|create|become)",
+            r"\bcontinue with a free trial",
+            r"\b(?:while|as) we verify (?:your )?access",
+            r"\bno (?:more )?free (?:articles|stories) (?:left|remaining)",
+            rf"{_JOIN} (?:continue|keep reading|unlock)\b",
             r"\b(?:only|exclusively|exclusive|reserved|just) (?:available )?(?:to|for) (?:\w+ ){0,3}(?:subscribers|"
             r"members)\b",
             r"this (?:\w+ )?(?:article|content|story|post|page) is (?:available )?(?:to|"
             r"for) (?:\w+ ){0,3}(?:subscribers|members)\b",
             r"(?:subscriber|member|premium)s?[- ](?:only|exclusive) (?:article|content|story|post)",
-            r"you must (?:be logged in|log ?in|sign in|subscribe) to (?:read|continue|view|see|access)",
+            r"you must (?:be logged in|log ?in|sign in|subscribe) to (?:read|continue|view|see|access)"
+            r"(?! (?:the )?comment)",
             r"you(?:'ve|’ve| have) (?:reached|read|used|hit|exceeded)(?: up)? (?:your|all|the) [^.\n]{0,40}(?:limit|"
             r"free (?:articles|stories))",
             r"(?:buy|purchase|requires?) a (?:\w+ )?subscription",
-            r"nur für (?:\w+ ){0,2}(?:abonnent|mitglieder)",
+            r"(?:nur|exklusiv) für (?:\S+ ){0,2}(?:abonnent|mitglieder)",
+            r"\bmit \S+ weiterlesen",
             r"um (?:\w+ ){0,3}weiterzulesen",
             r"jetzt (?:\w+ ){0,3}weiterlesen",
             r"réservée?s? (?:à nos |aux )abonnés",
@@ -105,10 +116,34 @@ _WALLS = (
             r"(?:seguir|continuar) (?:leyendo|lendo)",
             r"alleen voor abonnees",
             r"только для подписчиков",
+            r"(?:有料|付费|付費)?会员?員?(?:限定|専用|专享)|有料会員|残り\d+文字|付费阅读|(?:订阅|訂閱|登录|登入)[后後](?:可)?(?:继续|繼續)?(?:阅读|閱讀)",
+            r"유료 ?(?:회원|구독)|구독자 전용|회원 전용",
+        ),
+    ),
+    (
+        Unreadable.SUBSCRIPTION,
+        30,
+        _any(
+            rf"{_JOIN} (?:read|view|see (?:the|this|more)|access|get (?:full|unlimited) access)\b(?! (?:the )?comment)",
         ),
     ),
 )  # fmt: skip
 """Kind, how many words of prose beside it are an article, and what it says."""
+_TITLES = {
+    Unreadable.ROBOT_CHECK: _any(
+        r"just a moment\.\.\.", r"attention required! \| cloudflare", r"access denied", r"robot check",
+        r"access to this page .*denied\.?", r"pardon our interruption\W*", r"(?:.* - )?are you a robot\?",
+        r"making sure you.re not a bot!?",
+        r"human verification", r".*security check(?:point)?", r".*request rate threshold exceeded", r"blocked",
+        r"(?:4\d\d )?(?:forbidden|too many requests)", r"403 forbidden", r"sorry\.\.\.",
+    ),
+    Unreadable.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
+}  # fmt: skip
+"""What only walls are called, as a whole."""
+_TITLED_WORDS = 200
+_WAITING = re.compile(r"\W*(?:loading|please wait|redirecting)\b.{0,30}", re.IGNORECASE)
+_CELLS = 4
+"""A page with so many cells of a table shows something."""
 _LOCKED = _any(r"isAccessibleForFree\W{1,12}false", r"content_tier[\"'\s]+content=[\"']locked")
 _SUBSCRIBE = _any(r"subscri(?:be|ption)", r"abonn", r"suscr[ií]", r"assine", r"подпис")
 _TEASER_WORDS, _LOCKED_WORDS = 100, 60
@@ -116,15 +151,16 @@ _TEASER_WORDS, _LOCKED_WORDS = 100, 60
 _CONSENT = _any(
     r"cookies?\b", r"\bconsent", r"privacy", r"personal data", r"personali[sz]ed", r"our partners", r"\bvendors\b",
     r"legitimate interest", r"einwillig", r"zustimm", r"datenschutz", r"consentement", r"vie privée", r"consentimiento",
+    r"tracking", r"personnalis", r"\bzgod", r"prywatn",
     r"privacidad", r"consenso", r"toestemming", r"согласие",
 )  # fmt: skip
 _PERSONS = _any(
     r"\b(?:we|our|us|you|your|i|wir|uns|unsere?n?|sie|ihre?r?|nous|nos|notre|vous|votre|nosotros|nuestr\w+|usted|su|tu|"
-    r"noi|nostri|wij|onze|мы|вы)\b"
+    r"noi|nostri|wij|onze|geef|twoj\w*|twoją|nasz\w*|мы|вы)\b"
 )
 _CHOICES = _any(
     r"\b(?:accept|reject|agree|allow|manage|decline|refuse)\b", r"akzeptier|ablehn|zustimm", r"accepter|refuser",
-    r"acept|rechazar|aceitar|accett|accepteren|принять",
+    r"acept|rechazar|aceitar|accett|accepteren|akkoord|akcept|zgadzam|принять",
 )  # fmt: skip
 _CONSENT_SHARE = 0.6
 """Of the words of a page."""
@@ -151,15 +187,27 @@ def wall_of(html: str, text: str) -> Unreadable | None:
         return None
     seen = " ".join(" ".join(_shown(tree)).split())[:MAX_SEEN_CHARACTERS]
     sentences = _SENTENCES.split((text or seen)[:MAX_SEEN_CHARACTERS])
+    title = " ".join((tree.findtext(".//title") or "").split())
+    named = next((kind for kind, titles in _TITLES.items() if titles.fullmatch(title)), None)
+    if named is not None and sum(map(_words, sentences)) < _TITLED_WORDS:
+        return named
+    if _WAITING.fullmatch(text):
+        return Unreadable.NEEDS_SCRIPT
+    has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
     for kind, few_words, phrases in _WALLS:
         # Of an article a few sentences tell that it is one, long before all is searched.
         rest = accumulate(_words(each) for each in sentences if _is_prose(each) and not phrases.search(each))
-        if all(words < few_words for words in rest) and phrases.search(seen):
+        shows = has_table and kind is Unreadable.NEEDS_SCRIPT
+        if not shows and all(words < few_words for words in rest) and phrases.search(seen):
             return kind
     words = sum(map(_words, sentences))
     if words < (_TEASER_WORDS if _SUBSCRIBE.search(seen) else _LOCKED_WORDS) and _LOCKED.search(html):
         return Unreadable.SUBSCRIPTION
-    if not _CHOICES.search(seen):
+    if (
+        has_table
+        or not _CHOICES.search(seen)
+        or any(map(_is_readable, tree.xpath("//article[not(ancestor::article)]")))
+    ):
         return None
     asks = sum(_words(each) for each in sentences if _CONSENT.search(each) and _PERSONS.search(each))
     if asks and asks >= _CONSENT_SHARE * words:
@@ -175,8 +223,16 @@ def _shown(tree: "HtmlElement") -> Iterator[str]:
         yield element.tail or ""
 
 
+def _is_readable(article: "HtmlElement") -> bool:
+    """Return whether a marked article says something else than that it wants consent."""
+    sentences = _SENTENCES.split(article.text_content()[:MAX_SEEN_CHARACTERS])
+    return any(_is_prose(each.strip()) and not _CONSENT.search(each) for each in sentences)
+
+
 def _is_prose(sentence: str) -> bool:
     """Return whether it is more than a heading or an entry of a menu."""
+    if "©" in sentence:
+        return False
     return sentence.rstrip().endswith((".", "!", "?", "。", "！", "？")) or _words(sentence) >= _PROSE_WORDS
 
 

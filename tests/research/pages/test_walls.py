@@ -62,6 +62,29 @@ def wall(body: str, title: str = "Budget") -> Unreadable | None:
         ("SUBSCRIPTION", "<p>Der Senat hat entschieden.</p><p>Nur für Abonnenten.</p>", "Haushalt"),
         ("SUBSCRIPTION", "<h1>Sign in to view this profile</h1>", "Senator"),
         ("SUBSCRIPTION", "<p>The Senate voted.</p><p>You've reached your limit of free articles.</p>", "Budget"),
+        (
+            "ROBOT_CHECK",
+            "<h1>Sorry, you have been blocked</h1><p>This site uses a security service to protect itself from attacks."
+            "</p><p>What you just did set it off: some word or phrase, a command to a database, or malformed data.</p>"
+            "<p>You can write to the owner and say what you were doing when this page came up.</p>" * 2,
+            "Attention Required! | Cloudflare",
+        ),
+        ("ROBOT_CHECK", "<p>We've noticed something about your computer.</p>", "News - Are you a robot?"),
+        ("ROBOT_CHECK", "<p>Подтвердите, что запросы отправляли вы, а не робот</p>", "Ой!"),
+        ("NEEDS_SCRIPT", "<div id=app>Loading...</div>", "Poll tracker"),
+        ("NEEDS_SCRIPT", "<p>Your browser is not supported.</p><p>Help Terms Privacy Cookies © 2026 A Corp.</p>", "A"),
+        ("NEEDS_SCRIPT", "<noscript>앱을 실행하려면 JavaScript를 활성화해야 합니다.</noscript>", "A"),
+        (
+            "CONSENT",
+            "<p>We use cookies and data to</p><ul><li>Keep the service up<li>Show ads</ul>",
+            "Before you continue",
+        ),
+        ("CONSENT", "<p>Wij gebruiken cookies. Geef toestemming om door te gaan.</p><button>Akkoord</button>", "A"),
+        ("SUBSCRIPTION", "<p>The Senate voted.</p><p>Continue reading your article with a subscription</p>", "A"),
+        ("SUBSCRIPTION", "<p>The Senate voted.</p><p>To read this story, sign up for a free account.</p>", "A"),
+        ("SUBSCRIPTION", "<p>上院は予算を可決した。</p><p>この記事は有料会員限定です。残り1234文字</p>", "A"),
+        ("SUBSCRIPTION", "<p>参议院通过了预算。</p><p>订阅后继续阅读全文</p>", "A"),
+        ("SUBSCRIPTION", "<p>상원이 예산을 통과시켰다.</p><p>이 기사는 유료 회원 전용입니다.</p>", "A"),
         ("OTHER_REGION", "<p>This page is not available in your country.</p>", "Odds"),
         ("OTHER_REGION", "<p>Our website is currently unavailable in most European countries.</p>", "News"),
     ],
@@ -83,6 +106,9 @@ BESIDE = {
     "comments": "<div><p>You must be logged in to post a comment.</p></div>",
     "captcha": "<p>This site is protected by reCAPTCHA, and the privacy policy of Google applies.</p>",
     "more": "<a href=/b>Continue reading</a> <a href=/c>Read the full story</a>",
+    "reading": "<div><p>Sign in to view the comments.</p></div>",
+    "choices": "<div><p>We and our partners use cookies and process personal data, as our privacy policy says.</p>"
+    "<p>You can accept or reject them all, or manage what you consent to whenever you like.</p></div>",
     "free": '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": true}</script>',
 }
 
@@ -114,3 +140,16 @@ def test_hostile_pages_take_no_time(piece: str) -> None:
     text, started = piece * (1_000_000 // len(piece)), time.process_time()
     wall_of(f"<p>{text}", text)
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<noscript>Please enable JavaScript</noscript><table><tr><td>A<td>54<tr><td>B<td>46</table>",
+        "<p>We use cookies on our site.</p><button>Accept</button><table><tr><td>A<td>4<tr><td>B<td>6</table>",
+        "<p>Google said on Monday that it will retire its captcha, the test that tells people from robots.</p>",
+        f"<p>Sign up to get unlimited access.</p><article>{ARTICLE}</article>",
+    ],
+)
+def test_a_table_or_news_of_walls_is_none(body: str) -> None:
+    assert wall(body) is None
