@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.compiled_sql import share_compiled_sql
 from tests.costs import Costs
 from tests.golden import golden
 from tests.ledger.databases import NO_POSTGRES
@@ -19,6 +20,8 @@ __all__ = ["golden", "worlds"]
 
 # In the background a shell has its programs ignore Ctrl-C, and they hand that on to those they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+share_compiled_sql()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

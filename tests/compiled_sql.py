@@ -1,0 +1,33 @@
+"""Statements compiled once a process; SQLAlchemy compiles them for each ledger, of which each test has its own."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.util import LRUCache
+
+_COMPILED: LRUCache[Any, Any] = LRUCache(5_000)
+
+
+def share_compiled_sql() -> None:
+    """Have all engines keep what they compile in one place, where others of equal databases find it."""
+    # It is kept by its statement and its dialect, of which each engine has one.
+    equal: Any = DefaultDialect
+    equal.__eq__ = lambda self, other: isinstance(other, DefaultDialect) and _of(self) == _of(other)
+    equal.__hash__ = lambda self: hash(_of(self))
+    event.listen(Engine, "engine_connect", _share)
+
+
+def _of(dialect: DefaultDialect) -> tuple[object, ...]:
+    """Return what the SQL of a dialect depends on."""
+    return (
+        type(dialect),
+        dialect.paramstyle,
+        dialect.server_version_info,
+        dialect.default_schema_name,
+        dialect.max_identifier_length,
+    )
+
+
+def _share(connection: Connection) -> None:
+    connection.engine._compiled_cache = _COMPILED
