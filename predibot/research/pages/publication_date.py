@@ -34,12 +34,12 @@ _PUBLISHED = frozenset({
 })  # fmt: skip
 _MODIFIED = re.compile(
     r"(?:modified|updated)(?:date|time|timestamp|at|on)?$|(?:date|last)(?:modif|updat)|lastmod|lastpub|moddate|revised|"
-    r"revisiondate|coverageendtime|datecreated"
+    r"revisiondate|coverageendtime|datecreated|uploaddate"
 )
 _IN_ADDRESS = re.compile(r"(?<!\d)(20\d\d|19\d\d)([/_-]?)(\d\d?|[a-z]{3,9})\2(\d\d?)(?!\d)", re.IGNORECASE)
 _ARTICLE = re.compile(r"article$|posting$|report$|webpage$|^\w*review$", re.IGNORECASE)
 _BOX = re.compile(
-    r"(?<![a-z])(?:related|recommend(?:ed|ations?)?|teasers?|sidebar|(?<!elementor-)widgets?|comments?|promo|trending|popular|"
+    r"(?<![a-z])(?:related\w*|recommend(?:ed|ations?)?|teasers?|sidebar|(?<!elementor-)widgets?|comments?|promo|trending|popular|"
     r"mostread|most-read|read-more|more-(?:news|stories|from)|newsletter|latest)(?![a-z])",
     re.IGNORECASE,
 )
@@ -61,6 +61,7 @@ _PARTS = ("liveBlogUpdate", "hasPart", "acceptedAnswer", "suggestedAnswer")
 _SAME_HOSTS = re.compile(r"^(?:www\d?|m|mobile|amp|edition)\.")
 _SAME_PAGES = re.compile(r"(?:/amp|/index\.\w+|\.amp)?/?$|^/amp(?=/)")
 _MAX_DATE_CHARACTERS = 100
+_BYLINE_CHARACTERS = 80
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -261,6 +262,8 @@ def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
         is_shown = home is not tree or says_changed(element.getparent().text or "") or _is_by_the_title(element)
         if not names and is_shown and (at := dated(value)):
             found.append((home, _Statement("modified", at, is_own=False)))
+    for element in tree.xpath("//*[contains(@itemtype, '/Answer')]//*[@datetime]"):
+        yield _Statement("modified", dated(element.get("datetime")), is_own=False)
     homes = {home for home, _said in found}
     titled = {home for home in homes if home.find(".//h1") is not None}
     outermost = [home for home in titled if titled.isdisjoint(home.iterancestors())]
@@ -301,10 +304,13 @@ def _is_by_the_title(element: "HtmlElement") -> bool:
 
 
 def _headings(tree: "HtmlElement") -> Iterator[str]:
-    """Yield titles, and the captions of an article's pictures, which are no part of its text."""
+    """Yield titles with the lines below them, and the captions of pictures: they are no part of the text."""
     for heading in tree.iter("title", "h1", "figcaption"):
         if _home(heading) is not None:
             yield " ".join(heading.text_content().split())
+            below = itertools.islice(heading.itersiblings("div", "p", "span"), 2 if heading.tag == "h1" else 0)
+            lines = (" ".join(line.text_content().split()) for line in below)
+            yield from (line for line in lines if len(line) < _BYLINE_CHARACTERS)
 
 
 def _is_beside(element: "HtmlElement") -> bool:

@@ -198,6 +198,9 @@ LATER = "2026-03-03T10:00Z"
         page(f"<article><h1>B</h1><p class=latest-change>Updated March 3, 2026</p>{WORDS}</article>", OWN),
         page(f"<div class='elementor-widget byline'>Updated March 3, 2026</div><h1>B</h1>{WORDS}", OWN),
         page(f"<article><h1>B</h1><p class=byline>Updated 3 hours ago</p>{WORDS}</article>", OWN),
+        page(f"<h1>B</h1><div>By A. B. | March 3, 2026</div><div>{WORDS}</div>", OWN),
+        page(f"<h1>B</h1>{WORDS}<div itemtype=x/Answer itemscope><time datetime={LATER}>x</time>A.</div>", OWN),
+        page(WORDS, OWN + f"<meta itemprop=uploadDate content={LATER}>"),
         page(WORDS, OWN + f"<meta property='bt:modDate' content='{LATER}'>"),
         page(WORDS, OWN + linked(f'{{"@type": "schema:NewsArticle", "schema:dateModified": "{LATER}"}}')),
         page(WORDS, OWN + linked(f'{{"@type": "Dataset", "dateModified": "{LATER}"}}')),
@@ -215,6 +218,14 @@ def test_a_later_date_beside_the_pages_own_leaves_no_page_of_that_day(html: str)
 
 def test_the_day_alone_beside_the_title_says_no_more_than_the_instant_of_the_page() -> None:
     html = page(f"<article><h1>B</h1><time>February 1, 2026</time>{WORDS}</article>", OWN)
+    assert date_of_html(html, URL).latest_at == datetime(2026, 2, 1, 10, tzinfo=UTC)
+
+
+def test_the_times_of_related_posts_in_an_article_are_not_its_own() -> None:
+    html = page(
+        f"<article><h1>B</h1>{WORDS}<div class=jp-relatedposts><time datetime={LATER}>x</time></div></article>", OWN
+    )
+    assert date_of_html(html, URL).proves
     assert date_of_html(html, URL).latest_at == datetime(2026, 2, 1, 10, tzinfo=UTC)
 
 

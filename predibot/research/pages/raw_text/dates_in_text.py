@@ -31,6 +31,8 @@ _FORMS = tuple(
         # 2026年3月3日, 3월 3일, 2026年3月
         rf"(?<!\d)(?=\d)(?:{_YEAR}\s?[年년]\s?)?(?<!\d){_MONTH}\s?[月월]\s?{_DAY}\s?[日号號일]",
         rf"(?<!\d){_YEAR}\s?[年년]\s?{_MONTH}\s?[月월](?!\s?\d)",
+        # in Japan, with the day of the week
+        rf"(?<![\w/.]){_MONTH}/{_DAY}\s?\([月火水木金土日]\)",
         # 3/4/2026, 03.04.26: day and month in either order
         r"(?<![\w.,/$€£-])(?P<first>\d\d?)(?P<mark>[-/.])(?P<second>\d\d?)(?P=mark)(?P<short>(?:20)?\d\d)(?![\w/-]|[.,]\d)",
         # 3 March 2026, 3rd of March, 3. März, 3 de marzo de 2026

@@ -42,6 +42,7 @@ def test_what_is_no_day_is_none(text: str) -> None:
         ("Nov. 3", "2026-11-03"),
         ("20 January", "2026-01-20"),
         ("3月3日", "2026-03-03"),
+        ("3/3(火) 14:05", "2026-03-03"),
     ],
 )
 def test_a_day_without_a_year_is_one_of_this_year(text: str, on: str) -> None:
