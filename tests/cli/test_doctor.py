@@ -45,9 +45,17 @@ def test_what_is_assumed_of_hosts_is_one_line_each_and_only_where_it_is_asked_fo
     with SandboxServer(World.from_seed(7), now=SANDBOX_OPENS_AT, fault=Fault("empty_history")) as server:
         monkeypatch.setenv("PREDIBOT_GAMMA_URL", server.gamma_url)
         monkeypatch.setenv("PREDIBOT_CLOB_URL", server.clob_url)
+        monkeypatch.setenv("PREDIBOT_MANIFOLD_URL", server.mana_url)
+        monkeypatch.setenv("PREDIBOT_DATA_URL", f"{server.search_url}/data")
         said = predibot("doctor", "--live", "--json")
-    verdicts = [each["verdict"] for each in said.document["checks"] if each["name"].startswith("polymarket: ")]
-    assert (said.code, verdicts) == (1, ["ok"] * 10 + ["failed"])
+    of_venues: dict[str, list[str]] = {}
+    for each in said.document["checks"]:
+        venue, _, name = each["name"].partition(": ")
+        of_venues.setdefault(venue, []).extend([each["verdict"]] if name else [])
+    assert (said.code, of_venues["polymarket"]) == (1, ["ok"] * 11 + ["failed"] * 2)
+    # Bets are a history too, and this world has nobody who comments.
+    assert of_venues["manifold"] == ["ok"] * 4 + ["failed"] * 2 + ["ok"]
+    assert of_venues["comments"] == ["ok"] + ["failed"] * 3
 
 
 def test_keys_are_named_and_never_shown(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,17 +12,12 @@ from predibot.jobs.commands.caller import Caller
 from predibot.jobs.comments.collect import CollectReport, collect_comments, salt_of
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
+from predibot.venues.comments import HOSTS
 from predibot.venues.http import VenueClient
 
 SALT = Path("runs") / "out" / "comments.salt"
 """Beside the ledger where nobody names another."""
 PLATFORMS = ("polymarket", "manifold", "sandbox:polymarket", "sandbox:manifold")
-_OWN_URLS = {
-    "gamma_url": "https://gamma-api.polymarket.com",
-    "data_url": "https://data-api.polymarket.com",
-    "clob_url": "https://clob.polymarket.com",
-    "manifold_url": "https://api.manifold.markets",
-}
 _PATHS = {"gamma_url": "/gamma", "data_url": "/data", "clob_url": "/clob", "manifold_url": "/manifold"}
 _SANDBOX_SEED, _SANDBOX_COMMENTS = 1, 2_500
 
@@ -51,7 +46,7 @@ def collect_as_asked(
         if platform.startswith("sandbox:"):
             urls = _sandbox_urls(platform.endswith("manifold"), closing)
         else:
-            urls = {name: _url(settings, name) for name in _OWN_URLS}
+            urls = {name: _url(settings, name) for name in HOSTS}
         rates = {} if platform.startswith("sandbox:") else _rates(urls)
         client = closing.enter_context(
             VenueClient(
@@ -74,7 +69,7 @@ def collect_as_asked(
 
 
 def _url(settings: Settings | VenueSettings, name: str) -> str:
-    return settings.urls.get(name, _OWN_URLS[name]).rstrip("/")
+    return settings.urls.get(name, HOSTS[name]).rstrip("/")
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:

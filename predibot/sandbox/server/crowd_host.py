@@ -93,7 +93,7 @@ class CrowdHost:
         offset, limit = int(query.get("offset", 0)), min(int(query["limit"]), ACTIVITY_PAGE)
         rows = [
             _activity_row(deed, query["user"], condition)
-            for condition in query["market"].split(",")
+            for condition in (query["market"].split(",") if "market" in query else self._by_condition)
             for deed in self._by_condition[condition].deeds.get(query["user"], ())
         ]
         rows.sort(key=lambda row: row["timestamp"])

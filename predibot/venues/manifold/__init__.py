@@ -1,9 +1,9 @@
 """Manifold as a venue."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from predibot.contracts import OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
+from predibot.contracts import Assumption, OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
 from predibot.domain.event import Event, Skip
 
 MANIFOLD_URL = "https://api.manifold.markets"
@@ -38,6 +38,12 @@ def _probes(settings: VenueSettings) -> Mapping[str, str]:
     return {"manifold": f"{_url(settings).rstrip('/')}/v0/search-markets?term=&limit=1"}
 
 
+def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
+    from predibot.venues.manifold.assumptions import assumptions
+
+    return assumptions(_url(settings))
+
+
 def _event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
     from predibot.venues.manifold.parse import parse_event
 
@@ -63,6 +69,7 @@ VENUE = VenuePlugin(
     payloads=PAYLOADS,
     urls=("manifold_url",),
     probes=_probes,
+    assumptions=_assumptions,
     currency=CURRENCY,
     lists_by="volume_24h",
 )

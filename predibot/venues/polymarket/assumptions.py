@@ -2,141 +2,121 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from predibot.contracts import Assumption
-from predibot.errors import PredibotError
-from predibot.net.failures import BadAddress, BadAnswer, TryAgain
-from predibot.net.json_client import JsonClient, Received
+from predibot.net.json_client import JsonClient
+from predibot.venues import fields
 from predibot.venues.disorder import disorder
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
 from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of
+from predibot.venues.polymarket.price_history import FINE_MINUTES, NOW_MARGIN
+from predibot.venues.tried import Broken, Hosts, objects, tried
 
-_SECONDS = 20.0
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _OPEN = (("closed", "false"), ("ascending", "false"))
+_DAYS = timedelta(days=2)
 
 
-class _Broken(Exception):
-    """An assumption does not hold; the text says what was seen."""
-
-
-_FAILURES = (
-    *(_Broken, TryAgain, BadAnswer, BadAddress, PredibotError),
-    *(ValueError, LookupError, TypeError, AttributeError),
-)
-
-
-@dataclass(slots=True)
-class _Hosts:
+@dataclass(slots=True, kw_only=True)
+class _Hosts(Hosts):
     """What was seen so far."""
 
-    client: JsonClient
     gamma_url: str
     clob_url: str
-    events: list[Any] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     next_cursor: object = None
-    ends: str = ""
-    """What the latest answer says of the end of its address."""
+    points: list[dict[str, Any]] = field(default_factory=list)
 
-    def answer(self, method: str, url: str, params: list[tuple[str, str]] | None = None, body: object = None) -> Any:
-        """Return the JSON that an address answers."""
-        received = self.client.ask(method, url, seconds=_SECONDS, params=params, body=body)
-        self.ends = _ends(received)
-        if not received.is_success:
-            raise _Broken(f"{received.asked} answered {received.status}")
-        return received.json()
-
-    def listed(self, what: str, *params: tuple[str, str]) -> list[Any]:
+    def listed(self, what: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
         """Return a page of a keyset list, and remember its cursor."""
         page = self.answer("GET", f"{self.gamma_url}/{what}/keyset", [*params, ("limit", "500")])
-        rows = page.get(what) if isinstance(page, dict) else None
-        if not isinstance(rows, list) or not rows:
-            raise _Broken(f"no list of {what} but {str(page)[:80]!r}")
+        rows = objects(page.get(what) if isinstance(page, dict) else None, what)
         self.next_cursor = page.get("next_cursor")
         return rows
 
+    def first(self) -> list[dict[str, Any]]:
+        """Return the events of the first page."""
+        if not self.events:
+            raise Broken("not tried: no event was listed before")
+        return self.events
+
     def markets(self) -> list[Mapping[str, Any]]:
         """Return the open markets with tokens of the events that were listed."""
-        inner = (market for event in self.events if isinstance(event, dict) for market in event.get("markets") or ())
+        inner = (market for event in self.events for market in event.get("markets") or ())
         found: list[Mapping[str, Any]] = [
             each for each in inner if isinstance(each, dict) and not each.get("closed") and tokens_of(each)
         ]
         if not found:
-            raise _Broken("not tried: no open market with tokens was listed before")
+            raise Broken("not tried: no open market with tokens was listed before")
         return found
 
 
 def assumptions(gamma_url: str, clob_url: str) -> Iterator[Assumption]:
-    """Yield each assumption with what was seen; about a dozen requests, none of which needs a key."""
+    """Yield each assumption with what was seen; about fifteen requests, none of which needs a key."""
     with JsonClient(takes_compressed=True) as client:
-        hosts = _Hosts(client, gamma_url.rstrip("/"), clob_url.rstrip("/"))
-        for name, check in _CHECKS.items():
-            hosts.ends = ""
-            try:
-                holds, seen = True, check(hosts)
-            except _FAILURES as why:
-                holds, seen = False, str(why) or type(why).__name__
-            yield Assumption(name, holds, f"{seen}{hosts.ends}"[:300])
-
-
-def _ends(received: Received) -> str:
-    said = [f"{name}: {received.headers[name]}" for name in ("deprecation", "sunset") if name in received.headers]
-    return f" ({', '.join(said)})" if said else ""
+        hosts = _Hosts(client=client, gamma_url=gamma_url.rstrip("/"), clob_url=clob_url.rstrip("/"))
+        yield from tried(hosts, _CHECKS)
 
 
 def _events(hosts: _Hosts) -> str:
     hosts.events = hosts.listed("events", ("order", "volume1wk"), *_OPEN)
     read = [event for each in hosts.events if (event := parse_event(each, quoted_at=_NEVER)[0]) is not None]
     if len(read) < 0.8 * len(hosts.events):
-        raise _Broken(f"{len(read)} of {len(hosts.events)} events can be read")
+        raise Broken(f"{len(read)} of {len(hosts.events)} events can be read")
     return f"{len(read)} of {len(hosts.events)} events can be read"
 
 
 def _page_size(hosts: _Hosts) -> str:
-    if len(hosts.events) > PAGE_SIZE:
-        raise _Broken(f"{len(hosts.events)} came where 500 were asked for")
+    if len(hosts.first()) > PAGE_SIZE:
+        raise Broken(f"{len(hosts.events)} came where 500 were asked for")
     return f"{len(hosts.events)} came where 500 were asked for"
 
 
 def _open(hosts: _Hosts) -> str:
-    closed = [payload_id(each) for each in hosts.events if isinstance(each, dict) and each.get("closed")]
+    closed = [payload_id(each) for each in hosts.first() if each.get("closed")]
     if closed:
-        raise _Broken(f"{len(closed)} are closed, such as {closed[0]}")
+        raise Broken(f"{len(closed)} are closed, such as {closed[0]}")
     return "none of them is closed"
 
 
 def _order(hosts: _Hosts) -> str:
-    volumes = [each.get("volume1wk") for each in hosts.events]
-    stated = [float(each) for each in volumes if each is not None]
+    volumes = [fields.known_volume(each.get("volume1wk")) for each in hosts.first()]
+    stated = [each for each in volumes if each is not None]
     if not stated:
-        raise _Broken("no event states a volume of a week")
+        raise Broken("no event states a volume of a week")
     lacking = len(volumes) - len(stated)
     return "; ".join([f"{lacking} of {len(volumes)} state no volume of a week", *disorder(stated)])
 
 
 def _cursor(hosts: _Hosts) -> str:
-    if not hosts.events:
-        raise _Broken("there is no page to go on from")
-    if not hosts.next_cursor and len(hosts.events) < PAGE_SIZE:
+    if not hosts.next_cursor and len(hosts.first()) < PAGE_SIZE:
         return f"the list has one page of {len(hosts.events)}, so it was not tried"
     if not hosts.next_cursor:
-        raise _Broken("a full page has no next_cursor")
+        raise Broken("a full page has no next_cursor")
     first = {payload_id(each) for each in hosts.events}
     cursor = str(hosts.next_cursor)
     again = hosts.listed("events", ("order", "volume1wk"), *_OPEN, ("after_cursor", cursor))
     if payload_id(again[0]) in first or hosts.next_cursor == cursor:
-        raise _Broken("the next page is the first one again, or names the same cursor")
+        raise Broken("the next page is the first one again, or names the same cursor")
     return f"the next page begins with {payload_id(again[0])}"
+
+
+def _event(hosts: _Hosts) -> str:
+    asked = payload_id(hosts.first()[0])
+    event, _ = parse_event(hosts.answer("GET", f"{hosts.gamma_url}/events/{asked}"), quoted_at=_NEVER)
+    if event is None or event.id != asked or not event.markets:
+        raise Broken(f"asked for event {asked}, got {'none that can be read' if event is None else event.id}")
+    return f"event {asked} with {len(event.markets)} markets"
 
 
 def _by_id(hosts: _Hosts) -> str:
     asked = [payload_id(each) for each in hosts.markets()[:3]]
     rows = hosts.listed("markets", *(("id", each) for each in asked), ("closed", "false"))
     if sorted(map(payload_id, rows)) != sorted(asked):
-        raise _Broken(f"asked for {', '.join(asked)}, got {', '.join(map(payload_id, rows[:5]))}")
+        raise Broken(f"asked for {', '.join(asked)}, got {', '.join(map(payload_id, rows[:5]))}")
     return f"asked for {len(asked)}, got these"
 
 
@@ -144,7 +124,7 @@ def _of_events(hosts: _Hosts) -> str:
     rows = hosts.listed("markets", ("order", "volumeNum"), *_OPEN)
     named = sum(bool(event_ids_of(each)) for each in rows)
     if not named:
-        raise _Broken("no market names its event")
+        raise Broken("no market names its event")
     return f"{named} of {len(rows)} markets name their event"
 
 
@@ -152,10 +132,10 @@ def _settled(hosts: _Hosts) -> str:
     rows = hosts.listed("markets", ("closed", "true"))
     still_open = [payload_id(each) for each in rows if not each.get("closed")]
     if still_open:
-        raise _Broken(f"{len(still_open)} are open, such as {still_open[0]}")
+        raise Broken(f"{len(still_open)} are open, such as {still_open[0]}")
     unknown = {status for each in rows if (status := status_of(each)) not in KNOWN_STATUSES}
     if unknown:
-        raise _Broken(f"umaResolutionStatus is {', '.join(sorted(unknown))[:80]}, which is taken for pending")
+        raise Broken(f"umaResolutionStatus is {', '.join(sorted(unknown))[:80]}, which is taken for pending")
     return f"{len(rows)} closed markets, statuses as known"
 
 
@@ -163,7 +143,9 @@ def _old_list(hosts: _Hosts) -> str:
     asked = payload_id(hosts.markets()[0])
     try:
         rows = hosts.answer("GET", f"{hosts.gamma_url}/markets", [("id", asked), ("closed", "false")])
-    except _Broken as gone:
+    except Broken as gone:
+        if not gone.status:
+            raise
         return f"{gone}; nothing needs it while the other list answers"
     return f"it still answers, {len(rows)} of 1"
 
@@ -172,16 +154,36 @@ def _books(hosts: _Hosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     books = [parse_book(each) for each in hosts.answer("POST", f"{hosts.clob_url}/books", body=[{"token_id": token}])]
     if [book.token_id for book in books] != [token]:
-        raise _Broken(f"{len(books)} books, not that of the token asked for")
+        raise Broken(f"{len(books)} books, not that of the token asked for")
     return "the book of the token asked for"
 
 
 def _history(hosts: _Hosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     params = [("market", token), ("interval", "max"), ("fidelity", "720")]
+    hosts.points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
+    return _read(hosts.points)
+
+
+def _window(hosts: _Hosts) -> str:
+    if not hosts.points:
+        raise Broken("not tried: there was no point before")
+    token, last = tokens_of(hosts.markets()[0])[0], fields.unix_instant(hosts.points[-1]["t"])
+    bounds = (last - _DAYS, last)
+    params = [(name, str(int(at.timestamp()))) for name, at in zip(("startTs", "endTs"), bounds, strict=True)]
+    params += [("market", token), ("fidelity", str(FINE_MINUTES))]
     points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
+    said = _read(points)
+    # One point of now is appended whatever is asked for, and dropped where prices are read.
+    outside = [each for each in points[:-1] if not bounds[0] <= fields.unix_instant(each["t"]) <= last + NOW_MARGIN]
+    if outside:
+        raise Broken(f"{len(outside)} of {said} lie outside of the window that was asked for")
+    return f"{said} of two days"
+
+
+def _read(points: list[dict[str, Any]]) -> str:
     if not points or not all(0.0 <= float(each["p"]) <= 1.0 and each["t"] > 0 for each in points):
-        raise _Broken(f"{len(points)} points, not all with a time and a price")
+        raise Broken(f"{len(points)} points, not all with a time and a price")
     return f"{len(points)} points"
 
 
@@ -191,10 +193,12 @@ _CHECKS: Mapping[str, Callable[[_Hosts], str]] = {
     "closed=false lists what is open": _open,
     "volume1wk is stated, its order a hint": _order,
     "after_cursor leads on": _cursor,
+    "an event is read by id": _event,
     "markets are listed by id": _by_id,
     "markets name their events": _of_events,
     "settlements and their statuses": _settled,
     "the old list of markets": _old_list,
     "order books by token": _books,
     "price history by token": _history,
+    "price history of a window": _window,
 }

@@ -1,0 +1,89 @@
+"""Tried: what is assumed of hosts, each with a request where they can be reached; see `predibot doctor --live`."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from predibot.contracts import Assumption
+from predibot.errors import PredibotError
+from predibot.net.failures import BadAddress, BadAnswer, TryAgain
+from predibot.net.json_client import JsonClient, Received
+from predibot.text_tasks.activity import Unreadable
+
+_SECONDS = 20.0
+_MOST_SILENCES = 2
+"""Of a host, so that one out of reach costs no minutes."""
+
+
+class Broken(Exception):
+    """An assumption does not hold; the text says what was seen."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        """Keep the HTTP status that came instead of an answer."""
+        super().__init__(message)
+        self.status = status
+
+
+_FAILURES = (
+    *(Broken, TryAgain, BadAnswer, BadAddress, PredibotError, Unreadable),
+    *(ValueError, LookupError, TypeError, AttributeError),
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Hosts:
+    """Whom to ask, and what was seen so far."""
+
+    client: JsonClient
+    ends: str = ""
+    """What the latest answer says of the end of its address."""
+    silences: Counter[str] = field(default_factory=Counter)
+    """How often each host gave no whole answer."""
+
+    def answer(self, method: str, url: str, params: list[tuple[str, str]] | None = None, body: object = None) -> Any:
+        """Return the JSON that an address answers."""
+        host = urlsplit(url).netloc
+        if self.silences[host] >= _MOST_SILENCES:
+            raise Broken(f"not tried: {host} gave no answer {_MOST_SILENCES} times before")
+        try:
+            received = self.client.ask(method, url, seconds=_SECONDS, params=params, body=body)
+        except TryAgain:
+            self.silences[host] += 1
+            raise
+        self.ends = _ends(received)
+        if not received.is_success:
+            raise Broken(f"{received.asked} answered {received.status}", status=received.status)
+        return received.json()
+
+    def rows(self, url: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
+        """Return the objects of a list that an address answers; there has to be one."""
+        return objects(self.answer("GET", url, list(params)), url.rpartition("/")[2])
+
+
+_H = TypeVar("_H", bound=Hosts)
+
+
+def objects(listed: object, what: str) -> list[dict[str, Any]]:
+    """Return the objects of a list; what else stands there is nobody's."""
+    found = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    if not found:
+        raise Broken(f"no list of {what} but {str(listed)[:80]!r}")
+    return found
+
+
+def tried(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assumption]:
+    """Yield each assumption with what was seen: what a check returns, or `Broken` and every other failure says."""
+    for name, check in checks.items():
+        hosts.ends = ""
+        try:
+            holds, seen = True, check(hosts)
+        except _FAILURES as why:
+            holds, seen = False, str(why) or type(why).__name__
+        yield Assumption(name, holds, f"{seen}{hosts.ends}"[:300])
+
+
+def _ends(received: Received) -> str:
+    said = [f"{name}: {received.headers[name]}" for name in ("deprecation", "sunset") if name in received.headers]
+    return f" ({', '.join(said)})" if said else ""
