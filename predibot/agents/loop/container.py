@@ -1,7 +1,6 @@
 """A container that runs what a model writes: no network, no files, no rights, and an end in time.
 
-Its tools are made out here, through a pipe, so that everything they are held to
-holds for code too.
+Its tools are made out here, through a pipe, so that everything they are held to holds for code too.
 """
 
 import contextlib
@@ -17,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 MAX_LINE_BYTES = 1_000_000
 NAME = "@predibot-container@"
@@ -90,7 +89,6 @@ def python_side(python: str, tools: Parameters) -> tuple[str, ...]:
     """Return the command that serves the inner side of the pipe.
 
     Args:
-        python: The interpreter, as it is called in there.
         tools: Names of the arguments of each tool, by its name.
     """
     source = files("predibot.agents.loop").joinpath("container_worker.py").read_text(encoding="utf-8")
@@ -170,8 +168,8 @@ class _Pipe:
         self._process = subprocess.Popen(
             spec.start, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
-        self._stdin: Any = self._process.stdin
-        self._stdout: Any = self._process.stdout
+        self._stdin = cast(Any, self._process.stdin)
+        self._stdout = cast(Any, self._process.stdout)
         # The other side may never read; what does not fit into the pipe is waited for, no longer than is left.
         os.set_blocking(self._stdin.fileno(), False)
 

@@ -2,9 +2,8 @@
 
 Its text is given to the container's own Python, so it knows nothing of predibot
 and needs the standard library only. One line of JSON each way at a time:
-`{"code": ...}` comes in; `{"call": ..., "arguments": ...}` goes out and is
-answered by `{"result": ...}`, `{"error": ...}` or `{"taken": true}`; at the end
-of the code `{"printed": ..., "error": ...}` goes out.
+`{"code": ...}` comes in; `{"call": ..., "arguments": ...}` goes out and is answered by `{"result": ...}`, `{"error":
+...}` or `{"taken": true}`; at the end of the code `{"printed": ..., "error": ...}` goes out.
 """
 
 import contextlib
@@ -26,8 +25,6 @@ def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> Non
     """Run code after code until no more comes.
 
     Args:
-        lines: Where code and answers come in.
-        out: Where calls and results go out.
         tools: Names of the arguments of each tool, by its name.
     """
 

@@ -135,20 +135,6 @@ Call = Callable[[Arguments, float], Told]
 """Arguments, and the seconds there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One line of the board."""
-
-    url: str
-    date: str
-    line: str
-    speaks: str
-
-    def __str__(self) -> str:
-        """Return it as the model reads it."""
-        return f"- {self.speaks}: {self.line} ({self.date or 'no date'}, {self.url})"
-
-
 @dataclass(slots=True)
 class Research:
     """What one agent looked up while it decided."""
@@ -169,7 +155,8 @@ class Research:
     """Of which nobody answered."""
     unread_pages: set[str] = field(default_factory=set)
     """Addresses that returned nothing."""
-    board: list[Evidence] = field(default_factory=list)
+    board: list[tuple[str, str]] = field(default_factory=list)
+    """Each pinned finding: where it was read, and its line as the model reads it."""
 
     @classmethod
     def with_tools(
@@ -191,16 +178,18 @@ class Research:
         if self.toolbox.visit_webpage is not None:
             found[VISIT.name] = (VISIT, lambda arguments, _seconds: self.visit(arguments))
         for name, tool in self.more.items():
-            found[name] = (tool.schema, lambda said, seconds, tool=tool: self.told(tool.call(said, seconds)))
+            found[name] = (tool.schema, self._own_call(tool))
         if found:
             found[NOTE.name] = (NOTE, lambda arguments, _seconds: self.note(arguments))
         return found
+
+    def _own_call(self, tool: Tool) -> Call:
+        return lambda arguments, seconds: self.told(tool.call(arguments, seconds))
 
     def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> Told:
         """Return what the model is told of a tool's answer, in the fence whatever it is.
 
         Args:
-            result: The tool's.
             nothing: What is said where it answered with no words.
             gist: What stands for its text later; None for the beginning of it.
         """
@@ -273,8 +262,8 @@ class Research:
             return Told.refusal(f"speaks is one of {', '.join(_SPEAKS)}")
         if len(self.board) >= MAX_BOARD_LINES:
             return Told.refusal(f"the board is full; it holds {MAX_BOARD_LINES} lines")
-        line = _one_line(line, MAX_LINE_CHARACTERS)
-        self.board.append(Evidence(_one_line(url, MAX_LINE_CHARACTERS), _one_line(date, 40), line, speaks))
+        url, line = _one_line(url, MAX_LINE_CHARACTERS), _one_line(line, MAX_LINE_CHARACTERS)
+        self.board.append((url, f"- {speaks}: {line} ({_one_line(date, 40) or 'no date'}, {url})"))
         return Told.own("pinned")
 
     def missing(self) -> str | None:
@@ -300,13 +289,12 @@ class Research:
     def board_text(self) -> str:
         """Return the board for the model, fenced because its lines come from the web; empty without lines.
 
-        Pinned findings come first and all stay; below them the latest of the
-        pages nothing was pinned from.
+        Pinned findings come first and all stay; below them the latest of the pages nothing was pinned from.
         """
-        pinned = {urldefrag(each.url).url for each in self.board}
+        pinned = {urldefrag(url).url for url, _ in self.board}
         read = [f"- read: {words} ({url})" for url, words in self.pages.items() if url not in pinned]
         room = MAX_BOARD_LINES - len(self.board)
-        lines = [*map(str, self.board), *(read[-room:] if room else [])]
+        lines = [*(line for _, line in self.board), *(read[-room:] if room else [])]
         return f"What was found so far:\n{self.fence.around(chr(10).join(lines))}" if lines else ""
 
 

@@ -33,11 +33,6 @@ def run_agent(
 
     Args:
         model: Metered, so that a limit shows as `BudgetSpent`.
-        prompt: What it is asked.
-        research: Its tools, and what counts as enough.
-        form: How its answer is read.
-        context: Of the decision, and where the trace goes.
-        limits: Steps, tokens a call, seconds.
         container: Where the model is to call its tools by writing Python, which
             `predibot.agents.loop.container_worker` runs in there.
         clock: Seconds that never go back.

@@ -1,8 +1,7 @@
 """smolagents' agents with our model and our tools: they step, dispatch and keep the memory.
 
-Importing this module imports smolagents, which costs 0.3 s; only a loop that
-runs does. smolagents' own executor for this machine is no sandbox and is never
-used.
+Importing this module imports smolagents, which costs 0.3 s; only a loop that runs does. smolagents' own executor for
+this machine is no sandbox and is never used.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -133,30 +132,30 @@ class _ToolAgent(smolagents.ToolCallingAgent):  # type: ignore[misc]
         return self.tools[tool_name].forward(arguments)
 
 
-class _ToolModel(smolagents.Model):  # type: ignore[misc]
-    """Our model in the form smolagents calls one, for an agent whose calls come beside the text."""
+class _Model(smolagents.Model):  # type: ignore[misc]
+    """Our model in the form smolagents calls one."""
 
     def __init__(self, talk: Talk) -> None:
         super().__init__(model_id=talk.model.name)
         self._talk = talk
 
+
+class _ToolModel(_Model):
+    """One whose calls come beside the text."""
+
     def generate(self, messages: list[Turn], **_: object) -> ChatMessage:
         """Return the next turn: its calls, if they can be made."""
         turn = self._talk.next_turn(messages)
-        calls = [
-            _call(call.id, call.name, read_json(call.arguments_json, self._talk.form.fields))
-            for call in turn.said.tool_calls
-        ]
+        calls = []
+        for call in turn.said.tool_calls:
+            arguments = read_json(call.arguments_json, self._talk.form.fields)
+            function = ChatMessageToolCallFunction(name=call.name, arguments=arguments)
+            calls.append(ChatMessageToolCall(id=call.id, type="function", function=function))
         return ChatMessage(role=MessageRole.ASSISTANT, content=turn.said.text, tool_calls=calls, raw=turn)
 
     def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
         """Have a turn without calls sent back; calls in words were read already."""
         raise AnswerError(message.raw.complaint)
-
-
-def _call(call_id: str, name: str, arguments: object) -> ChatMessageToolCall:
-    function = ChatMessageToolCallFunction(name=name, arguments=arguments)
-    return ChatMessageToolCall(id=call_id, type="function", function=function)
 
 
 class _AnswerTaken(Exception):
@@ -219,12 +218,8 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         return "\n".join(filter(None, (fenced, said)))
 
 
-class _CodeModel(smolagents.Model):  # type: ignore[misc]
-    """Our model in the form smolagents calls one, for an agent that writes code."""
-
-    def __init__(self, talk: Talk) -> None:
-        super().__init__(model_id=talk.model.name)
-        self._talk = talk
+class _CodeModel(_Model):
+    """One that writes code."""
 
     def generate(self, messages: list[Any], **_: object) -> ChatMessage:
         """Return what the model writes, up to the end of its first piece of code."""

@@ -1,7 +1,7 @@
 """What the loop of an agent is held to: smolagents drives it and keeps its memory.
 
-What is ours is what it must not decide: what is sent, which tools are offered
-when, what counts as an answer, and when it ends.
+What is ours is what it must not decide: what is sent, which tools are offered when, what counts as an answer, and when
+it ends.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,6 @@
 """The turns of a model, as smolagents' memory keeps them, and the shorter form in which they are sent.
 
-smolagents itself would send calls and their results as plain text, and leave out
-those that failed.
+smolagents itself would send calls and their results as plain text, and leave out those that failed.
 """
 
 from collections.abc import Sequence
@@ -47,12 +46,10 @@ class Turn:
 def messages_of(prompt: str, turns: Sequence[Turn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
     """Return a conversation as it is sent: earlier turns shortened, the board at its end.
 
-    A page is sent whole once, to be read; so the characters sent grow about
-    linearly with the turns, and not with their square.
+    A page is sent whole once, to be read; so the characters sent grow about linearly with the turns, and not with their
+    square.
 
     Args:
-        prompt: The task.
-        turns: Those before, the latest last.
         board: What was found so far; empty for none.
         whole: Whether the latest turn is sent whole; else it is shortened too.
     """

@@ -19,8 +19,8 @@ _NO_LEAVE = ("scope", "permission")
 def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName) -> str:
     """Return why a model cannot be asked, and what to fix; nothing where it can, or where only asking it would tell.
 
-    A server of the user's own is asked for the model by name, which costs nothing. Providers of litellm are not
-    asked: of them only a key that is missing is known, and whether there is such a provider.
+    A server of the user's own is asked for the model by name, which costs nothing. Providers of litellm are not asked:
+    of them only a key that is missing is known, and whether there is such a provider.
 
     Source: OpenAI's "Retrieve model", `GET /models/{model}`. Servers that have no such page answer 404 without naming
     the model, which says nothing of it.

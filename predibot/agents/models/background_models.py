@@ -22,8 +22,8 @@ def works_in_background(name: str) -> bool:
 def searches_by_itself(name: str) -> bool:
     """Return whether a model searches without being asked to, for any caller and at any address.
 
-    Its name tells: litellm's table says of most models that they could search, and of few that they do.
-    Tongyi's has the name of a task it was trained for, and searches with tools it is given like any other.
+    Its name tells: litellm's table says of most models that they could search, and of few that they do. Tongyi's has
+    the name of a task it was trained for, and searches with tools it is given like any other.
 
     Examples:
         >>> searches_by_itself("azure/o3-deep-research"), searches_by_itself("openrouter/perplexity/sonar-pro")

@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer
-from predibot.agents.models.failures import AnswerUnusable, Refused, asked_otherwise, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
 from predibot.agents.models.manners import Manners
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Usage
 from predibot.errors import ModelRefused
-from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain, one_line
 
 TRY_SECONDS = 300.0
 """The longest a single try may take."""
@@ -55,11 +55,6 @@ class ChatClient(ABC):
     @abstractmethod
     def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         """Return the decoded JSON of the answer to a single try, or that it was `Refused`.
-
-        Args:
-            request: As it fits the manners.
-            manners: How it is written.
-            seconds: That it may take.
 
         Raises:
             TryAgain: If there is no answer, and may be one later.
@@ -124,4 +119,4 @@ class ChatClient(ABC):
         if learned is None:
             return refused.failure
         self.manners = learned
-        return asked_otherwise(str(refused.failure))
+        return TryAgain(str(refused.failure), wait_seconds=0.0, tries=MAX_ASKED_TRIES, ill=False)

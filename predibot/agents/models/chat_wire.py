@@ -242,8 +242,7 @@ def unreadable(error: ValidationError) -> Unreadable:
 def error_of(value: object) -> tuple[int | None, str] | None:
     """Return the status and words of an error that comes as a success, or None.
 
-    OpenRouter answers 200 and puts what went wrong into `error`, of the answer
-    or of its choice.
+    OpenRouter answers 200 and puts what went wrong into `error`, of the answer or of its choice.
     """
     if not isinstance(value, dict):
         return None
@@ -349,8 +348,7 @@ def _citations(
 ) -> tuple[str, ...]:
     """Return the web addresses a searching model names, each once, in their order.
 
-    Perplexity has `citations` and `search_results`, OpenAI and OpenRouter have
-    annotations of kind `url_citation`.
+    Perplexity has `citations` and `search_results`, OpenAI and OpenRouter have annotations of kind `url_citation`.
     """
     addresses = list(named) if isinstance(named, list) else []
     addresses += [each.get("url") for each in found]

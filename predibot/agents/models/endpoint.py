@@ -41,13 +41,7 @@ class Endpoint:
         self._client.close()
 
     def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> Received:
-        """Return the whole answer to one request, whatever its status.
-
-        Args:
-            method: Of HTTP.
-            path: Below the base URL, such as `/chat/completions`.
-            body: Sent as JSON.
-            seconds: For all of it.
+        """Return the whole answer to one request to a path below the base URL, whatever its status.
 
         Raises:
             TryAgain: If there was no connection, so that nothing was sent.

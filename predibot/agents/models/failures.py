@@ -54,18 +54,12 @@ def is_too_long(said: str) -> bool:
     return any(words in said.lower() for words in _TOO_LONG)
 
 
-def asked_otherwise(said: str) -> TryAgain:
-    """Return that a request was refused for something that was learned: it is made otherwise, and at once."""
-    return TryAgain(said, wait_seconds=0.0, tries=MAX_ASKED_TRIES, ill=False)
-
-
 def failure_of_status(
     status: int, said: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
 ) -> TryAgain | ModelRefused:
     """Return what an HTTP status other than success means.
 
     Args:
-        status: The HTTP status.
         said: Who answered what, in one line, without secrets.
         key_name: The setting that holds the key, for the message.
         wait_seconds: What the provider asks for, if it does.

@@ -121,8 +121,8 @@ def knows_provider(name: str) -> bool:
 def table_price(name: str) -> Price | None:
     """Return the dearest a model's tokens can be by litellm's table, or None where it does not know or errs.
 
-    A price of zero is an error of the table more often than a gift, and one
-    above $1,000 a million tokens always is; both are unknown.
+    A price of zero is an error of the table more often than a gift, and one above $1,000 a million tokens always is;
+    both are unknown.
     """
     entry = _entry(loaded_litellm().model_cost, name)
     input_usd = _dearest(entry, "input_cost_per_token")
@@ -139,12 +139,7 @@ def table_price(name: str) -> Price | None:
 
 
 def table_tokens(name: str, limit: str) -> int | None:
-    """Return `max_input_tokens` or `max_output_tokens` of a model by litellm's table, or None where it does not know.
-
-    Args:
-        name: As litellm calls the model.
-        limit: As the table calls it.
-    """
+    """Return `max_input_tokens` or `max_output_tokens` of a model by litellm's table, or None where that is unknown."""
     most = _entry(loaded_litellm().model_cost, name).get(limit)
     return most if isinstance(most, int) and most > 0 else None
 

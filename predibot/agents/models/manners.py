@@ -118,7 +118,7 @@ class Manners:
         if self.thinks_within and _THOUGHT_TOKENS.get(effort or "", 0) >= most:
             changed["reasoning_effort"] = next((low for low in _LOWER if _THOUGHT_TOKENS[low] < most), None)
             left_out.append(f"reasoning_effort = {effort}")
-        return replace(request, messages=tuple(self._merged(messages)), **changed), tuple(left_out)
+        return replace(request, messages=self._merged(messages), **changed), tuple(left_out)
 
     def lowered(self, request: ChatRequest) -> int | None:
         """Return how long the answer to a request may be where the model lets nobody ask for as much; else None."""
@@ -136,9 +136,7 @@ class Manners:
         """Return what is known after a refusal, None where it names nothing that could be asked otherwise.
 
         Args:
-            said: The provider's words.
             request: What was refused, before it was made to fit.
-            status: The HTTP status of the refusal.
         """
         if status not in REFUSING or not said:
             return None
@@ -205,20 +203,20 @@ class Manners:
         kept = [{name: each[name] for name in each if name in self.state} for each in parts]
         return json.dumps(kept, ensure_ascii=False) if any(kept) else ""
 
-    def _merged(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield messages, those of one role in a row as one."""
-        last: Message | None = None
+    def _merged(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """Return messages, those of one role in a row as one."""
+        merged: list[Message] = []
         for each in messages:
-            if last is not None and each.role == last.role != "tool":
-                last = replace(each, text=_joined(last, each), tool_calls=(*last.tool_calls, *each.tool_calls))
-            elif last is not None and each.role == "user" and last.role == "tool" and not self.user_after_tool:
-                last = replace(last, text=_joined(last, each))
-            else:
-                if last is not None:
-                    yield last
-                last = each
-        if last is not None:
-            yield last
+            last = merged[-1] if merged else Message("system")
+            is_same = each.role == last.role != "tool"
+            is_moved = (last.role, each.role) == ("tool", "user") and not self.user_after_tool
+            if not merged or not (is_same or is_moved):
+                merged.append(each)
+                continue
+            text = "\n\n".join(filter(None, (last.text, each.text)))
+            calls, state_json = (*last.tool_calls, *each.tool_calls), each.state_json or last.state_json
+            merged[-1] = replace(last, text=text, tool_calls=calls, state_json=state_json)
+        return tuple(merged)
 
 
 def settings_of(request: ChatRequest) -> tuple[str, ...]:
@@ -266,7 +264,3 @@ def _said(value: object) -> Iterator[str]:
             yield from _said(each)
     elif isinstance(value, str) and value:
         yield error_words(value) or value
-
-
-def _joined(one: Message, other: Message) -> str:
-    return "\n\n".join(filter(None, (one.text, other.text)))

@@ -43,16 +43,15 @@ class MeteredModel:
     _before: Counted | None = field(default=None, init=False)
     _recorded: Counter[Message] = field(default_factory=Counter, init=False)
 
-    @property
-    def name(self) -> str:
-        """Return the name recipes use."""
-        return self.model.name
+    def __post_init__(self) -> None:
+        """Have the name of the model."""
+        self.name = self.model.name
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer, if its worst case fits the budget.
 
-        Each further try is reserved like the first, once the one before is booked: a
-        lost answer at its worst case, marked as estimated in the trace.
+        Each further try is reserved like the first, once the one before is booked: a lost answer at its worst case,
+        marked as estimated in the trace.
 
         Raises:
             BudgetSpent: If it does not, or a further try does not; it was not sent.

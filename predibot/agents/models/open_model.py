@@ -39,15 +39,11 @@ def open_model(
 
     Args:
         name: As litellm calls it, or as the server at `base_url` does.
-        keys: Where keys are found, and where each may go.
-        retry: The retry layer, one for all models of a process.
         base_url: A server that speaks the chat-completions dialect, or for a
             model that works in the background the Responses API; it may be
             private, and is sent no key unless `key_name` names one.
         key_name: The setting that holds the key, where it is not the usual one.
-        price: As the recipe states it.
         client: What talks to `base_url`; without one it is always litellm.
-        extra_body: What else stands in each request, as the recipe states it.
 
     Raises:
         UsageError: If the base URL is none, or the named key is not set or may not go there.
@@ -107,11 +103,10 @@ def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key
 def worst_price(name: str, *, price: Price | None, base_url: str | None = None, shared: bool = False) -> Price | None:
     """Return the dearest a model's tokens can be: of the recipe's price and litellm's table, or None.
 
-    A base URL is somebody else's server, of which the table knows nothing. The
-    table is not looked at for a price of zero, which is a statement about one's
-    own machine, unless it is shared by several models, of which another may be
-    elsewhere; looking at it imports litellm. Of a model that works in the
-    background the price of a search has to be known as well.
+    A base URL is somebody else's server, of which the table knows nothing. The table is not looked at for a price of
+    zero, which is a statement about one's own machine, unless it is shared by several models, of which another may be
+    elsewhere; looking at it imports litellm. Of a model that works in the background the price of a search has to be
+    known as well.
     """
     is_beyond_the_table = base_url is not None or (price is not None and price.free and not shared)
     known = price if is_beyond_the_table else dearest(price, table_price(name))

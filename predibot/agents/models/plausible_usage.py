@@ -1,7 +1,7 @@
 """Plausibility: which counts of tokens can be true of what was sent and of what came."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from predibot.agents.budget.worst_case import input_tokens_bound
 from predibot.agents.models.chat_wire import count_of
@@ -16,6 +16,7 @@ MOST_BYTES_A_TOKEN_OF_A_RUN = 256
 _MOST_BYTES_A_CHARACTER = 4
 _CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """What some count beside the input, not in it."""
+_UTF_8 = ("utf-8", "surrogatepass")
 _RUN = re.compile(r"(.)\1+")
 
 
@@ -23,16 +24,13 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
     """Return a reply's usage without the counts that cannot be, and a sentence about each of these.
 
     Args:
-        reply: What came.
-        request: What was sent.
         reads_more: Whether the model reads what it was not sent, so that no count of input tokens is too high.
     """
-    usage, least = stated_usage(reply, request), _Least(reply, request)
+    usage, most_came = stated_usage(reply, request), MOST_OUTPUT_TIMES * request.max_output_tokens
     most_sent = None if reads_more else input_tokens_bound(request)
-    most_came = MOST_OUTPUT_TIMES * request.max_output_tokens
     sent, came = usage.input_tokens, usage.output_tokens
-    sent_doubt = _doubt("input", sent, least.sent(sent), most_sent)
-    came_doubt = _doubt("output", came, least.came(came), most_came)
+    sent_doubt = _doubt("input", sent, _least_sent(request, sent), most_sent)
+    came_doubt = _doubt("output", came, _least_came(reply), most_came)
     usage = replace(usage, input_tokens=None if sent_doubt else sent, output_tokens=None if came_doubt else came)
     return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
 
@@ -40,7 +38,7 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
 def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
     """Return what was counted; input that is too little without them, together with the tokens read from a cache."""
     usage = reply.usage
-    if usage.input_tokens is None or usage.input_tokens >= _Least(reply, request).sent(usage.input_tokens):
+    if usage.input_tokens is None or usage.input_tokens >= _least_sent(request, usage.input_tokens):
         return usage
     cached = sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
     return replace(usage, input_tokens=usage.input_tokens + cached)
@@ -48,45 +46,33 @@ def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
 
 def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
     """Return the fewest tokens that the texts of a request and its reply can be, tools and templates left out."""
-    least = _Least(reply, request)
-    return Usage(least.sent(None), least.came(None))
+    return Usage(_least_sent(request), _least_came(reply))
 
 
-@dataclass(frozen=True, slots=True)
-class _Least:
-    """The fewest tokens that texts can be; those of a long conversation are read only where a count is doubtful."""
+def _least_sent(request: ChatRequest, counted: int | None = None) -> int:
+    """Return the fewest tokens of what was sent, or something below a count where that is surely enough.
 
-    reply: ChatReply
-    request: ChatRequest
-
-    def sent(self, counted: int | None) -> int:
-        """Return that of what was sent, or something below a count where that is surely enough."""
-        texts = [each.text for each in self.request.messages]
-        return _surely_enough(counted, texts) or _least_tokens("\n".join(texts))
-
-    def came(self, counted: int | None) -> int:
-        """Return that of what came."""
-        said = self.reply.message
-        texts = [said.text, *(call.name + call.arguments_json for call in said.tool_calls)]
-        return _surely_enough(counted, texts) or _least_tokens("".join(texts))
+    The texts of a long conversation are read only where a count is doubtful.
+    """
+    texts = [each.text for each in request.messages]
+    bound = max(1, _MOST_BYTES_A_CHARACTER * (sum(map(len, texts)) + len(texts)) // MOST_BYTES_A_TOKEN)
+    return bound if counted is not None and counted >= bound else _least_tokens("\n".join(texts))
 
 
-def _surely_enough(counted: int | None, texts: list[str]) -> int:
-    """Return a number that is no less than the fewest tokens of texts, where a count is no less either; else zero."""
-    most_bytes = _MOST_BYTES_A_CHARACTER * (sum(map(len, texts)) + len(texts))
-    bound = max(1, most_bytes // MOST_BYTES_A_TOKEN)
-    return bound if counted is not None and counted >= bound else 0
+def _least_came(reply: ChatReply) -> int:
+    calls = (call.name + call.arguments_json for call in reply.message.tool_calls)
+    return _least_tokens("".join((reply.message.text, *calls)))
 
 
 def _least_tokens(text: str) -> int:
     if not text:
         return 0
     without_runs = _RUN.sub(r"\1", " ".join(text.split()))
-    return max(1, _bytes(without_runs) // MOST_BYTES_A_TOKEN, _bytes(text) // MOST_BYTES_A_TOKEN_OF_A_RUN)
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
+    return max(
+        1,
+        len(without_runs.encode(*_UTF_8)) // MOST_BYTES_A_TOKEN,
+        len(text.encode(*_UTF_8)) // MOST_BYTES_A_TOKEN_OF_A_RUN,
+    )
 
 
 def _doubt(which: str, tokens: int | None, least: int, most: int | None) -> str:

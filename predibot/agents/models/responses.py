@@ -1,22 +1,30 @@
 """A client for models that work in the background of OpenAI's Responses API, such as those for deep research.
 
-A job is begun once, looked at until it is done, and cancelled where nobody
-waits for it any more. It costs dollars, so none is begun in the place of
-another that may still be at work.
+A job is begun once, looked at until it is done, and cancelled where nobody waits for it any more. It costs dollars, so
+none is begun in the place of another that may still be at work.
 """
 
 import json
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError
 
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
-from predibot.agents.models.chat_wire import Boundary, LenientObject, LenientObjects, LenientText, sendable, unreadable
+from predibot.agents.models.chat_wire import (
+    Boundary,
+    LenientObject,
+    LenientObjects,
+    LenientText,
+    object_of,
+    objects_of,
+    sendable,
+    unreadable,
+)
 from predibot.agents.models.endpoint import Endpoint, json_object
 from predibot.agents.models.failures import Refused
 from predibot.agents.models.litellm_library import table_usd
@@ -44,13 +52,6 @@ _KINDS = ("search", "open_page", "find_in_page")
 _INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
-class _Part(Boundary):
-    type: LenientText = ""
-    text: LenientText = ""
-    refusal: LenientText = ""
-    annotations: LenientObjects = Field(default_factory=list)
-
-
 class _Job(Boundary):
     """How far a report is."""
 
@@ -65,24 +66,26 @@ class _Job(Boundary):
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is still worked on."""
         return self.status in ("queued", "in_progress")
 
     @property
     def is_done(self) -> bool:
-        """Return whether there is a report, whole or cut off."""
         return self.status in ("completed", "incomplete")
 
     def completion(self, max_searches: int | None) -> dict[str, object]:
         """Return the report as a chat completion says one; tokens are counted by the provider, searches by us."""
-        parts = list(self._parts())
-        calls = Counter(_kind(each.get("action")) for each in self.output if each.get("type") == "web_search_call")
+        messages = (each for each in self.output if each.get("type") == "message")
+        parts = [part for each in messages for part in objects_of(each.get("content"))]
+        actions = [object_of(each.get("action")) for each in self.output if each.get("type") == "web_search_call"]
+        calls = Counter(kind if (kind := each.get("type")) in _KINDS else "unknown" for each in actions)
         searches = calls["search"] + calls["unknown"]
-        annotations = [each for part in parts for each in part.annotations if each.get("type") == "url_citation"]
+        annotations = [each for part in parts for each in objects_of(part.get("annotations"))]
+        texts = [part.get("text") for part in parts if part.get("type") == "output_text"]
+        refusals = [part.get("refusal") for part in parts]
         message = {
-            "content": "\n\n".join(part.text for part in parts if part.type == "output_text"),
-            "refusal": "\n".join(part.refusal for part in parts if part.refusal),
-            "annotations": annotations,
+            "content": "\n\n".join(each for each in texts if isinstance(each, str)),
+            "refusal": "\n".join(each for each in refusals if each and isinstance(each, str)),
+            "annotations": [each for each in annotations if each.get("type") == "url_citation"],
         }
         reason = _INCOMPLETE.get(str(self.incomplete_details.get("reason")), "other")
         return {
@@ -92,19 +95,6 @@ class _Job(Boundary):
             # What a model tries beyond its limit is listed too, and neither made nor charged.
             "searches": searches if max_searches is None else min(searches, max_searches),
         }
-
-    def _parts(self) -> Iterator[_Part]:
-        """Yield what its messages are made of."""
-        for each in self.output:
-            content = each.get("content") if each.get("type") == "message" else None
-            if isinstance(content, list):
-                yield from (_Part.model_validate(part) for part in content if isinstance(part, dict))
-
-
-def _kind(action: object) -> str:
-    """Return what a search call did, or what nobody says."""
-    kind = action.get("type") if isinstance(action, dict) else None
-    return str(kind) if kind in _KINDS else "unknown"
 
 
 def _written(request: ChatRequest, model: str) -> dict[str, object]:

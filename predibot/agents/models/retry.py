@@ -15,29 +15,20 @@ from predibot.net.failures import AnswerLost, NotSent, TryAgain
 from predibot.net.retry import RetryPolicy
 
 
-class Tries(Protocol):
+class _Tries(Protocol):
     """Who pays for the tries of a call: told of each that failed, and asked before each further one."""
 
-    def failed(self, failure: TryAgain) -> None:
-        """Note that a try brought no answer; an `AnswerLost` may have been paid for."""
-        ...
+    def failed(self, failure: TryAgain) -> None: ...
 
-    def again(self) -> None:
-        """Let a further try be made.
-
-        Raises:
-            BudgetSpent: If it must not be made.
-            ModelUnavailable: If it cannot be made in time.
-        """
-        ...
+    def again(self) -> None: ...
 
 
-_TRIES: ContextVar[Tries | None] = ContextVar("tries", default=None)
+_TRIES: ContextVar[_Tries | None] = ContextVar("tries", default=None)
 """Of the call that is made in this thread: a model knows nothing of who pays for it."""
 
 
 @contextmanager
-def paid_by(tries: Tries) -> Iterator[None]:
+def paid_by(tries: _Tries) -> Iterator[None]:
     """Have every try of a call that is made in this block told to who pays for it."""
     token = _TRIES.set(tries)
     try:
@@ -59,8 +50,6 @@ class Retry:
 
         Args:
             once: Makes one try within so many seconds; raises `TryAgain` or `ModelRefused`.
-            provider: Whose breaker it is.
-            deadline_seconds: For all tries and waits together.
 
         Raises:
             GivenUp: If no answer came.
@@ -113,19 +102,12 @@ def _watched(breaker: Breaker) -> Iterator[None]:
     """Tell the breaker how a try went."""
     try:
         yield
-    except NotSent:
-        breaker.abandoned()
-        raise
-    except TryAgain as failure:
-        if failure.ill:
+    except BaseException as error:
+        if isinstance(error, NotSent) or not isinstance(error, TryAgain | ModelError):
+            breaker.abandoned()
+        elif isinstance(error, TryAgain) and error.ill:
             breaker.failed()
         else:
             breaker.succeeded()
-        raise
-    except ModelError:
-        breaker.succeeded()
-        raise
-    except BaseException:
-        breaker.abandoned()
         raise
     breaker.succeeded()

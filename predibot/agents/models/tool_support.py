@@ -54,7 +54,6 @@ class ToolProbe:
         Args:
             model: What is remembered by.
             ask: What is asked instead, such as the same model within a budget.
-            deadline_seconds: For the asking.
 
         Raises:
             ModelUnavailable: If it did not answer; nothing is remembered.
