@@ -6,20 +6,25 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 
-WORLD = "sandbox:events=300"
+PAGES = "sandbox:events=130"
+"""Two pages of open events."""
+CROWDED = "sandbox:events=300"
+"""More than 500 open markets."""
+LATER = "2026-01-19T12:00Z"
+"""A fortnight after: each further day of prices is of 500 markets, and nothing is stranger in it."""
 DAILY = 'venue = "{venue}"\n[[bots]]\nstrategy = "market_price"\n'
 COHORT = 'venue = "{venue}"\nevery = "7d"\n[game]\nname = "weekly_cohort"\n[[bots]]\nstrategy = "random_trade"\n'
 
 
 def test_a_day_in_disorder_plays_and_settles_the_same_with_a_note_on_each_oddity(predibot: Predibot) -> None:
     boards, chosen = [], []
-    for name, venue in (("orderly", WORLD), ("odd", f"{WORLD},fault=disorder")):
+    for name, venue in (("orderly", PAGES), ("odd", f"{PAGES},fault=disorder")):
         ledger = ("--ledger", f"sqlite:///{name}.db")
         Path(f"{name}.toml").write_text(DAILY.format(venue=venue))
         decided = predibot("decide", f"{name}.toml", "--events", "30", "--json", *ledger)
         assert decided.code == 0, decided.err
         chosen.append(sorted({each["event_id"] for each in decided.document["decisions"]}))
-        evaluated = predibot("evaluate", "--venue", venue, "--json", *ledger)
+        evaluated = predibot("evaluate", "--as-of", LATER, "--venue", venue, "--json", *ledger)
         assert evaluated.code == 0, evaluated.err
         boards.append({each["bot"]: each for each in evaluated.document["bots"]})
     notes = "\n".join(decided.document["notes"])
@@ -33,8 +38,13 @@ def test_a_day_in_disorder_plays_and_settles_the_same_with_a_note_on_each_oddity
 
 
 def test_a_cohort_in_disorder_decides_and_is_tracked(predibot: Predibot) -> None:
-    venue = f"{WORLD},fault=disorder"
+    venue = f"{CROWDED},fault=disorder"
     Path("cohort.toml").write_text(COHORT.format(venue=venue))
-    for command in (("decide", "cohort.toml"), ("track", "--venue", venue)):
-        said = predibot(*command, "--json")
-        assert said.code == 0, said.err
+    decided = predibot("decide", "cohort.toml", "--json")
+    assert decided.code == 0, decided.err
+    notes = "\n".join(decided.document["notes"])
+    assert "38 events state no volume of a week, which is the sum of their markets'" in notes
+    tracked = predibot("track", "--as-of", LATER, "--venue", venue, "--json")
+    assert tracked.code == 0, tracked.err
+    assert (tracked.document["markets"], tracked.document["notes"]) == (500, [])
+    assert tracked.document["new_resolutions"] > 100
