@@ -3,13 +3,12 @@
 import itertools
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from predibot.research.pages.raw_text.script_data import script_text
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
 MAX_HTML_CHARACTERS = 3_000_000
@@ -75,12 +74,13 @@ def main_text(html: str, url: str) -> str:
 
 def tree_of(html: str) -> "HtmlElement | None":
     """Return a page as a tree of lxml, or None where that fails."""
-    # Ten times as fast as the tree that blocks are taken from.
     from lxml.etree import LxmlError  # type: ignore[import-untyped]
     from lxml.html import HTMLParser, document_fromstring
 
     try:
-        return document_fromstring(bounded(html).encode("utf-8", "ignore"), parser=HTMLParser(encoding="utf-8"))
+        return document_fromstring(
+            bounded(html).encode("utf-8", "ignore"), parser=HTMLParser(encoding="utf-8", huge_tree=True)
+        )
     except (LxmlError, *_FAILURES):
         return None
 
@@ -128,49 +128,50 @@ def _by_trafilatura(html: str, url: str) -> str:
         tree = load_html(html)
         if tree is None:
             return ""
-        # The innermost first: else whole subtrees are moved once for each element around them.
-        for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
-            if _is_hidden(element.attrib):
-                element.drop_tree()
+        _drop_hidden(tree)
         return extract(tree, url=url, include_comments=False, include_tables=True) or ""
     except _FAILURES:
         return ""
 
 
-def _is_hidden(attributes: Mapping[str, object]) -> bool:
-    """Return whether an element is not shown to people, where instructions to agents are put.
+def _drop_hidden(tree: "HtmlElement") -> None:
+    """Take out of a tree what is hidden below the body, which some sites hide as a whole until a script has run."""
+    # The innermost first: else whole subtrees are moved once for each element around them.
+    for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
+        if _is_hidden(element):
+            element.drop_tree()
 
-    Looked for below the body only: some sites hide the whole until a script has run.
-    """
-    return "hidden" in attributes or _HIDDEN.search(str(attributes.get("style") or "")) is not None
+
+def _is_hidden(element: "HtmlElement") -> bool:
+    """Return whether an element is not shown to people, where instructions to agents are put."""
+    return element.get("hidden") is not None or _HIDDEN.search(element.get("style") or "") is not None
 
 
 def all_blocks(html: str) -> Iterator[str]:
     """Yield the text of every block in the page's main part, in one walk over it."""
-    from bs4.element import NavigableString, Tag
-
-    soup = _soup(html)
-    if soup is None:
+    tree = tree_of(html)
+    if tree is None:
         return
-    for tag in reversed((soup.body or soup).find_all(True)):
-        if tag.name in _NEVER_TEXT or _is_hidden(tag.attrs):
-            tag.extract()
-    root = soup.find("article") or soup.find("main") or soup.body or soup
+    _drop_hidden(tree)
+    root = next((found for tag in ("article", "main", "body") if (found := tree.find(f".//{tag}")) is not None), tree)
     block: list[str] = []
-    for node in root.descendants:
-        if isinstance(node, Tag) and node.name in _BLOCKS:
+    for element, piece in pieces_of(root, lambda element: element.tag in _NEVER_TEXT):
+        if element.tag in _BLOCKS:
             yield " ".join(block)
             block = []
-        elif type(node) is NavigableString:
-            block.append(" ".join(node.split()))
+        block.append(" ".join(piece.split()))
     yield " ".join(block)
 
 
-def _soup(html: str) -> "BeautifulSoup | None":
-    """Return a page as a tree, or None where even that fails."""
-    from bs4 import BeautifulSoup
+def pieces_of(root: "HtmlElement", is_left_out: Callable[["HtmlElement"], bool]) -> Iterator[tuple["HtmlElement", str]]:
+    """Yield the pieces of text in an element, each with the element that begins or ends before it."""
+    from lxml.etree import iterwalk
 
-    try:
-        return BeautifulSoup(html, "lxml")
-    except _FAILURES:
-        return None
+    walk = iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event == "start" and is_left_out(element):
+            walk.skip_subtree()
+        elif event == "start":
+            yield element, element.text or ""
+        if event != "start" and element is not root:
+            yield element, element.tail or ""

@@ -22,7 +22,7 @@ from predibot.research.pages.parser_messages import (
     refusal_fields,
 )
 
-_LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
+_LIBRARIES = ("htmldate", "lxml.html", "pypdf", "trafilatura")
 _SHARED_BYTES = 256 * 2**20
 """Of address space beside data: the libraries, which are shared with other processes."""
 _NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 32}

@@ -11,7 +11,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
-from predibot.research.pages.html_text import hush, main_text, page_title, tree_of
+from predibot.research.pages.html_text import hush, main_text, page_title, pieces_of, tree_of
 from predibot.research.pages.raw_text.dates_in_text import is_younger, named_days, says_changed, was_changed
 
 if TYPE_CHECKING:
@@ -323,18 +323,8 @@ def _is_beside(element: "HtmlElement") -> bool:
 
 def _visible(tree: "HtmlElement") -> str:
     """Return the text of a page but for what stands beside the article."""
-    from lxml.etree import iterwalk  # type: ignore[import-untyped]
-
-    pieces: list[str] = []
-    walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        if event == "start" and (element.tag in _UNSHOWN or _is_beside(element)):
-            walk.skip_subtree()
-        elif event == "start":
-            pieces.append(element.text or "")
-        if event != "start":
-            pieces.append(element.tail or "")
-    return " ".join(" ".join(pieces).split())
+    shown = pieces_of(tree, lambda element: element.tag in _UNSHOWN or _is_beside(element))
+    return " ".join(" ".join(piece for _element, piece in shown).split())
 
 
 def _in_json_ld(tree: "HtmlElement", url: str) -> Iterator[_Statement]:

@@ -1,12 +1,11 @@
 """Walls: pages that are shown instead of an article, to be paid, agreed to or passed by a person."""
 
 import re
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from predibot.research.pages.errors import Unreadable
-from predibot.research.pages.html_text import tree_of
+from predibot.research.pages.html_text import pieces_of, tree_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
@@ -185,7 +184,9 @@ def wall_of(html: str, text: str) -> Unreadable | None:
     tree = tree_of(html)
     if tree is None:
         return None
-    seen = " ".join(" ".join(_shown(tree)).split())[:MAX_SEEN_CHARACTERS]
+    # All that people without JavaScript see, buttons and the title too.
+    shown = pieces_of(tree, lambda element: element.tag in ("script", "style", "template"))
+    seen = " ".join(" ".join(piece for _element, piece in shown).split())[:MAX_SEEN_CHARACTERS]
     sentences = _SENTENCES.split((text or seen)[:MAX_SEEN_CHARACTERS])
     title = " ".join((tree.findtext(".//title") or "").split())
     named = next((kind for kind, titles in _TITLES.items() if titles.fullmatch(title)), None)
@@ -213,14 +214,6 @@ def wall_of(html: str, text: str) -> Unreadable | None:
     if asks and asks >= _CONSENT_SHARE * words:
         return Unreadable.CONSENT
     return None
-
-
-def _shown(tree: "HtmlElement") -> Iterator[str]:
-    """Yield all that people without JavaScript see, buttons and the title too."""
-    for element in tree.iter():
-        if element.tag not in ("script", "style", "template") and isinstance(element.tag, str):
-            yield element.text or ""
-        yield element.tail or ""
 
 
 def _is_readable(article: "HtmlElement") -> bool:
