@@ -197,6 +197,8 @@ STORY = json.dumps({"props": {"blocks": [{"type": "p", "text": each} for each in
         f"<script>window.__INITIAL_STATE__ = {STORY};</script>",
         f"<script>window.__PRELOADED_STATE__ = JSON.parse({json.dumps(STORY)});</script>",
         f'<script>window.__NUXT__={{data:[{{body:"{" ".join(SENTENCES)}"}}]}}</script>',
+        f"<script>window.__remixContext = {STORY};</script>",
+        f"<script>Fusion.globalContent={STORY};Fusion.lastModified=17</script>",
         f"<script>self.__next_f.push([1,{json.dumps('5:' + STORY)}])</script>",
         f"<script id=__NEXT_DATA__ type=application/json>{json.dumps({'html': '<p>'.join(SENTENCES)})}</script>",
     ],

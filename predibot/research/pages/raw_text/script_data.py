@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 _DATA = re.compile(
     r"<script\b[^>]*(?:application/json|__NEXT_DATA__)[^>]*>|"
-    r"\b__(?:NEXT|NUXT|INITIAL|PRELOADED|APOLLO|REDUX|DATA|STATE|APP|SERVER|PAGE|REACT|next|initial|data)\w*",
+    r"\b_{2,3}(?:next|nuxt|initial|preloaded|apollo|redux|data|state|app|server|page|react|remix)\w*|"
+    r"\bFusion\.globalContent\b|\bytInitial\w+",
+    re.IGNORECASE,
 )
 _SCRIPT_ENDS = re.compile(r"</script", re.IGNORECASE)
 _STRING = re.compile(r'(?:\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
