@@ -17,7 +17,7 @@ Cell = object
 FLAGS = {"true": 1.0, "yes": 1.0, "t": 1.0, "y": 1.0, "false": 0.0, "no": 0.0, "f": 0.0, "n": 0.0}
 """What programs write for true and false, in any letters, beside 1 and 0."""
 _WORDS = "nan -nan na n/a <na> #n/a #na nat null none nil \\n 1.#qnan -1.#qnan 1.#ind -1.#ind"
-MISSING = frozenset(("", *_WORDS.split()))
+MISSING = frozenset(("", "#n/a n/a", *_WORDS.split()))
 """What programs write where they have nothing, in any letters: what pandas reads as missing, and what pandas, SQL and
 Go write."""
 _SHOWN_CHARACTERS = 40
@@ -93,7 +93,7 @@ def instant_of(column: str, cell: Cell) -> datetime:
         # What names UTC and another offset too is refused.
         if not (_UTC.search(cell) and _OTHER_OFFSET.search(text)):
             with suppress(ValueError):
-                return parse_instant(text)
+                return parse_instant(text.upper())
     raise _refused(column, cell, "a date like 2026-03-01, or 2026-03-01T12:00Z")
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TextIO
 
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, CellRefused, payout_of, share_of, text_of
+from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, text_of
 from predibot.jobs.score_files.forecasts import COLUMNS
 from predibot.jobs.score_files.table import BadRow, Columns, Row, Table
 from predibot.jobs.score_files.table_file import open_table_file
@@ -284,7 +284,7 @@ def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str],
 
 def _day(cell: Cell) -> str:
     """Return a date; processed sets write it as an instant."""
-    return str(cell or "")[:10]
+    return "" if cell is None else f"{instant_of('resolution_date', cell):%Y-%m-%d}"
 
 
 def _outcome(row: Mapping[str, Cell]) -> float | None:

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
@@ -11,6 +11,7 @@ from math import nan
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.untrusted_text import one_line
@@ -180,26 +181,26 @@ class ForecastFile:
         cluster a question stands for itself, on all its dates.
         """
         settled = [said for said in self.said if said.outcome is not None and not said.is_void]
-        forecasters, forecaster = self.forecasters, _Codes()
-        for name in forecasters:
-            forecaster.of(name)
-        question, cluster, category = _Codes(), _Codes(), _Codes()
-        # In an order that is theirs, whatever that of the rows: draws go through clusters in the order of the numbers.
-        for each in sorted({_cluster(said) for said in settled}):
-            cluster.of(each)
-        no_categories = all(said.category is None for said in settled)
+
+        def numbers(things: Iterable[Hashable], of: Callable[[Said], Hashable]) -> NDArray[np.int64]:
+            """Return which of some things each forecast is of, by its place among them."""
+            places = {thing: place for place, thing in enumerate(dict.fromkeys(things))}
+            return np.array([places[of(said)] for said in settled], dtype=np.int64)
+
+        forecasters = self.forecasters
+        categories = tuple(dict.fromkeys(_category(said) for said in settled))
+        has_categories = any(said.category is not None for said in settled)
         return Forecasts(
             forecasters=forecasters,
-            forecaster=np.array([forecaster.of(said.forecaster) for said in settled], dtype=np.int64),
-            question=np.array([question.of((said.question, said.at)) for said in settled], dtype=np.int64),
-            cluster=np.array([cluster.of(_cluster(said)) for said in settled], dtype=np.int64),
+            forecaster=numbers(forecasters, lambda said: said.forecaster),
+            question=numbers(map(_question, settled), _question),
+            # In an order that is theirs, whatever that of the rows: draws go through clusters in it.
+            cluster=numbers(sorted({_cluster(said) for said in settled}), _cluster),
             probability=np.array([said.probability for said in settled], dtype=np.float64),
             outcome=np.array([said.outcome for said in settled], dtype=np.float64),
             market_probability=np.array([said.market_probability for said in settled], dtype=np.float64),
-            category=None
-            if no_categories
-            else np.array([category.of(said.category or NO_CATEGORY) for said in settled], dtype=np.int64),
-            categories=() if no_categories else category.names(),
+            category=numbers(categories, _category) if has_categories else None,
+            categories=categories if has_categories else (),
         )
 
 
@@ -296,21 +297,14 @@ def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, BadRow]]
             yield each, BadRow(each.number, why)
 
 
+def _question(said: Said) -> tuple[str, datetime | None]:
+    return said.question, said.at
+
+
 def _cluster(said: Said) -> tuple[bool, str]:
     # A cluster and a question may have the same name.
     return (False, said.question) if said.cluster is None else (True, said.cluster)
 
 
-class _Codes:
-    """Whole numbers for things, in the order they appear."""
-
-    def __init__(self) -> None:
-        self._codes: dict[object, int] = {}
-
-    def of(self, thing: object) -> int:
-        """Return the number of a thing, a new one if it is new."""
-        return self._codes.setdefault(thing, len(self._codes))
-
-    def names(self) -> tuple[str, ...]:
-        """Return the things, by their numbers."""
-        return tuple(map(str, self._codes))
+def _category(said: Said) -> str:
+    return said.category or NO_CATEGORY

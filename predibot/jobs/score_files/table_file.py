@@ -98,11 +98,12 @@ def table_process(kind: TableFormat, limits: ParserLimits = LIMITS) -> Iterator[
 def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> Path:
     """Return where another process can read a file; what is none on disk is copied."""
     path = Path(argument)
-    if argument == STANDARD_INPUT and standard_input is None:
-        raise ValueError("there is none")
-    if argument != STANDARD_INPUT and path.is_file():
+    piped = argument == STANDARD_INPUT
+    if path.is_file() and not piped:
         return path.absolute()
-    with nullcontext(standard_input.buffer) if argument == STANDARD_INPUT else path.open("rb") as file:
+    if piped and standard_input is None:
+        raise ValueError("there is none")
+    with nullcontext(standard_input.buffer) if standard_input and piped else path.open("rb") as file:
         # One byte more than is allowed shows that there are more.
         while (left := most + 1 - copy.tell()) > 0 and (piece := file.read(min(left, _MIB))):
             copy.write(piece)

@@ -26,7 +26,8 @@ _NAMING_ROWS = 100
 """Of JSON lines: how many are looked at for the names of columns."""
 _BATCH_ROWS, _BATCH_BYTES = 500, 2**22
 """How much of Parquet is made into objects at once."""
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = re.compile(r"[ \t\n\r\x1e]*")
+"""Also what RFC 7464 puts before each text."""
 
 
 class TableUnreadable(ValueError):
@@ -107,7 +108,7 @@ def _json(file: BinaryIO) -> Table:
         raise TableUnreadable(" is empty. Give JSON objects")
     value, wrong = _value(first[1])
     is_lines = bool(second[1])
-    if is_lines and wrong:
+    if wrong or isinstance(value, list):
         value, wrong = _value("".join(line for _, line in _filled_lines(file)), several=True)
         # Of lines of which the first is broken.
         is_lines = bool(wrong) and first[1].lstrip()[0] == "{" and isinstance(_value(second[1])[0], dict)
@@ -150,18 +151,28 @@ def _after_space(text: str, at: int) -> int:
 def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
     """Return the rows of one document, what it calls them, and what it says beside them."""
     if isinstance(value, list):
-        return "", value, {}
+        # Pages of an API behind each other are a list of lists.
+        pages = all(isinstance(each, list) for each in value)
+        return "", list(chain.from_iterable(value)) if pages else value, {}
     if not isinstance(value, dict):
         raise TableUnreadable(f" is {str(value)[:40]!r}, no table. Give an array of JSON objects")
+    about = value
+    while not (name := _rows_name(about)):
+        # The one part that holds anything but texts and numbers, such as `{"data": {"items": [...]}, "meta": {...}}`.
+        parts = [each for each in about.values() if isinstance(each, dict)]
+        deep = [each for each in parts if any(isinstance(cell, list | dict) for cell in each.values())]
+        if len(deep) != 1:
+            break
+        (about,) = deep
+    if name:
+        return name, about[name], {each: cell for each, cell in about.items() if not isinstance(cell, list | dict)}
     inner = [each for each in value.values() if isinstance(each, dict)]
-    for about in (value, *inner) if len(inner) == 1 else (value,):
-        if name := _rows_name(about):
-            return name, about[name], {each: cell for each, cell in about.items() if not isinstance(cell, list | dict)}
     arrays = [list(each.values()) if isinstance(each, dict) else each for each in value.values()]
     numbered = all(isinstance(each, dict) and all(map(str.isdigit, each)) for each in value.values())
-    if set(value) == {"columns", "index", "data"}:
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(cells, list) for cells in data):
         # As pandas splits a table.
-        rows = [dict(zip(value["columns"], cells, strict=False)) for cells in value["data"]]
+        rows = [dict(zip(map(str, names), cells, strict=False)) for cells in data]
     elif (numbered or all(isinstance(each, list) for each in value.values())) and len(set(map(len, arrays))) == 1:
         # A column under its name.
         rows = [dict(zip(value, cells, strict=True)) for cells in zip(*arrays, strict=True)]

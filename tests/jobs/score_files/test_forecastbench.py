@@ -33,7 +33,7 @@ def resolution(name: str | list[str], source: str, date: str, to: float, resolve
     }
 
 
-def forecast(name: str | list[str], source: str, probability: Any, date: str | None, **more: Any) -> dict[str, Any]:
+def forecast(name: str | list[str], source: str, probability: Any, date: Any, **more: Any) -> dict[str, Any]:
     said = {"id": name, "source": source, "forecast": probability, "resolution_date": date, "reasoning": "why"}
     return {**said, "direction": None, **more}
 
@@ -162,6 +162,7 @@ def test_people_are_forecasters_of_their_own_and_models_of_one_name_have_their_t
         (forecast("0012", "infer", 1.6, None), "probability is 1.6; write a number"),
         (forecast("0012", "infer", None, None), "probability is missing"),
         (forecast("AAPL", "yfinance", 0.5, None), "resolution_date of yfinance AAPL is missing"),
+        (forecast("AAPL", "yfinance", 0.5, ["2026-07-26"]), "resolution_date is ['2026-07-26']; write a date"),
         ({"id": "0012", "forecast": 0.5}, "source of 0012 is missing"),
         ({"id": None, "forecast": 0.5, "source": "infer"}, "id is missing; write a text"),
     ],

@@ -120,7 +120,9 @@ ROWS = [{"a": "1", "b": 2}, {"a": "3", "b": None}]
         {"a": {"0": "1", "1": "3"}, "b": {"0": 2, "1": None}},
         {"columns": ["a", "b"], "index": [0, 1], "data": [["1", 2], ["3", None]]},
         {"first": ROWS[0], "second": ROWS[1]},
+        {"columns": ["a", "b"], "data": [["1", 2], ["3", None]]},
         {"status": "ok", "result": {"n": 2, "forecasts": ROWS}},
+        {"response": {"data": {"items": ROWS}, "meta": {"n": 2}}, "links": {"next": None}},
     ],
     ids=[
         "array",
@@ -132,7 +134,9 @@ ROWS = [{"a": "1", "b": 2}, {"a": "3", "b": None}]
         "pandas columns",
         "pandas split",
         "by name",
+        "split without index",
         "inside",
+        "deep inside",
     ],
 )
 @pytest.mark.parametrize("indent", [None, 1])
@@ -154,9 +158,18 @@ def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:
     assert list(table_of(b'{\n "a": 1\n}\n', "json").rows(COLUMNS)) == [Row(1, (1, None))]
 
 
-def test_objects_over_many_lines_behind_each_other_are_rows() -> None:
-    file = table_of("\n".join(json.dumps(row, indent=2) for row in ROWS).encode(), "jsonl")
-    assert list(file.rows(COLUMNS)) == [Row(1, ("1", 2)), Row(2, ("3", None))]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(json.dumps(row, indent=2) for row in ROWS),
+        # As `gh api --paginate` writes pages, and RFC 7464 sequences.
+        "".join(json.dumps([row]) for row in ROWS),
+        "\n".join(json.dumps([row]) for row in ROWS),
+        "".join(f"\x1e{json.dumps(row, indent=2)}\n" for row in ROWS),
+    ],
+)
+def test_objects_and_arrays_behind_each_other_are_rows(text: str) -> None:
+    assert list(table_of(text.encode(), "jsonl").rows(COLUMNS)) == [Row(1, ("1", 2)), Row(2, ("3", None))]
 
 
 def test_a_first_line_that_is_broken_costs_that_line() -> None:
@@ -166,7 +179,7 @@ def test_a_first_line_that_is_broken_costs_that_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["NaN", "nan", "NA", "N/A", "n/a", "<NA>", "NaT", "null", "None", "#N/A", "\\N", "nil", "  "]
+    "word", ["NaN", "nan", "NA", "N/A", "n/a", "<NA>", "NaT", "null", "None", "#N/A", "#N/A N/A", "\\N", "nil", "  "]
 )
 def test_what_programs_write_for_nothing_is_nothing_in_every_format(word: str) -> None:
     for file in (csv_of(f"a,b\n1,{word}\n"), jsonl_of({"a": "1", "b": word}), parquet_of({"a": ["1"], "b": [word]})):
