@@ -129,7 +129,12 @@ def find_news(
     if not shown and not tally.has_answer:
         raise SearchFailed("; ".join(tally.failures) or "no search provider is set")
     return tuple(
-        NewsItem(_plain(each.title, _TITLE_CHARACTERS), _plain(each.snippet, _SNIPPET_CHARACTERS), each.published_at)
+        NewsItem(
+            _plain(each.title, _TITLE_CHARACTERS),
+            _plain(each.snippet, _SNIPPET_CHARACTERS),
+            each.published_at,
+            each.url,
+        )
         for each in shown
         if each.published_at is not None
     )

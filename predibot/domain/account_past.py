@@ -30,6 +30,8 @@ class NewsItem:
     title: str
     snippet: str
     published_at: datetime
+    url: str | None = None
+    """None of news that were found before addresses were kept."""
 
 
 @dataclass(frozen=True, slots=True)

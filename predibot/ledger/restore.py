@@ -788,6 +788,7 @@ class _Column(NamedTuple):
 _COMPUTED = ("decisions", "late")
 """Follows from the other columns."""
 _ADDED = {("runs", "deadline_at"), ("fills", "order_number"), ("fills", "model"), ("quotes", "depth_json")}
+_ADDED |= {("news", "url")}
 _ADDED |= {(table, "methodology") for table in ("accounts", "journal", "valuations", "marks", "turns")}
 """Absent from older exports, which have none of it."""
 

@@ -43,7 +43,7 @@ TEXTS = {
     "orders": ("note",),
     "attempts": ("message",),
     "sources": ("text", "title", "final_url"),
-    "news": ("title", "snippet"),
+    "news": ("title", "snippet", "url"),
     "labels": ("label",),
 }
 MOST = 3

@@ -235,6 +235,8 @@ def news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
         for item in news:
             snippet = title_line(bounded(item.snippet, MAX_SNIPPET_CHARACTERS))
             yield f"  - {item.published_at:%Y-%m-%d} {title_line(item.title)}: {snippet}"
+            if item.url:
+                yield f"    address: {title_line(item.url)}"
 
 
 def _indented(text: str, characters: int) -> str:

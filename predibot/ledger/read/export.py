@@ -66,6 +66,7 @@ _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
     "fills": frozenset({"market_id", "order_number", "model"}),
     "quotes": frozenset({"depth_json"}),
     "resolutions": frozenset({"seen_at"}),
+    "news": frozenset({"url"}),
     # Why one is archived matters, and not when somebody typed it.
     "cohorts": frozenset({"archived_at"}),
 }
@@ -459,7 +460,7 @@ def _cohorts() -> Select[Any]:
 
 
 def _news() -> Select[Any]:
-    said = (news.c.number, news.c.title, news.c.snippet, news.c.published_at, news.c.failure)
+    said = (news.c.number, news.c.title, news.c.snippet, news.c.published_at, news.c.failure, news.c.url)
     return (
         select(*run_columns(), markets.c.market_id, *said)
         .join(runs, runs.c.id == news.c.run_id)

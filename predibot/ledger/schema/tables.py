@@ -615,6 +615,8 @@ class NewsRow(Row, table=True):
     published_at: datetime | None = _instant(nullable=True)
     failure: str | None = Field(default=None, sa_type=Prose)
     """Why the news were unavailable."""
+    url: str | None = Field(default=None, sa_type=Prose)
+    """Of an item; None of those that were found before addresses were kept."""
 
 
 class ReceiptRow(Row, table=True):

@@ -1,6 +1,7 @@
 """News in the ledger: what a run found about a market once, and shows to all its bots."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from sqlalchemy import Connection, insert, select
 
@@ -21,7 +22,8 @@ def stored_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsI
         if row.number == 0:
             found[row.market_id] = () if row.failure is None else None
         else:
-            found[row.market_id] = (*(found[row.market_id] or ()), NewsItem(row.title, row.snippet, row.published_at))
+            item = NewsItem(row.title, row.snippet, row.published_at, row.url)
+            found[row.market_id] = (*(found[row.market_id] or ()), item)
     return found
 
 
@@ -41,11 +43,7 @@ def add_news(
     text = {"title": query, "snippet": "", "published_at": None, "failure": failure}
     if not insert_new(connection, NewsRow, [{**key, "number": 0, **text}]) or not items:
         return
-    rows = [
-        {**key, "number": number, "title": each.title, "snippet": each.snippet, "published_at": each.published_at}
-        for number, each in enumerate(items, start=1)
-    ]
-    connection.execute(insert(news), rows)
+    connection.execute(insert(news), [{**key, "number": n, **asdict(each)} for n, each in enumerate(items, start=1)])
 
 
 def news_failures(connection: Connection, run_id: int) -> tuple[str, ...]:

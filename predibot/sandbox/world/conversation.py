@@ -26,7 +26,7 @@ _PUBLISHED = re.compile(r"Published on (\d{1,2} [A-Z][a-z]+ \d{4} at \d{2}:\d{2}
 _RESULT = re.compile(
     r"^\s*(?:\d+\.\s+)?(?P<title>[^\n]*)\n\s*url: (?P<url>\S+)\n\s*published: (?P<date>\S+)", re.MULTILINE
 )
-_MARK = re.compile(r"<<(?:end of )?untrusted [0-9a-f]+>>")
+_VARYING = re.compile(r"<<(?:end of )?untrusted [0-9a-f]+>>|\n *address: http\S+")
 _LINK = re.compile(r"https?://[^\s<>\"')]+")
 
 
@@ -124,8 +124,8 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
         notes=tuple(dict.fromkeys((*memory.notes, *fresh))),
         orders=(*memory.orders, *_orders(last_words if memory.last == "read" else "")),
         last_words=last_words,
-        # Without the secret marks around untrusted text, which are others each time.
-        seed=_MARK.sub("", prompt),
+        # Without the secret marks around untrusted text and the addresses of news, which are others each time.
+        seed=_VARYING.sub("", prompt),
         said=frozenset(said.splitlines()),
         reported=_reported(prompt),
         cohort=read_cohort(prompt),

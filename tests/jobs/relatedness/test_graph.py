@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Source
 from predibot.errors import UsageError
 from predibot.jobs.commands.relate import graph_in_ledger
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at
 from predibot.jobs.relatedness.neighbours import KnownAt
 from predibot.ledger.store import Store
+from predibot.ledger.write.news import add_news
 from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
 from predibot.scoring.relatedness.graph import BeliefGraph
 from tests.jobs.relatedness.related_world import AS_OF, DAY, GROUP, LATER, play, write_related
@@ -67,13 +69,30 @@ def test_dated_news_touch_what_they_were_read_for_and_nothing_published_later_do
     )
     decide(store, run, "a", replace(finished_with(one, {"m1a": (0.5, 0.7)}), sources=pages))
     decide(store, run, "a", replace(finished_with(two, {"m2a": (0.5, 0.7)}), sources=pages[1:2]))
+    # The same page was a headline of the run too, and one is from before addresses were kept.
+    headlines = (
+        NewsItem("Now", "", MADE_AT, "https://a.example"),
+        NewsItem("Headline", "", MADE_AT - 4 * DAY, "https://n.example/h"),
+        NewsItem("Without", "", MADE_AT - 5 * DAY),
+    )
+    market = two.markets[0]
+    store.run_write(lambda connection: add_news(connection, run.id, market.id, run.venue_name, "asked", headlines))
     found = in_ledger(store, MADE_AT)
-    assert [(each.news.title, each.news.event_ids) for each in found.news] == [("Now", ("e1",)), ("Old", ("e1", "e2"))]
-    assert [[one.event_id for one in each.touched] for each in found.news] == [["e1"], ["e1", "e2"]]
+    assert [(each.news.title, each.news.url, each.news.event_ids) for each in found.news] == [
+        ("Now", "https://a.example", ("e1", "e2")),
+        ("Old", "https://b.example", ("e1", "e2")),
+        ("Headline", "https://n.example/h", ("e2",)),
+        ("Without", "", ("e2",)),
+    ]
+    assert [one.event_id for one in found.news[2].touched] == ["e2"]
     (*_, news) = graph_grids(found)
-    assert news.title == "Dated news" and news.rows[0] == ("2026-03-01", "Now", "Event 1")
+    assert news.title == "Dated news" and news.rows[2] == ("2026-02-25", "Headline", "Event 2")
     assert in_ledger(store, MADE_AT - 2 * DAY).news == ()
-    assert graph_document(found)["news"][0]["touches"] == [{"event_id": "e1", "score": None, "jumped_on": None}]
+    said = graph_document(found)["news"][2]
+    assert (said["url"], said["touches"]) == (
+        "https://n.example/h",
+        [{"event_id": "e2", "score": None, "jumped_on": None}],
+    )
 
 
 def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ class DatedNews:
     published_at: datetime
     title: str
     url: str
-    """Empty of a headline, which has none."""
+    """Empty of a headline that was found before addresses were kept."""
     event_ids: tuple[str, ...]
     """What it was read for, in the order of ids."""
 
@@ -47,7 +47,7 @@ def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Dat
         )
     )
     headlines = (
-        select(events.c.event_id, _news.c.published_at, _news.c.title)
+        select(events.c.event_id, _news.c.published_at, _news.c.title, _news.c.url)
         .join(markets, markets.c.id == _news.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .join(runs, runs.c.id == _news.c.run_id)
@@ -58,11 +58,14 @@ def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Dat
             _news.c.number > 0,
             _news.c.published_at <= as_of,
         )
+        .order_by(_news.c.url.nulls_last())
     )
     found: dict[tuple[datetime, str, str], set[str]] = {}
     for event_id, at, title, text, final_url in connection.execute(pages):
         found.setdefault((at, title, final_url or text), set()).add(event_id)
-    for event_id, at, title in connection.execute(headlines):
-        found.setdefault((at, title, ""), set()).add(event_id)
+    addresses: dict[tuple[datetime, str], str] = {}
+    for event_id, at, title, url in connection.execute(headlines):
+        # A headline that several runs found, at addresses of their own, is one.
+        found.setdefault((at, title, addresses.setdefault((at, title), url or "")), set()).add(event_id)
     ordered = sorted(found.items(), key=lambda each: (-each[0][0].timestamp(), *each[0][1:]))
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)

@@ -45,7 +45,7 @@ class Source:
         self.asked.append((query, after, before, count))
         if self.fails:
             raise SearchFailed("the provider is away")
-        return (NewsItem("A title", "A snippet.", before - timedelta(hours=1)),)
+        return (NewsItem("A title", "A snippet.", before - timedelta(hours=1), "https://n.example/a"),)
 
 
 def found(store: Store, *sources: Source, key: str) -> Sequence[Mapping[str, tuple[NewsItem, ...] | None]]:
@@ -72,7 +72,8 @@ def test_only_dated_results_of_the_window_are_news() -> None:
             result("https://news.example/in", shift - 2.0, "In the window"),
         ]
     )
-    assert [each.title for each in find_news([provider], "it", policy)] == ["In the window"]
+    (item,) = find_news([provider], "it", policy)
+    assert (item.title, item.url) == ("In the window", "https://news.example/in")
     with pytest.raises(SearchFailed, match="away"):
         find_news([ScriptedProvider(failure=SearchFailed("away"))], "it", policy)
 
@@ -82,6 +83,7 @@ def test_news_are_looked_for_once_a_market_for_all_bots_and_processes(store: Sto
     first, second = Source(), Source(fails=True)
     seen = found(store, first, second, key=run.key)
     assert seen[0] and all(each == seen[0] for each in seen)
+    assert {item.url for items in seen[0].values() for item in items or ()} == {"https://n.example/a"}
     assert len(first.asked) == len(seen[0]) and second.asked == []
     assert {asked[1:] for asked in first.asked} == {(NOW - 3 * DAY, NOW - DAY, 3)}
 
@@ -104,10 +106,13 @@ def test_a_replay_shows_its_bots_the_same_news_of_the_days_before(ledger: Store)
     at = {row["run"]: parse_instant(row["as_of"]) for row in rows(ledger, "runs")}
     for row in dated:
         assert at[row["run"]] - 3 * DAY <= parse_instant(row["published_at"]) <= at[row["run"]] - DAY
-    title = dated[0]["title"]
+    title, url = dated[0]["title"], dated[0]["url"]
+    assert all(row["url"].startswith("http://127.0.0.1:") for row in dated)
     first = [row for row in rows(ledger, "decisions") if row["run"] == dated[0]["run"]]
     assert len(first) == 2
-    assert all(title in str(Traces(ledger).read(row["trace_sha256"]).steps) for row in first)
+    for row in first:
+        shown = str(Traces(ledger).read(row["trace_sha256"]).steps)
+        assert title in shown and f"address: {url}" in shown
 
 
 def test_news_that_nobody_may_look_for_are_shown_as_unavailable(ledger: Store) -> None:
