@@ -5,6 +5,7 @@ stderr; it can be killed, and it ends by itself. What tests of the start itself 
 Processes that it spawns with `multiprocessing` are its children as ever, and forked from a copy of it.
 """
 
+import atexit
 import ctypes
 import fcntl
 import gc
@@ -232,7 +233,26 @@ def _become(
     todo = pickle.loads(bytes.fromhex(first))
     if todo is not None:
         todo()
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        _end(ended)
+
+
+def _end(ended: SystemExit) -> None:
+    """End as a program does, but leave what was loaded to the system; taking it apart costs more than most commands."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        raise ended from None
+    if not isinstance(ended.code, int | None):
+        raise ended
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ended.code or 0)
 
 
 _SET_NAME, _SET_CHILD_SUBREAPER = 15, 36
