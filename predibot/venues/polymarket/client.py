@@ -432,7 +432,17 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             for _, payloads in _in_parts(asked, lambda part: self._client.post(url, [{"token_id": t} for t in part])):
                 if not isinstance(payloads, list | None):
                     raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
-                books.update((book.token_id, book) for book in map(parse_book, payloads or ()))
+                broken: VenueChanged | None = None
+                for payload in payloads or ():
+                    try:
+                        book = parse_book(payload)
+                    except VenueChanged as error:
+                        broken = error
+                        _log.warning("a book is left out: %s", error)
+                    else:
+                        books[book.token_id] = book
+                if broken is not None and not books:
+                    raise broken
         return books
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
@@ -120,6 +121,19 @@ def test_at_most_500_books_are_asked_for_at_once() -> None:
 def test_a_book_that_cannot_be_read_is_a_changed_venue(book: dict[str, object]) -> None:
     with pytest.raises(VenueChanged, match="order book"):
         quotes_of(event_payload(1), book)
+
+
+@pytest.mark.parametrize("broken", [None, 7, {}, book_payload("10", asks=7), book_payload("10", bids=[None])])
+def test_a_book_that_cannot_be_read_costs_no_other_market_its_quote(broken: Any) -> None:
+    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
+    assert event is not None
+
+    def answer(request: httpx.Request) -> object:
+        return event_payload(1, market_payload(1), market_payload(2)) if request.method == "GET" else answers
+
+    answers = [broken, book_payload("20")]
+    quotes = venue_of(answer)[0].quotes(event)
+    assert (quotes["1"].bid, quotes["1"].displayed, quotes["2"].bid) == (None, 0.41, 0.44)
 
 
 def test_an_order_book_is_sorted_best_first() -> None:
