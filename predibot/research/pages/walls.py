@@ -56,19 +56,8 @@ _WALLS = (
         Unreadable.NEEDS_SCRIPT,
         10,
         _any(
-            r"\b(?:enable|activate|turn on|allow|requires?|needs?|without|use of|switch on|support|"
-            r"running) (?:\w+ ){0,3}java ?script",
-            r"java ?script (?:\w+ ){0,6}(?:disabled|required|enabled|turned off|deactivated|not supported|is off|"
-            r"needed)",
-            r"\bno java ?script\b",
-            r"java ?script (?:\w+ ){0,4}(?:aktivier|deaktivier|benötigt|erforderlich)",
-            r"a[ck]tiv\w+ (?:\w+ ){0,3}java ?script",
-            r"\bh?abilit\w+ (?:\w+ )?java ?script",
-            r"(?:java ?script|자바스크립트)(?:를|을) (?:활성화|사용|허용|켜)",
+            r"java ?script|자바스크립트",
             r"browser is (?:not|no longer) supported|unsupported browser|supported browsers?\b",
-            r"включите java ?script",
-            r"(?:启用|啟用|開啟|开启)\s?java ?script",
-            r"java ?scriptを(?:有効|オン)",
         ),
     ),
     (
@@ -163,7 +152,7 @@ _CHOICES = _any(
 )  # fmt: skip
 _CONSENT_SHARE = 0.6
 """Of the words of a page."""
-_PROSE_WORDS = 8
+_PROSE_WORDS, _WALL_WORDS = 8, 25
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")
 _WORD = re.compile(r"[^\W\d_]+")
 _DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
@@ -197,7 +186,12 @@ def wall_of(html: str, text: str) -> Unreadable | None:
     has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
     for kind, few_words, phrases in _WALLS:
         # Of an article a few sentences tell that it is one, long before all is searched.
-        rest = accumulate(_words(each) for each in sentences if _is_prose(each) and not phrases.search(each))
+        # What a wall says is short.
+        rest = accumulate(
+            words
+            for each in sentences
+            if _is_prose(each) and ((words := _words(each)) > _WALL_WORDS or not phrases.search(each))
+        )
         shows = has_table and kind is Unreadable.NEEDS_SCRIPT
         if not shows and all(words < few_words for words in rest) and phrases.search(seen):
             return kind

@@ -57,6 +57,7 @@ _CHANGED_WITHIN = 50
 _ANNOUNCED = re.compile(
     r"\b(?:will|until|upcoming|deadline|closer to|ahead of|(?<!as )(?:scheduled|planned|slated)|"
     r"(?<!as )(?<!than )expected|expects? to|plans? to|due (?:on|by|for|in)|set (?:for|to)|expires?|"
+    r"takes? place|aura lieu|auront lieu|celebrarán?|tendrán? lugar|avrà luogo|acontecerá|"
     r"wird|werden|soll(?:en)?|geplant|sera|seront|prévue?s?|será|serán|prevista?|sarà|saranno|будет|будут|состоится|запланирован\w*)\b|予定|예정|将于|將於",
     re.IGNORECASE,
 )
