@@ -327,31 +327,20 @@ def test_an_export_with_a_row_that_cannot_be_is_one_sentence(
         refused(said_here("import", "ledger", "jsonl", *NEW), said)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"target_date": "9999-12-31"}, "9999-12-31 is not in the years 2000 to 2999"),
-        ({"target_date": "0001-01-01"}, "0001-01-01 is not in the years 2000 to 2999"),
-    ],
-)
-def test_a_date_that_no_file_has_is_one_sentence(predibot: Predibot, changes: dict[str, Any], said: str) -> None:
-    write_json(Path("day/events.json"), events())
-    write_json(Path("day/a_run_0/a.json"), {**answers("a", 0, 60), **changes})
-    shown = predibot("import", "predibench", "day")
-    assert (shown.code, shown.out, shown.err.count("\n")) == (1, "", 1)
-    assert said in shown.err
-
-
-def test_prices_of_another_age_are_one_sentence_and_an_end_of_another_age_is_not_known(predibot: Predibot) -> None:
+def test_prices_and_dates_of_another_age_are_one_sentence_and_an_end_of_another_age_is_not_known(
+    predibot: Predibot,
+) -> None:
     for year in ("0001", "9999"):
         listed = deepcopy(events())
         listed[1]["end_datetime"] = f"{year}-12-31T23:59:59"
         write_json(Path(f"end{year}/events.json"), listed)
         listed[1]["markets"][0]["prices"]["index"][-1 if year == "9999" else 0] = f"{year}-12-31T23:59:59+00:00"
         write_json(Path(f"price{year}/events.json"), listed)
-        for kind in ("end", "price"):
-            write_json(Path(f"{kind}{year}/a_run_0/a.json"), answers("a", 0, 60))
+        write_json(Path(f"date{year}/events.json"), events())
+        for kind, changes in (("end", {}), ("price", {}), ("date", {"target_date": f"{year}-01-01"})):
+            write_json(Path(f"{kind}{year}/a_run_0/a.json"), {**answers("a", 0, 60), **changes})
         assert predibot("import", "predibench", f"end{year}", "--ledger", f"sqlite:///{year}.db").code == 0
-        shown = predibot("import", "predibench", f"price{year}")
-        assert (shown.code, shown.out, shown.err.count("\n")) == (1, "", 1)
-        assert f"{year}-12-31 is not in the years 2000 to 2999" in shown.err
+        for kind, day in (("price", f"{year}-12-31"), ("date", f"{year}-01-01")):
+            shown = predibot("import", "predibench", f"{kind}{year}")
+            assert (shown.code, shown.out, shown.err.count("\n")) == (1, "", 1)
+            assert f"{day} is not in the years 2000 to 2999" in shown.err

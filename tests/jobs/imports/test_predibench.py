@@ -85,13 +85,13 @@ def settle(store: Store, payouts: dict[str, float]) -> None:
 
 
 def test_a_day_is_counted_as_it_is_and_what_had_begun_is_left_out_and_listed(store: Store, tmp_path: Path) -> None:
-    found = imported(store, write_day(tmp_path / "2025-09-18"))
-    assert (found.decisions, found.forecasts, len(found.bots), found.events, len(found.notes)) == (140, 542, 3, 2, 10)
+    found = imported(store, write_day(tmp_path / "2025-09-18", {MODEL: 2}))
+    assert (found.decisions, found.forecasts, len(found.bots), found.events, found.notes) == (4, 14, 1, 2, ())
     (left_out,) = found.left_out
-    assert (left_out.event_id, left_out.title, left_out.decisions) == (BEGAN, "Angels vs. Brewers", 70)
+    assert (left_out.event_id, left_out.title, left_out.decisions) == (BEGAN, "Angels vs. Brewers", 2)
     assert left_out.reason == "had begun at 2025-09-17T23:40Z, before the decision"
-    assert (found.stored_decisions, found.stored_forecasts, found.runs, found.files) == (70, 262, 32, 70)
-    assert found.trace_folders == 3
+    assert (found.stored_decisions, found.stored_forecasts, found.runs, found.files) == (2, 6, 2, 2)
+    assert found.trace_folders == 1
     assert {row["subject_id"] for row in rows(store, "decisions")} == {FED}
     with store.read() as connection:
         passed_over = list_runs(connection)[0].run.passed_over
@@ -144,11 +144,11 @@ def test_a_market_that_was_left_out_is_absent_and_a_bet_of_nothing_is_there(stor
 
 
 def test_importing_twice_adds_nothing_and_a_file_that_was_changed_is_named(store: Store, tmp_path: Path) -> None:
-    folder = write_day(tmp_path / "2025-09-18")
+    folder = write_day(tmp_path / "2025-09-18", {MODEL: 4})
     imported(store, folder)
     before = {table: rows(store, table) for table in ("runs", "bots", "decisions", "forecasts", "sources", "quotes")}
     again = imported(store, tmp_path)
-    assert (again.stored_decisions, again.stored_forecasts, again.runs, again.known_decisions) == (0, 0, 0, 70)
+    assert (again.stored_decisions, again.stored_forecasts, again.runs, again.known_decisions) == (0, 0, 0, 4)
     assert {table: rows(store, table) for table in before} == before
     changed = answers(MODEL, 3, 3)
     changed["event_investment_decisions"][1]["market_investment_decisions"][0]["decision"]["bet"] = -0.05
@@ -255,23 +255,19 @@ def test_whether_an_event_had_begun_is_asked_of_each_decision(store: Store, tmp_
 
 
 def test_bets_of_more_than_the_dollar_are_scaled_as_the_rule_says_and_a_note_too(store: Store, tmp_path: Path) -> None:
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, -0.8), said("553811", 0.9, 0.8)], 0.0, FIRST_ANSWER))
-    (note,) = imported(store, tmp_path).notes
-    assert note.endswith("the bets add up to 1.6 dollars, scaled by 0.625; 0 is stated as left")
-    assert [(row["asked_usd"], row["booked_usd"]) for row in rows(store, "bets")] == [(-0.8, -0.5), (0.8, 0.5)]
-    assert [(row["scale"], row["unallocated_usd"]) for row in rows(store, "decisions")] == [(0.625, 0.0)]
-
-
-def test_a_single_bet_of_more_than_the_dollar_is_scaled_too_and_the_others_are_imported(
-    store: Store, tmp_path: Path
-) -> None:
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, -1.01)], 0.0, FIRST_ANSWER))
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, 50)], 0.0, FIRST_ANSWER), number=1)
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.5)], 0.5, FIRST_ANSWER), number=2)
-    first, second = imported(store, tmp_path).notes
-    assert first.endswith("the bets add up to 1.01 dollars, scaled by 0.990099; 0 is stated as left")
-    assert second.endswith("the bets add up to 50 dollars, scaled by 0.02; 0 is stated as left")
-    assert [(row["asked_usd"], row["booked_usd"]) for row in rows(store, "bets")] == [(-1.01, -1), (50, 1), (0.5, 0.5)]
+    for number, bets in enumerate(((-0.8, 0.8), (-1.01,), (50,))):
+        answered = [said(name, 0.06, bet) for name, bet in zip(("553810", "553811"), bets, strict=False)]
+        a_file(tmp_path, answer(FED, answered, 0.0, FIRST_ANSWER), number=number)
+    notes = imported(store, tmp_path).notes
+    assert [note.partition("the bets add up to ")[2] for note in notes] == [
+        "1.6 dollars, scaled by 0.625; 0 is stated as left",
+        "1.01 dollars, scaled by 0.990099; 0 is stated as left",
+        "50 dollars, scaled by 0.02; 0 is stated as left",
+    ]
+    booked = [(row["asked_usd"], row["booked_usd"]) for row in rows(store, "bets")]
+    assert booked == [(-0.8, -0.5), (0.8, 0.5), (-1.01, -1), (50, 1)]
+    first, *_ = rows(store, "decisions")
+    assert (first["scale"], first["unallocated_usd"]) == (0.625, 0.0)
 
 
 def test_without_a_price_a_forecast_is_left_out_with_a_note_and_a_bet_is_refused(store: Store, tmp_path: Path) -> None:

@@ -1,16 +1,10 @@
 """Layouts: anybody's file under the names its columns have, and files with a column a forecaster."""
 
-import json
-from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table_reader import TableFormat
-from tests.jobs.tables import csv_of, table_of
+from tests.jobs.tables import csv_of
 
 LONG = "qid,p_aia,p_mkt,y,note\nq1,0.7,0.6,1,x\nq2,0.2,0.3,0,y\n"
 WIDE = "qid,y,gpt,human,price\nq1,1,0.7,0.6,0.5\nq2,0,0.2,,0.4\nq3,,0.9,0.8,0.5\n"
@@ -39,24 +33,8 @@ def test_a_column_that_is_named_wins_over_one_that_has_the_name() -> None:
     assert said(found(text, Layout({"p": "probability"}))) == [("a", "q1", 0.9, 1.0)]
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_in_a_wide_file_each_column_is_a_forecaster_and_an_empty_cell_is_silence(
-    tmp_path: Path, kind: TableFormat
-) -> None:
-    header, *lines = [line.split(",") for line in WIDE.split()]
-    values = [
-        [cell if place == 0 else float(cell) if cell else None for place, cell in enumerate(row)] for row in lines
-    ]
-    rows = [dict(zip(header, row, strict=True)) for row in values]
-    path = tmp_path / f"f.{kind}"
-    if kind == "csv":
-        path.write_text(WIDE, encoding="utf-8")
-    elif kind == "jsonl":
-        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    else:
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    layout = Layout({**NAMED, "price": "market_probability"}, wide=True)
-    file = read_forecasts(table_of(path.read_bytes(), kind), layout)
+def test_in_a_wide_file_each_column_is_a_forecaster_and_an_empty_cell_is_silence() -> None:
+    file = found(WIDE, Layout({**NAMED, "price": "market_probability"}, wide=True))
     assert said(file) == [
         ("gpt", "q1", 0.7, 1.0),
         ("human", "q1", 0.6, 1.0),
