@@ -48,8 +48,8 @@ _COMMENTS = re.compile(r"(?<![a-z])(?:comments?|disqus)(?![a-z])", re.IGNORECASE
 _BESIDE = frozenset({"aside", "nav", "table"})
 _PAGE = frozenset({"html", "body", "main", "article"})
 _MARKED = (
-    "//*[@itemprop or @datetime or self::time or (@property and not(self::meta)) or "
-    "contains(concat(' ', normalize-space(@class), ' '), ' updated ')]"
+    "//*[@datetime or self::time or contains(concat(' ', normalize-space(@class), ' '), ' updated ') or "
+    "(@itemprop | @property[not(parent::meta)])[contains(., 'ate') or contains(., 'modif')]]"
 )
 """Elements that may hold a date: microdata, RDFa, times, and what microformats call `updated`."""
 _UNSHOWN = frozenset({"script", "style", "noscript", "template", "select", "svg"})
@@ -61,7 +61,7 @@ _PARTS = ("liveBlogUpdate", "hasPart", "acceptedAnswer", "suggestedAnswer")
 _SAME_HOSTS = re.compile(r"^(?:www\d?|m|mobile|amp|edition)\.")
 _SAME_PAGES = re.compile(r"(?:/amp|/index\.\w+|\.amp)?/?$|^/amp(?=/)")
 _MAX_DATE_CHARACTERS = 100
-_BYLINE_CHARACTERS = 80
+_BYLINE_CHARACTERS, _MAX_HEADINGS = 80, 1_000
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -254,7 +254,8 @@ def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
         home = _home(element)
         if home is None:
             continue
-        value = element.get("content") or element.get("datetime") or element.get("title") or element.text_content()
+        title = element.get("title") or ""
+        value = element.get("content") or element.get("datetime") or (title if dated(title) else element.text_content())
         is_own = home is not tree or element.getparent().tag in ("head", "body")
         names = (element.get("itemprop") or element.get("property") or "").split()
         for name in names:
@@ -305,7 +306,7 @@ def _is_by_the_title(element: "HtmlElement") -> bool:
 
 def _headings(tree: "HtmlElement") -> Iterator[str]:
     """Yield titles with the lines below them, and the captions of pictures: they are no part of the text."""
-    for heading in tree.iter("title", "h1", "figcaption"):
+    for heading in itertools.islice(tree.iter("title", "h1", "figcaption"), _MAX_HEADINGS):
         if _home(heading) is not None:
             yield " ".join(heading.text_content().split())
             below = itertools.islice(heading.itersiblings("div", "p", "span"), 2 if heading.tag == "h1" else 0)

@@ -229,6 +229,13 @@ def test_the_times_of_related_posts_in_an_article_are_not_its_own() -> None:
     assert date_of_html(html, URL).latest_at == datetime(2026, 2, 1, 10, tzinfo=UTC)
 
 
+def test_a_title_that_is_no_date_does_not_hide_the_text_of_an_element() -> None:
+    html = page(
+        f"<article><h1>B</h1><time itemprop=datePublished title=Posted>February 1, 2026</time>{WORDS}</article>"
+    )
+    assert date_of_html(html, URL).proves
+
+
 def test_some_time_ago_is_when_a_page_was_changed_as_its_data_say() -> None:
     head = OWN + "<meta property='article:modified_time' content='2026-02-01T11:00:00Z'>"
     assert date_of_html(page(f"<article><p>Updated an hour ago</p>{WORDS}</article>", head), URL).proves
