@@ -65,6 +65,19 @@ def bounded(text: str, characters: int) -> str:
     return harmless if len(harmless) <= characters else f"{harmless[:characters]} … (shortened)"
 
 
+def why_no_json(error: ValueError | RecursionError) -> str:
+    """Return what is wrong with a text that Python's decoder of JSON refuses, in words about the text.
+
+    Examples:
+        >>> why_no_json(RecursionError("maximum recursion depth exceeded"))
+        'it is nested too deeply'
+    """
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    # Python's own words on such a number are about a setting of Python.
+    return "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+
+
 def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:
     """Return whether a text of JSON may hold more values than are read; told before it is parsed.
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from predibot.domain.clock import parse_instant
+from predibot.domain.untrusted_text import why_no_json
 
 MAX_TITLE_CHARACTERS = 1_000
 MAX_DESCRIPTION_CHARACTERS = 20_000
@@ -40,13 +41,8 @@ def loads(text: str | bytes) -> object:
     """
     try:
         value: object = json.loads(text, parse_constant=str)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except ValueError as error:
-        # Python's own words on such a number are about a setting of Python.
-        if "int_max_str_digits" in str(error):
-            raise ValueError("a number has thousands of digits") from None
-        raise
+    except (ValueError, RecursionError) as error:
+        raise ValueError(why_no_json(error)) from None
     return value
 
 

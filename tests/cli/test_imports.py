@@ -191,7 +191,7 @@ def test_an_export_that_is_not_whole_or_was_changed_is_named_and_nothing_is_impo
     for text, message in (
         (whole.replace('"price_yes": 0.785', '"price_yes": NaN', 1), "NaN is no number"),
         (whole[:-20], "this is no JSON object"),
-        ("[" * 100_000, "bets.jsonl, line 1: it is nested too deeply"),
+        ("[" * 100_000, "bets.jsonl, line 1: this is no JSON object: it is nested too deeply"),
         ('{"a": ' + "9" * 5_000 + "}", "bets.jsonl, line 1: this is no JSON object: a number has thousands of digits"),
         ("[]\n", "bets.jsonl, line 1: this is no JSON object"),
         ('{"run": 1, "run": 2}\n', "bets.jsonl, line 1: this is no JSON object: it says 'run' twice"),

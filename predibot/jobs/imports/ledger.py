@@ -13,7 +13,7 @@ from typing import BinaryIO
 from sqlalchemy import Connection
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.domain.untrusted_text import FORMULA, has_too_many_values
+from predibot.domain.untrusted_text import FORMULA, has_too_many_values, why_no_json
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
 from predibot.jobs.score_files.table import BadRow, Columns
@@ -154,12 +154,8 @@ def _jsonl(path: Path) -> Iterator[Placed]:
                 raise RowRefused(place, _TOO_MANY)
             try:
                 found = decode(line.decode())
-            except RecursionError:
-                raise RowRefused(place, "it is nested too deeply") from None
-            except ValueError as error:
-                # Python's own words on such a number are about a setting of Python.
-                why = "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
-                raise RowRefused(place, f"this is no JSON object: {why}") from None
+            except (ValueError, RecursionError) as error:
+                raise RowRefused(place, f"this is no JSON object: {why_no_json(error)}") from None
             if not isinstance(found, dict):
                 raise RowRefused(place, "this is no JSON object")
             yield Placed(place, found)

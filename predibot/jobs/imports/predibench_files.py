@@ -203,9 +203,7 @@ def _loaded(label: str, path: Path) -> tuple[Any, str]:
     try:
         return fields.loads(content), hashlib.sha256(content).hexdigest()
     except ValueError as error:
-        # Python's own words on such a number are about a setting of Python.
-        why = "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
-        raise FileRefused(f"{label} is no JSON that can be read: {why}") from None
+        raise FileRefused(f"{label} is no JSON that can be read: {error}") from None
 
 
 class _Wire(BaseModel):

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from predibot.domain.untrusted_text import why_no_json
 from predibot.jobs.score_files.cells import Cell, shown
 from predibot.jobs.score_files.table import BadRow, Columns, Place, Row, Table
 from predibot.research.pages.parser_child import answer_questions
@@ -103,23 +104,23 @@ def _csv(file: BinaryIO) -> Table:
 
 def _json(file: BinaryIO) -> Table:
     """Return the table of JSON: an object a line, or one document that holds rows."""
-    first, second = [*islice(_filled_lines(file), 2), (0, ""), (0, "")][:2]
-    if not first[1]:
+    (number, first), (_, second) = [*islice(_filled_lines(file), 2), (0, ""), (0, "")][:2]
+    if not first:
         raise TableUnreadable(" is empty. Give JSON objects")
-    value, wrong = _value(first[1])
-    is_lines = bool(second[1])
-    if wrong or isinstance(value, list):
+    value, wrong = _value(first)
+    is_lines = bool(second)
+    if wrong or (second and isinstance(value, list)):
         value, wrong = _value("".join(line for _, line in _filled_lines(file)), several=True)
         # Of lines of which the first is broken.
-        is_lines = bool(wrong) and first[1].lstrip()[0] == "{" and isinstance(_value(second[1])[0], dict)
+        is_lines = bool(wrong) and first.lstrip()[0] == "{" and isinstance(_value(second)[0], dict)
     if is_lines:
-        return _objects(((number, *_value(line)) for number, line in _filled_lines(file)), "line")
+        return _objects(((at, *_value(line)) for at, line in _filled_lines(file)), "line")
     if wrong:
         raise TableUnreadable(f" is no JSON that can be read: {wrong}. Write it again")
     rows_name, rows, beside = _rows_of(value)
     if rows == [value]:
-        return _objects([(first[0], value, "")], "line")
-    return _objects(((number, row, "") for number, row in enumerate(rows, start=1)), "row", rows_name, beside)
+        return _objects([(number, value, "")], "line")
+    return _objects(((at, row, "") for at, row in enumerate(rows, start=1)), "row", rows_name, beside)
 
 
 def _value(text: str, *, several: bool = False) -> tuple[Any, str]:
@@ -134,12 +135,8 @@ def _value(text: str, *, several: bool = False) -> tuple[Any, str]:
             value, end = _DECODER.raw_decode(text, at)
             found.append(value)
             at = _after_space(text, end)
-    except RecursionError:
-        # What Python calls it differs from version to version.
-        return None, "it is nested too deeply"
-    except ValueError as error:
-        # Python's own words on such a number are about a setting of Python.
-        return None, "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+    except (ValueError, RecursionError) as error:
+        return None, why_no_json(error)
     return (found if len(found) > 1 else found[0]), ""
 
 
