@@ -71,10 +71,14 @@ class OrderTerms:
 
         Examples:
             >>> OrderTerms(True, 0.001, 5.0).words
-            'prices in steps of 0.001; a limit order is of 5 shares at least'
+            'prices in steps of 0.001; a limit order is of 5 shares at least, to which you are not held'
         """
         step = "" if self.price_step is None else f"prices in steps of {self.price_step:g}"
-        least = "" if self.least_shares is None else f"a limit order is of {self.least_shares:g} shares at least"
+        least = (
+            ""
+            if self.least_shares is None
+            else f"a limit order is of {self.least_shares:g} shares at least, to which you are not held"
+        )
         return "; ".join(filter(None, (step, least)))
 
 

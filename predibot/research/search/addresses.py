@@ -142,5 +142,7 @@ def _inner(host: str, parts: SplitResult) -> str | None:
     """Return the address that a redirect states, None where it is none or states none."""
     for at, paths, read in _REDIRECTS:
         if at.fullmatch(host) and (path := paths.fullmatch(parts.path)):
-            return next((url for url in read(parts, path) if _WEB.match(url)), None)
+            # Some are encoded twice.
+            stated = (url for each in read(parts, path) for url in (each, unquote(each)))
+            return next((url for url in stated if _WEB.match(url)), None)
     return None

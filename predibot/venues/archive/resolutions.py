@@ -61,8 +61,9 @@ def _instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
 
     It may state either alone: it is then settled since it is effective, and the other way round.
     """
-    resolved_at = fields.unix_instant(row.get("resolved_at", row.get("effective_at")))
-    return resolved_at, fields.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
+    resolved, effective = row.get("resolved_at"), row.get("effective_at")
+    resolved_at = fields.unix_instant(effective if resolved is None else resolved)
+    return resolved_at, resolved_at if effective is None else fields.unix_instant(effective)
 
 
 def _payouts(payouts: object) -> tuple[float, ...] | None:

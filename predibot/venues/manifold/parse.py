@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
 from predibot.domain.price import SIDES, Quote
@@ -71,10 +71,6 @@ def _milliseconds(value: object) -> datetime | None:
     return fields.unix_instant(number / 1000)
 
 
-def _listed(value: object) -> object:
-    return [] if value is None else value
-
-
 class _Wire(BaseModel):
     """An untrusted object: fields we do not use are passed over."""
 
@@ -98,9 +94,15 @@ class _AnswerWire(_ResolvedWire):
     """One answer of a market with several."""
 
     text: fields.StatedText
-    probability: fields.OptionalPrice = Field(default=None, validation_alias=AliasChoices("probability", "prob"))
+    stated: fields.OptionalPrice = Field(default=None, alias="probability")
+    stated_short: fields.OptionalPrice = Field(default=None, alias="prob")
     volume: fields.KnownVolume = None
     is_other: fields.OptionalFlag = Field(default=None, alias="isOther")
+
+    @property
+    def probability(self) -> float | None:
+        """Return its chance by the first of its two names that states one."""
+        return self.stated_short if self.stated is None else self.stated
 
 
 class _SettlementWire(_ResolvedWire):
@@ -108,7 +110,7 @@ class _SettlementWire(_ResolvedWire):
 
     kind: fields.StatedText = Field(alias="outcomeType")
     is_resolved: fields.OptionalFlag = Field(default=None, alias="isResolved")
-    answers: Annotated[list[object], BeforeValidator(_listed), Field(max_length=MAX_ANSWERS)] = []
+    answers: Annotated[list[object], BeforeValidator(fields.json_list), Field(max_length=MAX_ANSWERS)] = []
     sum_to_one: fields.OptionalFlag = Field(default=None, alias="shouldAnswersSumToOne")
     shares: dict[str, fields.OptionalAmount] | None = Field(default=None, alias="resolutions")
 
@@ -124,7 +126,7 @@ class _MarketWire(_SettlementWire):
     volume_24h: fields.KnownVolume = Field(default=None, alias="volume24Hours")
     text: fields.LongText = Field(default="", alias="textDescription")
     description: object = None
-    tags: Annotated[list[fields.ShortText], BeforeValidator(_listed), Field(max_length=MAX_TAGS)] = Field(
+    tags: Annotated[list[object], BeforeValidator(fields.json_list), Field(max_length=MAX_TAGS)] = Field(
         default=[], alias="groupSlugs"
     )
     adds_answers: fields.ShortText = Field(default="DISABLED", alias="addAnswersMode")
@@ -210,7 +212,11 @@ def _event(parsed: _MarketWire, markets: tuple[Market, ...], payload: object, qu
         markets=markets,
         slug=parsed.slug,
         description=parsed.words,
-        tags=tuple(Tag(slug.replace("-", " "), slug) for slug in parsed.tags if slug),
+        tags=tuple(
+            Tag(slug.replace("-", " "), slug)
+            for each in parsed.tags
+            if isinstance(each, str) and (slug := fields.short_text(each))
+        ),
         closes_at=fields.known_end(parsed.closes_at),
         closed=_is_closed(parsed, None, quoted_at),
         volume_24h_usd=parsed.volume_24h,

@@ -164,7 +164,7 @@ def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_p
 ) -> None:
     stated = replace(rain("m1").markets[0], orders=OrderTerms(True, 0.001, 5.0), is_other=True)
     event = replace(rain("m1"), markets=(stated,))
-    told = "orders at the venue: prices in steps of 0.001; a limit order is of 5 shares at least\n"
+    told = f"orders at the venue: {stated.orders.words}\n"
     assert prompts(event)[name].count(told) == 1
     assert prompts(event)[name].count(OTHER_WORDS) == prompts(event, price_blind=True)[name].count(OTHER_WORDS) == 1
     assert "in steps" not in prompts(event, price_blind=True)[name] + prompts(rain("m1"))[name]

@@ -53,6 +53,7 @@ PLAIN = "https://a.example/x?y=1&z=2"
         "https://www.mojeek.com/redir?q=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
         "https://s3-us2.startpage.com/cgi-bin/serveimage?url=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&sp=1",
         "https://eu-browse.startpage.com/do/proxy?u=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2",
+        "https://www.google.com/url?q=https%253A%252F%252Fa.example%252Fx%253Fy%253D1%2526z%253D2",
         # Copies: of AMP by its documents, translated ones by Google's Search Central (ad networks and translation).
         "https://a-example.cdn.ampproject.org/c/s/a.example/x?y=1&z=2",
         "https://a-example.cdn.ampproject.org/v/s/a.example/x?y=1&amp_gsa=1&amp_js_v=a9&z=2&usqp=mq331#aoh=1",

@@ -244,6 +244,16 @@ def test_a_revision_is_seen_from_its_own_instant(make_archive: MakeArchive) -> N
     assert payouts == [[1.0], [1.0, 0.0]]
 
 
+@pytest.mark.parametrize("alone", [{"resolved_at": None, "effective_at": at(NOW)}, {"effective_at": None}, {}])
+def test_the_instant_that_is_stated_stands_for_one_that_is_null(
+    make_archive: MakeArchive, alone: dict[str, object]
+) -> None:
+    (found,) = (
+        make_archive(resolutions={condition_of(1): paid(NOW, **alone)}).resolutions([ref_of(1)], as_of=NOW).found["1"]
+    )
+    assert (found.settled_at, found.effective_at) == (NOW, NOW)
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -253,3 +253,31 @@ def test_nothing_that_is_no_market_crashes(payload: object) -> None:
     event, _ = parse_event(payload, quoted_at=NOW)
     found, _ = parse_resolutions(payload, first_seen_at=NOW)
     assert event is None and found == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "slugs"),
+    [
+        ({"groupSlugs": [None, "us-politics", {"slug": "x"}, ["y"], ""]}, ["us-politics"]),
+        ({"groupSlugs": [None]}, []),
+        ({"groupSlugs": ""}, []),
+        ({"volume": "12,345", "volume24Hours": "NaN"}, ["us-politics", "weather"]),
+    ],
+)
+def test_an_entry_that_cannot_be_read_costs_itself_only(change: dict[str, object], slugs: list[str]) -> None:
+    event, skips = parse_event(binary(**change), quoted_at=NOW)
+    assert event is not None and skips == ()
+    assert ([tag.slug for tag in event.tags], len(event.markets)) == (slugs, 1)
+    if "volume" in change:
+        assert (event.volume_24h_usd, event.markets[0].volume_usd) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "stated", [{"prob": 0.25}, {"probability": None, "prob": 0.25}, {"probability": 0.25, "prob": 1}]
+)
+def test_the_chance_of_an_answer_is_that_of_the_name_that_states_one(stated: dict[str, object]) -> None:
+    named = {name: value for name, value in answer("a").items() if name != "probability"} | stated
+    event, _ = parse_event(multi("many", named, answer("b")), quoted_at=NOW)
+    assert event is not None
+    quote = event.markets[0].quote
+    assert quote is not None and quote.displayed == 0.25
