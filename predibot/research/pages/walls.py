@@ -21,7 +21,7 @@ _JOIN = r"\b(?:subscribe|sign up|sign in|log ?in|register|join|upgrade)(?: now| 
 _WALLS = (
     (
         Unreadable.ROBOT_CHECK,
-        60,
+        75,
         _any(
             r"\b(?:verif\w+|confirm|prove|check\w*|make sure|ensure) (?:that )?(?:if )?you(?:'re|’re| are) (?:a |"
             r"not a )?(?:human|robot|bot)",
@@ -29,7 +29,6 @@ _WALLS = (
             r"i['’]m not a robot",
             r"checking your browser",
             r"checking if the site connection is secure",
-            r"cloudflare ray id",
             r"ddos protection by",
             r"enable (?:javascript|js|cookies) and (?:cookies|javascript|disable any ad blocker)",
             r"\b(?:solve|complete|enter|pass|type) (?:the |this |a )?captcha\b",
@@ -44,7 +43,13 @@ _WALLS = (
             r"access to this (?:page|site) (?:has been |is )?denied",
             r"permission to access \S+ on this server",
             r"bot detection",
-            r"you(?:'ve|’ve| have) been blocked",
+            r"you(?:'ve|’ve| have| were|r) (?:been )?blocked",
+            r"\byour (?:\w+ ){0,2}(?:request|access|ip|ip address) (?:\S+ ){1,12}(?:blocked|limited|refused)\b",
+            r"request (?:to access this page )?(?:was|has been) (?:\w+ ){0,12}(?:blocked|refused|rated as)",
+            r"(?:blocked|refused) your (?:request|access)",
+            r"access from your ip address|requests? from your ip",
+            r"(?:uses?|using) a security service (?:to|for)|this block including|cloudflare ray id",
+            r"protegido por um serviço de segurança|acesso (?:foi )?(?:bloqueado|filtrado)",
             r"bestätigen sie, dass sie (?:ein mensch|kein roboter)",
             r"vérifi\w+ que vous êtes (?:un )?humain",
             r"no eres un robot",
@@ -123,7 +128,7 @@ _TITLES = {
         r"access to this page .*denied\.?", r"pardon our interruption\W*", r"(?:.* - )?are you a robot\?",
         r"making sure you.re not a bot!?",
         r"human verification", r".*security check(?:point)?", r".*request rate threshold exceeded", r"blocked",
-        r"(?:4\d\d )?(?:forbidden|too many requests)", r"403 forbidden", r"sorry\.\.\.",
+        r"4(?!51)\d\d(?: - .*| forbidden)?", r"forbidden", r"too many requests", r"sorry\.\.\.",
     ),
     Unreadable.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
 }  # fmt: skip

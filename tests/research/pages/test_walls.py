@@ -70,6 +70,10 @@ def wall(body: str, title: str = "Budget") -> Unreadable | None:
             "Attention Required! | Cloudflare",
         ),
         ("ROBOT_CHECK", "<p>We've noticed something about your computer.</p>", "News - Are you a robot?"),
+        ("ROBOT_CHECK", "<p>News.example uses a security service to protect itself from attacks.</p>", "Blocked?"),
+        ("ROBOT_CHECK", "<p>Your latest request has been rated as suspicious and therefore got blocked.</p>", "News"),
+        ("ROBOT_CHECK", "<p>What you sent triggered the service and blocked your request.</p>", "News"),
+        ("ROBOT_CHECK", "<p>We cannot go on.</p>", "403 - You may not see this"),
         ("ROBOT_CHECK", "<p>Подтвердите, что запросы отправляли вы, а не робот</p>", "Ой!"),
         ("NEEDS_SCRIPT", "<div id=app>Loading...</div>", "Poll tracker"),
         ("NEEDS_SCRIPT", "<p>Your browser is not supported.</p><p>Help Terms Privacy Cookies © 2026 A Corp.</p>", "A"),
@@ -153,3 +157,4 @@ def test_hostile_pages_take_no_time(piece: str) -> None:
 )
 def test_a_table_or_news_of_walls_is_none(body: str) -> None:
     assert wall(body) is None
+    assert wall(f"<article>{ARTICLE}</article>", "400 people hurt - Budget") is None
