@@ -65,12 +65,11 @@ class Layout:
         Raises:
             UsageError: If the file is not what it is taken for, or a column is missing.
         """
-        header = file.names
-        missing = [theirs for theirs in self.named if theirs not in header]
+        missing = [theirs for theirs in self.named if theirs not in file.names]
         if missing:
-            known = [one_line(name)[:40] for name in header[:40]]
+            known = [one_line(name)[:40] for name in file.names[:40]]
             raise UsageError(f"{file.label} has no column {missing[0][:80]!r}. {did_you_mean(missing[0], known)}")
-        return self._wide_rows(file, header) if self.wide else self._long_rows(file, header)
+        return self._wide_rows(file) if self.wide else self._long_rows(file)
 
     def _theirs(self, ours: str) -> str:
         return next((theirs for theirs, each in self.named.items() if each == ours), ours)
@@ -95,30 +94,32 @@ class Layout:
     def _proposed(self, file: Table, missing: Sequence[str]) -> Mapping[str, str]:
         """Return what columns of a file could be, by their names there."""
         taken = {*self.named, *COLUMNS.names}
-        free = {name.casefold(): name for name in file.names if name not in taken and "," not in name}
+        # Others could not be typed.
+        typed = (name for name in file.names if "," not in name and name == one_line(name))
+        free = {name.casefold().replace(" ", "_"): name for name in typed if name not in taken}
         found: dict[str, str] = {}
         for ours in missing:
             if known := next((each for each in (ours, *_ALSO_CALLED[ours]) if each in free), None):
                 found[free.pop(known)] = ours
         for ours in missing:
-            if ours not in found.values() and (theirs := nearest(ours, free.values(), likeness=0.7)):
-                found[free.pop(theirs.casefold())] = ours
+            if ours not in found.values() and (theirs := nearest(ours, free, likeness=0.7)):
+                found[free.pop(theirs)] = ours
         return found
 
-    def _long_rows(self, file: Table, header: Sequence[str]) -> Iterator[Row | BadRow]:
+    def _long_rows(self, file: Table) -> Iterator[Row | BadRow]:
         # A file of one forecaster need not name it on each row: its column does.
-        lone = self._theirs("probability") if self._theirs("forecaster") not in header else None
+        lone = self._theirs("probability") if self._theirs("forecaster") not in file.names else None
         lone = None if lone == "probability" else lone
         required = [ours for ours in COLUMNS.required if lone is None or ours != "forecaster"]
         self._check(file, required)
         for row in file.rows(Columns(tuple(map(self._theirs, required)), tuple(map(self._theirs, COLUMNS.optional)))):
             yield row if isinstance(row, BadRow) or lone is None else Row(row.number, (lone, *row.cells))
 
-    def _wide_rows(self, file: Table, header: Sequence[str]) -> Iterator[Row | BadRow]:
+    def _wide_rows(self, file: Table) -> Iterator[Row | BadRow]:
         shared = tuple(name for name in COLUMNS.names if name not in ("forecaster", "probability"))
         of_all = [self._theirs(ours) for ours in shared]
         named = [theirs for theirs, ours in self.named.items() if ours == "probability"]
-        forecasters = named or [name for name in header if name not in of_all]
+        forecasters = named or [name for name in file.names if name not in of_all]
         if not forecasters:
             raise UsageError(f"{file.label} has no column of a forecaster beside {', '.join(of_all)}. Add one")
         required = tuple(self._theirs(ours) for ours in ("question", "outcome"))

@@ -11,7 +11,7 @@ from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.score_files.equity import EquityFile, read_equity
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table import BadRow, FileRows, Table
+from predibot.jobs.score_files.table import FileRows, Table
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import References, with_market, with_pools
@@ -34,11 +34,6 @@ class FileRefused(UsageError):
         """Keep the bad rows beside the message, which has room for one."""
         super().__init__(message)
         self.file = file
-
-    @property
-    def bad_rows(self) -> tuple[BadRow, ...]:
-        """Return the first thousand."""
-        return self.file.bad_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +126,12 @@ def compare_forecasters(
     """Return which of two forecasters of a file is better on what both answered, and whether anybody can say.
 
     Args:
-        file: With the columns of a forecast file.
+        file: As for `score_forecasts`, and so are the others.
         names: Of two forecasters; `market`, and pools that are asked for, are among them.
         asked: How the interval is made.
         pools: Which are wanted.
         strict: Whether bad rows refuse the file.
-        layout: What its columns are called; None for the names of a forecast file.
+        layout: What its columns are called.
 
     Raises:
         FileRefused: As `score_forecasts`.
