@@ -170,7 +170,7 @@ def test_the_example_of_the_page_is_what_the_command_says(predibot: Predibot) ->
 
 
 def test_a_screen_shows_fifty_rows_of_a_table_and_says_how_to_see_all(predibot: Predibot, tmp_path: Path) -> None:
-    rows = [f"f{n:03},q{q},0.5,{q}" for n in range(53) for q in range(2)]
+    rows = [f"f{n:03},q{n},0.5,{n % 2}" for n in range(53)]
     rows += [f"f{n:03},open,0.5," for n in range(53)]
     (tmp_path / "many.csv").write_text("\n".join(["forecaster,question,probability,outcome", *rows]))
     asked = ("score", "many.csv", "--resamples", "100")
