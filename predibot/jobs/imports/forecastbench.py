@@ -31,6 +31,7 @@ RECORDING = Recording(
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _DUE_WITHIN = timedelta(days=1) - timedelta(seconds=1)
 """Of their day, forecasts are taken."""
+_NO_PRICE = "on markets without a price"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def import_forecastbench(
         if taken[item.key.due_on][item.forecaster].setdefault(item.key, said) is not said:
             left_out["a second forecast of the same"] += 1
     if not taken:
-        raise UsageError(f"no forecast can be imported: {_listed(left_out)}. Give the question set, which has prices")
+        remedy = "Give the question set, which has prices" if _NO_PRICE in left_out else "Give sets with others"
+        raise UsageError(f"no forecast can be imported: {_listed(left_out)}. {remedy}")
     days = [_day(due_on, of, sets) for due_on, of in sorted(taken.items())]
     found = import_days(RECORDING, days, store=store, clock=clock, listener=listener)
     settled = {
@@ -92,7 +94,7 @@ def _items(sets: Sets, left_out: Counter[str]) -> Iterator[Item]:
             elif item.key.kind != "market":
                 left_out["on series of data, which have no price"] += 1
             elif item.price is None:
-                left_out["on markets without a price"] += 1
+                left_out[_NO_PRICE] += 1
             elif item.settled_on and item.outcome is not None and item.settled_on <= item.key.due_on:
                 left_out["on markets that had resolved on the day they were due"] += 1
             else:

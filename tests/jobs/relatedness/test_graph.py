@@ -86,7 +86,8 @@ def test_dated_news_touch_what_they_were_read_for_and_nothing_published_later_do
     ]
     assert [one.event_id for one in found.news[2].touched] == ["e2"]
     (*_, news) = graph_grids(found)
-    assert news.title == "Dated news" and news.rows[2] == ("2026-02-25", "Headline", "Event 2")
+    assert news.title == "Dated news" and news.rows[2] == ("2026-02-25", "Headline", "n.example", "Event 2")
+    assert news.rows[3][2] == "–"
     assert in_ledger(store, MADE_AT - 2 * DAY).news == ()
     said = graph_document(found)["news"][2]
     assert (said["url"], said["touches"]) == (

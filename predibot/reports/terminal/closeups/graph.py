@@ -12,6 +12,7 @@ from predibot.reports.views.decide import Document, number
 
 _ROWS = 20
 _TITLE_CELLS = 60
+_SITE_CELLS = 30
 _TOUCHED = 4
 
 
@@ -56,7 +57,8 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]
         rows = tuple(
             (
                 format_instant(each.news.published_at)[:10],
-                plain(each.news.title, _TITLE_CELLS) or plain(each.news.url, _TITLE_CELLS) or figures.MISSING,
+                plain(each.news.title, _TITLE_CELLS) or figures.MISSING,
+                plain(each.news.url.partition("://")[2].partition("/")[0], _SITE_CELLS) or figures.MISSING,
                 "; ".join(
                     named(one.event_id, 40)
                     + ("" if one.score is None else f" (S {one.score:.2f})")
@@ -66,7 +68,8 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]
             )
             for each in found.news[:shown]
         )
-        yield Grid("Dated news", (Column("date", "key"), Column("news", "text"), Column("touches", "text")), rows, more)
+        columns = (Column("date", "key"), Column("news", "text"), Column("site", "text"), Column("touches", "text"))
+        yield Grid("Dated news", columns, rows, more)
 
 
 def graph_document(found: KnownGraph) -> Document:
