@@ -135,7 +135,7 @@ _TITLES = {
 """What only walls are called, as a whole."""
 _TITLED_WORDS = 200
 _WAITING = re.compile(r"\W*(?:loading|please wait|redirecting)\b.{0,30}", re.IGNORECASE)
-_CELLS = 4
+_WAITING_WORDS, _CELLS = 10, 4
 """A page with so many cells of a table shows something."""
 _LOCKED = _any(r"isAccessibleForFree\W{1,12}false", r"content_tier[\"'\s]+content=[\"']locked")
 _SUBSCRIBE = _any(r"subscri(?:be|ption)", r"abonn", r"suscr[ií]", r"assine", r"подпис")
@@ -186,7 +186,7 @@ def wall_of(html: str, text: str) -> Unreadable | None:
     named = next((kind for kind, titles in _TITLES.items() if titles.fullmatch(title)), None)
     if named is not None and sum(map(_words, sentences)) < _TITLED_WORDS:
         return named
-    if _WAITING.fullmatch(text):
+    if _words(text) < _WAITING_WORDS and _WAITING.fullmatch(text.split("\n")[-1]):
         return Unreadable.NEEDS_SCRIPT
     has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
     for kind, few_words, phrases in _WALLS:

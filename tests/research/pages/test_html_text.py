@@ -211,6 +211,19 @@ def test_where_a_page_shows_nothing_the_longest_text_of_its_data_is_taken(script
     assert text.split() == " ".join(SENTENCES).split()
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "system-ui, 'Segoe UI', Roboto, Helvetica, 'Apple Color Emoji', 'Noto Color Emoji', sans-serif",
+        "flex items-center justify-between w-full rounded-md border bg-background md:px-8 shadow-sm",
+        "/static/chunks/a.js /static/chunks/b.js /static/chunks/c.js /static/css/d.css /e/f.css /g/h.css",
+    ],
+)
+def test_fonts_classes_and_addresses_in_a_pages_data_are_no_text(code: str) -> None:
+    script = f"<script>self.__next_f.push([1,{json.dumps(json.dumps({'style': code}))}])</script>"
+    assert main_text(f"<html><body><div id=app></div>{script}</body></html>", "http://a.example/") == ""
+
+
 def test_what_a_page_shows_comes_before_its_data() -> None:
     script = f'<script id="__NEXT_DATA__" type="application/json">{STORY}</script>'
     assert (

@@ -75,7 +75,7 @@ def wall(body: str, title: str = "Budget") -> Unreadable | None:
         ("ROBOT_CHECK", "<p>What you sent triggered the service and blocked your request.</p>", "News"),
         ("ROBOT_CHECK", "<p>We cannot go on.</p>", "403 - You may not see this"),
         ("ROBOT_CHECK", "<p>Подтвердите, что запросы отправляли вы, а не робот</p>", "Ой!"),
-        ("NEEDS_SCRIPT", "<div id=app>Loading...</div>", "Poll tracker"),
+        ("NEEDS_SCRIPT", "<div id=app><h1>Polls</h1><p>Loading...</p></div>", "Poll tracker"),
         ("NEEDS_SCRIPT", "<p>Your browser is not supported.</p><p>Help Terms Privacy Cookies © 2026 A Corp.</p>", "A"),
         ("NEEDS_SCRIPT", "<noscript>앱을 실행하려면 JavaScript를 활성화해야 합니다.</noscript>", "A"),
         (

@@ -13,8 +13,10 @@ _DATA = re.compile(
 _SCRIPT_ENDS = re.compile(r"</script", re.IGNORECASE)
 _STRING = re.compile(r'(?:\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _CODE = re.compile(r"^\s*(?:https?:|[{\[]|\w+:[\[{\"]|function\b)|[{;]\s*\n|\bvar |=>|\}\s*$")
+_WORD = re.compile(r"(?<!\S)[^\w\s]?[^\W\d_A-Z][^\W\d_]*(?:[’'][^\W\d_]+)?[^\w\s]{0,3}(?!\S)")
+"""As sentences have them; lists of fonts, classes and addresses have few."""
 _MIN_CHARACTERS = 40
-_MIN_WORDS = 6
+_MIN_WORDS = 4
 _MAX_DEPTH = 3
 
 
@@ -57,5 +59,7 @@ def _texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
             continue
         if depth and '"' in text and _CODE.search(text):
             yield from _texts(text, depth - 1)
-        elif not _CODE.search(text) and (len(text.split()) >= _MIN_WORDS or not text[:_MIN_CHARACTERS].isascii()):
+        elif not _CODE.search(text) and (
+            len(_WORD.findall(text)) >= _MIN_WORDS or not text[:_MIN_CHARACTERS].isascii()
+        ):
             yield name, text
