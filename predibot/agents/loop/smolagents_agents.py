@@ -238,7 +238,7 @@ def _request(talk: Talk, messages: list[Any]) -> ChatRequest:
 
     What it adds about its calls says once more what the model wrote, in a form that models would copy.
     """
-    rows = [(_role(message), message) for message in messages]
+    rows = [(str(getattr(each.role, "value", each.role)), each) for each in messages]
     latest = max((row for row, (role, _) in enumerate(rows) if role == "tool-response"), default=-1)
     sent = [
         _message(talk, role, message.content, whole=row >= latest or row < 2)
@@ -259,7 +259,3 @@ def _message(talk: Talk, role: str, content: Any, *, whole: bool) -> Message:
     fence, short = talk.research.fence, text if whole else cut(text, _OLD_CHARACTERS)
     unclosed = short.rfind(fence.opening) > short.rfind(fence.closing)
     return Message("system" if role == "system" else "user", f"{short}\n{fence.closing}" if unclosed else short)
-
-
-def _role(message: Any) -> str:
-    return str(getattr(message.role, "value", message.role))

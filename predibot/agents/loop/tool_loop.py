@@ -86,8 +86,13 @@ class Talk(Asking):
             BudgetSpent: If not even the answer fits the budget.
             ModelError: If the model could not be reached, or refuses for good.
         """
-        if turns:
-            self._count_turn(turns[-1])
+        last = turns[-1] if turns else None
+        if last is not None and not last.complaint:
+            # One whose answer was counted as something else is no refusal.
+            if all(each.is_refusal for each in last.results):
+                self.count_unusable(last.results[-1].words.removeprefix(f"{ERROR} "))
+            elif last.said.tool_calls[-1].name != FINAL_ANSWER:
+                self.unusable = self.early = 0
         answer = self.reply(lambda: self._request(turns))
         calls = self._calls(answer, turns)
         refused = self._refused(answer, calls)
@@ -99,15 +104,6 @@ class Talk(Asking):
         if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
         return Turn(Message("assistant", answer.message.text), complaint=refused)
-
-    def _count_turn(self, turn: Turn) -> None:
-        """Count a turn of which nothing could be made; one whose answer was counted as something else is none."""
-        if turn.complaint:
-            return
-        if all(each.is_refusal for each in turn.results):
-            self.count_unusable(turn.results[-1].words.removeprefix(f"{ERROR} "))
-        elif turn.said.tool_calls[-1].name != FINAL_ANSWER:
-            self.unusable = self.early = 0
 
     def hand_in(self, answer: Mapping[str, object]) -> None:
         """Take an answer that holds and comes after the research, and write down whether it was taken.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from predibot.agents.loop.evidence import Told
-from predibot.domain.chat import Message, ToolCall
+from predibot.domain.chat import Message
 
 MAX_OLD_WORDS = 12_000
 """Characters kept of what the model said in all earlier turns, the latest first: its own words are its memory."""
@@ -35,7 +35,12 @@ class Turn:
         # A message without anything in it is refused by most providers.
         said = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
         if room is not None:
-            said = replace(said, text=cut(said.text, room), tool_calls=tuple(map(_shortened_call, said.tool_calls)))
+            # Long arguments are left out: half of them would be no JSON.
+            calls = (
+                call if len(call.arguments_json) <= MAX_OLD_ARGUMENTS else replace(call, arguments_json="{}")
+                for call in said.tool_calls
+            )
+            said = replace(said, text=cut(said.text, room), tool_calls=tuple(calls))
         if self.complaint:
             return said, Message("user", self.complaint)
         texts = [each.text if room is None else each.gist for each in self.results]
@@ -62,11 +67,6 @@ def messages_of(prompt: str, turns: Sequence[Turn], board: str = "", *, whole: b
         earlier[:0] = sent
     ends = (Message("user", board),) if board else ()
     return (Message("user", prompt), *earlier, *latest, *ends)
-
-
-def _shortened_call(call: ToolCall) -> ToolCall:
-    """Return a call with its arguments, or without them where they are long: half of them would be no JSON."""
-    return call if len(call.arguments_json) <= MAX_OLD_ARGUMENTS else replace(call, arguments_json="{}")
 
 
 def cut(text: str, characters: int) -> str:

@@ -42,8 +42,6 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
         return ""
     except TryAgain as error:
         return f"{error}; start the server, or fix base_url"
-    finally:
-        endpoint.close()
     said = error_words(received.text())
     is_refused = received.status == 401 and not any(word in said.lower() for word in _NO_LEAVE)
     is_unknown = received.status == 404 and sent_name in said and f"models/{quote(sent_name)}" not in said

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer
 from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
-from predibot.agents.models.manners import Manners
+from predibot.agents.models.manners import ANY_CALL, BY_NAME, Manners
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Usage
 from predibot.errors import ModelRefused
@@ -83,32 +83,26 @@ class ChatClient(ABC):
         fitting, left_out = manners.fit(request)
         value = self._sent(fitting, manners, seconds)
         if (failed := error_of(value)) is not None:
-            value = self._failed(value, *failed)
+            status, words = failed
+            said = f"{self.name} answered an error: {one_line(words)}"
+            # One without a status came while the model was at work, such as a gateway's time-out.
+            is_charged = status is None or has_usage(value)
+            failure = failure_of_status(status or 502, said, key_name=self._key_name, is_charged=is_charged)
+            value = Refused(failure, words, status or 502)
         if isinstance(value, Refused):
             raise self._learned(value, request, manners)
         try:
             reply = read_answer(value, self.sent_name)
         except Unreadable as error:
             raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
-        if not reply.message.tool_calls and reply.finish_reason == "stop":
-            self.manners = manners.unheeded(request) or self.manners
+        is_unheeded = request.forced_tool is not None and not reply.message.tool_calls and reply.finish_reason == "stop"
+        if is_unheeded and manners.choice == BY_NAME:
+            # llama.cpp passes over a choice that is no text.
+            self.manners = replace(manners, choice=ANY_CALL)
         cost = cost_of(
             reply.usage, provider_usd=reply.cost.usd, table_usd=self._table_usd(reply.usage), price=self.price
         )
         return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
-
-    def _failed(self, value: object, status: int | None, words: str) -> Refused:
-        """Return what an error means that comes as a success.
-
-        One without a status came while the model was at work, such as a gateway's time-out.
-        """
-        failure = failure_of_status(
-            status or 502,
-            f"{self.name} answered an error: {one_line(words)}",
-            key_name=self._key_name,
-            is_charged=status is None or has_usage(value),
-        )
-        return Refused(failure, words, status or 502)
 
     def _learned(self, refused: Refused, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
         """Return what a refusal means: that the request is made otherwise at once, if it names what may be changed."""

@@ -6,7 +6,7 @@ What comes from a provider is untrusted text: it becomes a `ChatReply`, or is re
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Annotated
@@ -262,20 +262,14 @@ def has_usage(value: object) -> bool:
 
     A usage counts wherever it stands, such as in the `metadata` of an error.
     """
-    if isinstance(value, dict) and value.get("choices"):
-        return True
-    return any(usage.get(name) for usage in _usages_in(value) for name in _COUNTS)
+    return bool(object_of(value).get("choices")) or _is_counted(value)
 
 
-def _usages_in(value: object) -> Iterator[Mapping[str, object]]:
-    if isinstance(value, dict):
-        if isinstance(value.get("usage"), dict):
-            yield value["usage"]
-        for each in value.values():
-            yield from _usages_in(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _usages_in(each)
+def _is_counted(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_counted, value))
+    usage = object_of(object_of(value).get("usage"))
+    return any(usage.get(name) for name in _COUNTS) or any(map(_is_counted, object_of(value).values()))
 
 
 def loaded_json(body: bytes | str) -> object:

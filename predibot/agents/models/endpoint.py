@@ -36,10 +36,6 @@ class Endpoint:
         self.key_name = key.name if key else "its key"
         """The setting that holds the key, for messages."""
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> Received:
         """Return the whole answer to one request to a path below the base URL, whatever its status.
 

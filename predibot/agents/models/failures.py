@@ -27,15 +27,6 @@ class GivenUp(ModelUnavailable):
         self.lost_tries = lost_tries
 
 
-class RequestRefused(ModelRefused):
-    """The provider refuses this very request; asking again would not help."""
-
-    def __init__(self, message: str, status: int) -> None:
-        """Keep the HTTP status, so that a caller can tell a wrong key from an unknown parameter."""
-        super().__init__(message)
-        self.status = status
-
-
 @dataclass(frozen=True, slots=True)
 class Refused:
     """An answer other than success: what it means, and the words and the status from which something may be learned."""
@@ -66,24 +57,15 @@ def failure_of_status(
         is_charged: Whether it came with a usage, so that the try may have been paid for.
     """
     lowered = said.lower()
-    if status == 402 or any(words in lowered for words in _NO_CREDIT):
-        return _refusal(f"{said}; the account has no credit left, top it up", status, is_charged=is_charged)
-    is_passing = status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500)
-    if status in _LOST or (is_charged and is_passing):
+    has_credit = status != 402 and not any(words in lowered for words in _NO_CREDIT)
+    is_passing = has_credit and (status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500))
+    if has_credit and (status in _LOST or (is_charged and is_passing)):
         return AnswerLost(said, wait_seconds=wait_seconds, ill=status >= 500)
     if is_passing:
-        return TryAgain(
-            said,
-            wait_seconds=wait_seconds,
-            tries=None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES,
-            ill=status >= 500,
-            too_many=status == 429,
-        )
-    return _refusal(f"{said}; {_to_mend(status, lowered, key_name)}", status, is_charged=is_charged)
-
-
-def _refusal(message: str, status: int, *, is_charged: bool) -> ModelRefused:
-    return AnswerUnusable(message) if is_charged else RequestRefused(message, status)
+        tries = None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES
+        return TryAgain(said, wait_seconds=wait_seconds, tries=tries, ill=status >= 500, too_many=status == 429)
+    mend = _to_mend(status, lowered, key_name) if has_credit else "the account has no credit left, top it up"
+    return (AnswerUnusable if is_charged else ModelRefused)(f"{said}; {mend}")
 
 
 def _to_mend(status: int, lowered: str, key_name: str) -> str:

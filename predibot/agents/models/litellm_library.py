@@ -185,10 +185,6 @@ def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
     return max(prices, default=0.0)
 
 
-class _TooLong(httpx.DecodingError):
-    """An answer is longer than any chat completion."""
-
-
 class _BoundedStream(httpx.SyncByteStream):
     """Passes a body on until it is too long."""
 
@@ -200,7 +196,7 @@ class _BoundedStream(httpx.SyncByteStream):
         for piece in self._stream:
             length += len(piece)
             if length > MAX_BYTES:
-                raise _TooLong(f"more than {MAX_BYTES:,} bytes")
+                raise httpx.DecodingError(f"more than {MAX_BYTES:,} bytes")
             yield piece
 
     def close(self) -> None:
@@ -210,7 +206,7 @@ class _BoundedStream(httpx.SyncByteStream):
 def _bound(response: httpx.Response) -> None:
     """Bound a body before it is read, take none that could be a bomb, and have it decoded as ours are."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise _TooLong("compressed, which was not asked for")
+        raise httpx.DecodingError("compressed, which was not asked for")
     if isinstance(response.stream, httpx.SyncByteStream):
         response.stream = _BoundedStream(response.stream)
     response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]

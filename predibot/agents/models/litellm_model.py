@@ -11,7 +11,7 @@ import httpx
 
 from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
 from predibot.agents.models.chat_wire import has_usage, json_or_none, loaded_json, request_body
-from predibot.agents.models.failures import AnswerUnusable, Refused, RequestRefused, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
 from predibot.agents.models.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before, table_usd
 from predibot.agents.models.manners import Manners, error_words, settings_of
 from predibot.domain.chat import ChatReply, ChatRequest, Usage
@@ -109,9 +109,11 @@ class LiteLLMModel(ChatClient):
         """Return what litellm is called with, but for address and key; it may leave out nothing without saying so."""
         # A server of the user's own says itself what it takes; litellm knows nothing of its models.
         allowed = {"allowed_openai_params": list(settings_of(request))} if self.base_url is not None else {}
-        body = request_body(request, self.sent_name, manners)
-        if request.tools and provider_of(self.sent_name) == KEEPS_TASKS:
-            _keep_task(body["messages"])
+        body: dict[str, Any] = request_body(request, self.sent_name, manners)
+        task = next((each for each in body["messages"] if each["role"] == "user"), None)
+        if task is not None and request.tools and provider_of(self.sent_name) == KEEPS_TASKS:
+            # Its provider keeps tools, system and task from turn to turn.
+            task["content"] = [{"type": "text", "text": task["content"], "cache_control": {"type": "ephemeral"}}]
         return {
             **body,
             **allowed,
@@ -132,13 +134,13 @@ class LiteLLMModel(ChatClient):
         return {**given, "extra_body": extra} if extra else given
 
     def _refused(self, error: Exception, key: Key | None) -> Refused:
-        """Return what one of litellm's errors means."""
-        # litellm repeats the message, which may name nothing.
-        bodies = (error_words(body.decode(errors="replace")) for body in _bodies(_causes(error)))
-        return Refused(self._failure(error, key), ": ".join((str(error), *bodies)), getattr(error, "status_code", 0))
+        """Return what one of litellm's errors means; the message of an answer that it repeats may name nothing."""
+        bodies = _bodies(_causes(error))
+        words = (error_words(body.decode(errors="replace")) for body in bodies)
+        failure = self._failure(error, key, is_counted=any(has_usage(json_or_none(body)) for body in bodies))
+        return Refused(failure, ": ".join((str(error), *words)), getattr(error, "status_code", 0))
 
-    def _failure(self, error: Exception, key: Key | None) -> TryAgain | ModelRefused:
-        """Return what one of litellm's errors means."""
+    def _failure(self, error: Exception, key: Key | None, *, is_counted: bool) -> TryAgain | ModelRefused:
         # Masked first: a cut could leave a piece of the key that is no longer found.
         said = one_line(f"{self.name}: {masked_text(str(error), key)}")
         causes = _causes(error)
@@ -149,27 +151,19 @@ class LiteLLMModel(ChatClient):
         if any(isinstance(each, httpx.DecodingError) for each in causes):
             return AnswerUnusable(f"{said}; the answer was too long or compressed")
         if headers is None and key is None and any(words in said.lower() for words in _NO_KEY):
-            return RequestRefused(f"{self.name} needs a key; set {self._key_name}", 401)
+            return ModelRefused(f"{self.name} needs a key; set {self._key_name}")
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
             # No answer at all, or a part of one: litellm calls both a server's error.
             return AnswerLost(said)
-        wait_seconds = asked_wait_seconds(headers or {}, datetime.now(UTC))
         # What came in an answer of success, of which litellm keeps no usage and no headers, is charged.
         in_a_success = headers is None and type(causes[-1]) is Exception
         return failure_of_status(
             status,
             said,
             key_name=self._key_name,
-            wait_seconds=wait_seconds,
-            is_charged=in_a_success or any(has_usage(json_or_none(body)) for body in _bodies(causes)),
+            wait_seconds=asked_wait_seconds(headers or {}, datetime.now(UTC)),
+            is_charged=in_a_success or is_counted,
         )
-
-
-def _keep_task(messages: Any) -> None:
-    """Mark the task of a conversation, so that its provider keeps tools, system and task from turn to turn."""
-    task = next((each for each in messages if each["role"] == "user"), None)
-    if task is not None:
-        task["content"] = [{"type": "text", "text": task["content"], "cache_control": {"type": "ephemeral"}}]
 
 
 def provider_of(name: str) -> str:

@@ -17,10 +17,11 @@ REFUSING = frozenset({400, 404, 422, 500, 501})
 MAX_TOKENS = "max_tokens"
 NEW_MAX_TOKENS = "max_completion_tokens"
 TOOL_CHOICE = "tool_choice"
+BY_NAME = "object"
 ANY_CALL = "required"
 RESPONSE_FORMAT = "response_format"
 JSON_SCHEMA = "json_schema"
-_CHOICES = ("object", ANY_CALL, "auto", "none")
+_CHOICES = (BY_NAME, ANY_CALL, "auto", "none")
 """How a tool is forced, the surest first; from `auto` on it is only asked for."""
 _FORCING = re.compile(r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_?calling", re.IGNORECASE)
 _FORMAT = re.compile(rf"format|schema|grammar|structured|json|{_FORCING.pattern}", re.IGNORECASE)
@@ -72,7 +73,7 @@ class Manners:
     """Its name, as its provider is told it."""
     refused: frozenset[str] = frozenset()
     """Settings that it does not take."""
-    choice: str = _CHOICES[0]
+    choice: str = BY_NAME
     """How it may be made to call a tool."""
     max_tokens_name: str = MAX_TOKENS
     most_tokens: int | None = None
@@ -104,7 +105,7 @@ class Manners:
         left_out = [name for name in settings_of(request) if name in self.refused]
         changed: dict[str, Any] = dict.fromkeys(left_out)
         messages = [replace(each, state_json=self._own_state(each.state_json)) for each in request.messages]
-        if request.forced_tool is not None and self.choice != _CHOICES[0]:
+        if request.forced_tool is not None and self.choice != BY_NAME:
             changed["tools"] = tuple(tool for tool in request.tools if tool.name == request.forced_tool)
             if self.choice != ANY_CALL:
                 left_out.append(TOOL_CHOICE)
@@ -128,7 +129,7 @@ class Manners:
         """Return how the tool of a request is forced, in the chat-completions dialect; None says nothing of it."""
         if request.forced_tool is None or self.choice == "none":
             return None
-        if self.choice != _CHOICES[0]:
+        if self.choice != BY_NAME:
             return self.choice
         return {"type": "function", "function": {"name": request.forced_tool}}
 
@@ -186,14 +187,6 @@ class Manners:
                 most = max(numbers, default=0) // 2 if most is None else most // 2
             return None if most is None or not 1 < most < asked else {"most_tokens": most}
         return {"max_tokens_name": NEW_MAX_TOKENS} if self.max_tokens_name == MAX_TOKENS else None
-
-    def unheeded(self, request: ChatRequest) -> "Manners | None":
-        """Return what is known after an answer without the call that was forced, None where that is no news.
-
-        llama.cpp passes over a choice that is no text.
-        """
-        is_news = request.forced_tool is not None and self.choice == _CHOICES[0]
-        return replace(self, choice=ANY_CALL) if is_news else None
 
     def _own_state(self, state_json: str) -> str:
         """Return what is left of a turn's state with the fields that are sent back; nothing of another model's."""

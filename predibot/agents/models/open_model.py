@@ -8,12 +8,12 @@ from predibot.agents.budget.price import Price, dearest
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.endpoint import Endpoint
-from predibot.agents.models.failures import RequestRefused
 from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel, provider_of
 from predibot.agents.models.responses import OPENAI_URL, ResponsesModel
 from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
+from predibot.errors import ModelRefused
 from predibot.net.api_keys import ApiKeys, Key, host_of, key_names
 
 ClientName = Literal["light", "litellm"]
@@ -56,7 +56,7 @@ def open_model(
         return LiteLLMModel(name, keys=keys, base_url=base_url, key_name=key_name, sent_name=sent_name, **common)
     key = _light_key(keys, base_url, key_name)
     if key is None and base_url is None:
-        raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
+        raise ModelRefused(f"{name} needs a key; set {key_names('openai')[0]}")
     kind = ResponsesModel if is_report else OpenAICompatibleModel
     return kind(name, Endpoint(base_url or OPENAI_URL, key=key), **common)
 

@@ -184,7 +184,7 @@ class ResponsesModel(OpenAICompatibleModel):
             wait_seconds, asked_seconds = min(wait_seconds * WAIT_GROWTH, LONGEST_WAIT_SECONDS), 0.0
             left_seconds = ends - self.monotonic()
             if left_seconds <= 0:
-                return self._given_up(job)
+                return self._cancelled(job)
             try:
                 job = self._looked_at("GET", f"{_PATH}/{job.id}", left_seconds)
             except TryAgain as error:
@@ -194,28 +194,24 @@ class ResponsesModel(OpenAICompatibleModel):
                 raise AnswerLost(f"{error}; job {job.id} is lost", tries=1, ill=False) from None
         return job
 
-    def _given_up(self, job: _Job) -> _Job:
-        """Cancel a job at the deadline and return it if it was done after all.
-
-        Raises:
-            AnswerLost: If it was not.
-        """
-        said = f"{self.name}: job {job.id} was not done in time"
-        try:
-            job = self._looked_at("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
-        except (ModelError, TryAgain) as error:
-            self.open_jobs.discard(job.id)
-            raise AnswerLost(f"{said} and could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
-        if job.is_done:
-            return job
-        raise AnswerLost(f"{said} and was cancelled", tries=1, ill=False)
-
     def _looked_at(self, method: str, path: str, seconds: float) -> _Job:
         """Return what a single request says of a job that was begun."""
         received = self.endpoint.ask(method, path, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
             raise self.endpoint.refused(received).failure
         return self._job(received)
+
+    def _cancelled(self, job: _Job) -> _Job:
+        """Cancel a job at the deadline and return it if it was done after all."""
+        said = f"{self.name}: job {job.id} was not done in time and"
+        try:
+            job = self._looked_at("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
+        except (ModelError, TryAgain) as error:
+            self.open_jobs.discard(job.id)
+            raise AnswerLost(f"{said} could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
+        if job.is_done:
+            return job
+        raise AnswerLost(f"{said} was cancelled", tries=1, ill=False)
 
     def _job(self, received: Received) -> _Job:
         """Return what an answer says of a job."""

@@ -9,11 +9,10 @@ from weakref import WeakKeyDictionary
 from predibot.agents.answer.calls import read_call
 from predibot.agents.answer.reader import said_in
 from predibot.agents.answer.spoken import spoken_part
-from predibot.agents.models.failures import RequestRefused
 from predibot.agents.models.manners import TOOL_CHOICE
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
-from predibot.errors import AnswerError
+from predibot.errors import AnswerError, ModelRefused
 from predibot.games.answers import decoder
 from predibot.net.failures import one_line
 
@@ -77,7 +76,7 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
         request = ChatRequest(_MESSAGES, (_PING,), forced, max_output_tokens=_MAX_TOKENS)
         try:
             reply = model.chat(request, deadline_seconds=deadline_seconds)
-        except RequestRefused as error:
+        except ModelRefused as error:
             if _NO_TOOLS.search(str(error)):
                 return str(error)
             raise

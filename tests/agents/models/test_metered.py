@@ -9,7 +9,7 @@ import pytest
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import worst_case
-from predibot.agents.models.failures import GivenUp, RequestRefused
+from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.metered import MeteredModel, request_digest
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
@@ -85,7 +85,7 @@ def test_without_a_price_dollars_are_unknown_and_tokens_are_still_held() -> None
 
 @pytest.mark.parametrize(
     ("failure", "lost"),
-    [(RequestRefused("no", 401), 0), (GivenUp("down", lost_tries=0), 0), (GivenUp("cut", lost_tries=2), 2)],
+    [(ModelRefused("no"), 0), (GivenUp("down", lost_tries=0), 0), (GivenUp("cut", lost_tries=2), 2)],
 )
 def test_a_failure_costs_what_may_have_been_paid_for(failure: Exception, lost: int) -> None:
     model, budget, trace, _ = metered(failure)

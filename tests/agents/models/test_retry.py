@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.models.failures import GivenUp, RequestRefused
+from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.retry import paid_by
 from predibot.domain.chat import ChatReply
-from predibot.errors import BudgetSpent
+from predibot.errors import BudgetSpent, ModelRefused
 from predibot.net.circuit_breaker import PROBE_WAIT_SECONDS, Breaker
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
 from predibot.net.retry import LONGEST_WAIT_SECONDS, MAX_TRIES
@@ -166,10 +166,10 @@ def test_breakers_are_one_a_provider() -> None:
     assert retry.call(failing(), provider="q", deadline_seconds=5.0).retries == 0
 
 
-@pytest.mark.parametrize("failure", [RequestRefused("no", 401), TryAgain("busy", tries=1, ill=False)])
+@pytest.mark.parametrize("failure", [ModelRefused("no"), TryAgain("busy", tries=1, ill=False)])
 def test_refusals_and_rate_limits_say_nothing_against_a_providers_health(failure: Exception) -> None:
     retry = retry_of(Clock(), failures=1)
-    with pytest.raises(type(failure) if isinstance(failure, RequestRefused) else GivenUp):
+    with pytest.raises(type(failure) if isinstance(failure, ModelRefused) else GivenUp):
         retry.call(always(failure), provider="p", deadline_seconds=5.0)
     assert retry.call(failing(), provider="p", deadline_seconds=5.0).retries == 0
 
