@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from predibot.agents.budget.price import Price
-from predibot.agents.models.chat_completions import OpenAICompatibleModel
-from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from predibot.agents.budget.price import Price
-from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.chat_completions import Endpoint
 from predibot.agents.models.responses import ResponsesModel
 from predibot.net.api_keys import Key
 from tests.agents.chat_server import ChatServer, Said, said_json

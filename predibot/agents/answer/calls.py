@@ -1,16 +1,18 @@
 """Calls of tools that a model writes as text, in the notation it was trained on, where its server does not read them.
 
 Source: the tool parsers of vLLM (Hermes, Qwen3-Coder, Llama, Mistral, DeepSeek V3 to V3.2, Kimi K2, GLM 4.5, Granite,
-InternLM, Phi-4, xLAM, MiniMax M2, gpt-oss) and llama.cpp's common/chat.cpp. Differs from those: a text is read as a
-call only where it ends with it and holds no other, and words stand before it only where a mark shows that it begins.
+InternLM, Phi-4, xLAM, MiniMax M2, FunctionGemma, Gemma 4, gpt-oss) and llama.cpp's common/chat.cpp. Differs from those:
+a text is read as a call only where it ends with it and holds no other, and words stand before it only where a mark
+shows that it begins.
 """
 
 import ast
 import json
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 
-from predibot.domain.chat import ToolCall
+from predibot.domain.chat import ToolCall, ToolSchema
 from predibot.games.answers import MAX_ANSWER_CHARACTERS, decoder
 
 ARGUMENTS = frozenset({"arguments", "parameters"})
@@ -22,6 +24,7 @@ _BEGINS = re.compile(
     r"|(?=<function=)"  # Llama 3.1, Qwen3-Coder
     r"|\[TOOL_CALLS\]"  # Mistral
     r"|<\|tool_call\|>"  # Granite
+    r"|(?:<\|tool_call>|<start_function_call>)(?=call:)"  # Gemma
     r"|<\|python_(?:tag|start)\|>"  # Llama
     r"|(?:<｜tool[▁_ ]calls[▁_ ]begin｜>\s*)?<｜tool[▁_ ]call[▁_ ]begin｜>(?:function<｜tool[▁_ ]sep｜>)?"  # DeepSeek
     r"|(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_(?:begin|start)\|>"  # Kimi, LFM2
@@ -39,6 +42,8 @@ _ENDS = (
     *("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<|tool_call_end|>", "<|tool_calls_section_end|>"),
     *("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|call|>", "<|end|>", "</s>", "<｜end▁of▁sentence｜>"),
     *("<|end_of_text|>", "<|endoftext|>", "<|return|>", "<|eot|>", "<|user|>", "<|observation|>"),
+    *("<tool_call|>", "<end_function_call>", "<turn|>", "<end_of_turn>", "<|tool_response>"),
+    *("<start_function_response>",),
 )
 """Marks behind a call and behind a turn; servers leave some in, and stop at others."""
 _MOST_ENDS = 5
@@ -56,6 +61,12 @@ _FIELD = re.compile(
     r"|\s*<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>",
     re.DOTALL,
 )
+_GEMMA = re.compile(r"call:([\w.-]+)(?=\{)")
+_GEMMA_QUOTE = re.compile(r'<\|"\|>|<escape>')
+_GEMMA_KEY = re.compile(r"([{,]\s*)([\w.-]+)\s*:")
+_SEVERAL = re.compile(
+    rf"{_BEGINS.pattern}|<function=|<(?:｜DSML｜)?invoke |(?:\A|(?<=[\[,])) ?[\w.]++\((?=\w+=)", re.IGNORECASE
+)
 _JSON = re.compile(r"\[?\s*\{")
 _PYTHON = re.compile(r"\[?\s*[\w.]++\(")
 _FENCE = re.compile(r"\A```\w*\s*")
@@ -64,24 +75,30 @@ _QUOTES = tuple("\"'`“‘«")
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-def read_call(text: str, offered: Collection[str]) -> ToolCall | None:
+def read_call(text: str, offered: Collection[ToolSchema]) -> ToolCall | None:
     """Return the call of an offered tool that a text ends with, or None.
 
     Args:
         text: Of a turn, without its thoughts.
-        offered: The names of the tools that may be called.
+        offered: The tools that may be called; a field that is text stays it, whatever it looks like.
 
     Examples:
-        >>> read_call('[TOOL_CALLS]web_search[ARGS]{"query": "rain"}', ["web_search"])
+        >>> search = ToolSchema("web_search", "Search.", {"properties": {"query": {"type": "string"}}})
+        >>> read_call('[TOOL_CALLS]web_search[ARGS]{"query": "rain"}', [search])
         ToolCall(id='', name='web_search', arguments_json='{"query": "rain"}')
-        >>> read_call('As the page says: "[TOOL_CALLS]web_search[ARGS]{}"', ["web_search"]) is None
+        >>> read_call('As the page says: "[TOOL_CALLS]web_search[ARGS]{}"', [search]) is None
         True
     """
-    found = written_call(text)
-    return found[1] if found is not None and found[1].name in offered else None
+    found = written_call(text, offered)
+    return found[1] if found is not None and found[1].name in {tool.name for tool in offered} else None
 
 
-def written_call(text: str) -> tuple[int, ToolCall] | None:
+def holds_calls(text: str) -> bool:
+    """Return whether a text that is not read as one call looks like several."""
+    return max(Counter(mark.group().strip() for mark in _SEVERAL.finditer(text)).values(), default=0) > 1
+
+
+def written_call(text: str, offered: Collection[ToolSchema] = ()) -> tuple[int, ToolCall] | None:
     """Return the call that a text ends with, behind where it begins, or None where it ends with none or holds two."""
     bare = text.rstrip()
     for _ in range(_MOST_ENDS):
@@ -92,7 +109,7 @@ def written_call(text: str) -> tuple[int, ToolCall] | None:
         starts.append((mark.start(), bare[mark.end() :].strip()))
     for begin, body in starts:
         try:
-            name, arguments = _of_json(body) if _JSON.match(body) else _of_name(body)
+            name, arguments = _of_json(body) if _JSON.match(body) else _of_name(body, offered)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         return begin, ToolCall("", tool_name(name), arguments)
@@ -148,25 +165,28 @@ def _of_json(body: str) -> tuple[str, str]:
     return name, arguments
 
 
-def _of_name(body: str) -> tuple[str, str]:
+def _of_name(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
     """Return name and arguments of a call that begins with its name.
 
     Raises:
         ValueError: If it is none.
     """
+    if head := _GEMMA.match(body):
+        return head[1], json.dumps(_of_gemma(body[head.end() :]))
     if head := _JSON_BEHIND_NAME.match(body):
         _, end = json.JSONDecoder().raw_decode(body, head.end())
         if body[end:].strip():
             raise ValueError("more than arguments")
         return head[1], body[head.end() : end]
     if head := _FIELDS_BEHIND_NAME.match(body):
-        pairs, end = [], head.end()
+        pairs, end, name = [], head.end(), next(filter(None, head.groups()))
+        texts = {field for tool in offered if tool.name == tool_name(name) for field in _texts_of(tool)}
         while field := _FIELD.match(body, end):
             _, key, is_text, value, glm_key, glm_value = field.groups()
             said = (value if glm_key is None else glm_value).removeprefix("\n").removesuffix("\n")
-            pairs.append((glm_key or key, said if is_text == "true" else _plain(said)))
+            is_text = is_text == "true" or ((glm_key or key) in texts and said != "null")
+            pairs.append((glm_key or key, said if is_text else _plain(said)))
             end = field.end()
-        name = next(filter(None, head.groups()))
     elif _PYTHON.match(body) and len(body) <= MAX_ANSWER_CHARACTERS:
         name, pairs, end = *_of_python(ast.parse(body, mode="eval").body), len(body)
     else:
@@ -174,6 +194,31 @@ def _of_name(body: str) -> tuple[str, str]:
     if body[end:].strip() or len(dict(pairs)) < len(pairs):
         raise ValueError("more than arguments, or one of them twice")
     return name, json.dumps(dict(pairs))
+
+
+def _texts_of(tool: ToolSchema) -> list[str]:
+    """Return the fields of a tool that are text."""
+    properties = tool.parameters.get("properties")
+    fields = properties.items() if isinstance(properties, Mapping) else ()
+    return [name for name, schema in fields if isinstance(schema, Mapping) and schema.get("type") == "string"]
+
+
+def _of_gemma(said: str) -> dict[str, object]:
+    """Return the arguments of a call as Gemma writes them: JSON but for its quotes, and names without any.
+
+    Raises:
+        ValueError: If they are none.
+    """
+    plain, *others = _GEMMA_QUOTE.split(said)
+    if len(others) % 2:
+        raise ValueError("a text without an end")
+    pieces = [_GEMMA_KEY.sub(r'\1"\2":', plain)]
+    for text, between in zip(others[::2], others[1::2], strict=True):
+        pieces += [json.dumps(text), _GEMMA_KEY.sub(r'\1"\2":', between)]
+    found = decoder(()).decode("".join(pieces))
+    if not isinstance(found, dict):
+        raise ValueError("no arguments")
+    return found
 
 
 def _plain(said: str) -> object:

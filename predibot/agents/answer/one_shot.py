@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import read_text, said_in
@@ -71,7 +72,7 @@ def run_one_shot(
             except AnswerError as error:
                 if not asking.repair(str(error)):
                     break
-                said = Message("assistant", reply.message.text or "(no text)")
+                said = replace(reply.message, text=reply.message.text or "(no text)", tool_calls=())
                 wrong = told(error, Fence.of(context))
                 messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     except BudgetSpent as error:

@@ -14,7 +14,7 @@ from predibot.agents.answer.calls import ARGUMENTS, read_call, written_call
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm, WordForm
-from predibot.domain.chat import ChatReply, ToolCall
+from predibot.domain.chat import ChatReply, ToolCall, ToolSchema
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
 from predibot.games.answers import (
@@ -83,12 +83,12 @@ def read_object(answer: object, form: AnswerForm) -> Reading:
     """
     if isinstance(answer, str):
         raise AnswerComplaint(f"the answer is {quoted(answer)}, text in text; {_ONE}.")
-    said = _shaped(answer, form.schema.parameters, form.fields)
+    said = _shaped(_unwrapped(answer, form), form.schema.parameters, form.fields)
     reason = abstention_of(said)
     return Reading(form.parse(said)) if reason is None else Reading(None, reason)
 
 
-def call_of(text: str, offered: Collection[str], form: AnswerForm) -> ToolCall | None:
+def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
     """Return the call of an offered tool that a turn is in words, or None.
 
     Where only the answer may be handed in, one object with a field of it is the answer.
@@ -99,7 +99,7 @@ def call_of(text: str, offered: Collection[str], form: AnswerForm) -> ToolCall |
     except AnswerError:
         return None
     call = read_call(spoken.text, offered)
-    if call is None and [*offered] == [form.schema.name] and len(spoken.objects) == 1 and not spoken.problem:
+    if call is None and [*offered] == [form.schema] and len(spoken.objects) == 1 and not spoken.problem:
         ((_, value),) = spoken.objects
         return ToolCall("", form.schema.name, json.dumps(value)) if (own - ARGUMENTS) & value.keys() else None
     return call
@@ -113,12 +113,12 @@ def _object(text: str, form: AnswerForm) -> object:
     except AnswerError as error:
         complaint = error
     else:
-        call = read_call(bare, (form.schema.name,))
+        call = read_call(bare, (form.schema,))
         return whole if call is None else read_json(call.arguments_json, form.fields)
     spoken = spoken_part(bare, decoder(form.fields), _own(form))
     if not spoken.text.strip():
         raise AnswerError(f"the answer is empty; {_ONE}.")
-    if call := read_call(spoken.text, (form.schema.name,)):
+    if call := read_call(spoken.text, (form.schema,)):
         return read_json(call.arguments_json, form.fields)
     if spoken.problem:
         raise AnswerError(f"the answer is not JSON ({spoken.problem}); {_ONE}.")
@@ -137,9 +137,11 @@ def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
     except AnswerError:
         if words.strict:
             raise
-    if call := read_call(spoken.text, (form.schema.name,)):
+    if call := read_call(spoken.text, (form.schema,)):
         spoken = spoken_part(call.arguments_json, decoder(form.fields))
-    objects = [(begin, value) for begin, value in spoken.objects if LABEL in value]
+    found = [(begin, _unwrapped(value, form)) for begin, value in spoken.objects]
+    found = [(begin, decoded(value) if isinstance(value, str) else value) for begin, value in found]
+    objects = [(begin, value) for begin, value in found if isinstance(value, Mapping) and LABEL in value]
     if len(objects) > 1:
         raise AnswerError(f"the answer holds {len(objects)} JSON objects; answer with one label.")
     said, written, shown = spoken.text, "", ""
@@ -188,9 +190,14 @@ def _shaped(
     }
 
 
+def _unwrapped(answer: object, form: AnswerForm) -> object:
+    """Return what stands in an object under nothing but the name of the tool that hands an answer in."""
+    return answer[form.schema.name] if isinstance(answer, Mapping) and [*answer] == [form.schema.name] else answer
+
+
 def _own(form: AnswerForm) -> frozenset[str]:
     """Return the fields of an answer, and of a call that hands it in."""
-    return ARGUMENTS.union(_part(form.schema.parameters, "properties"))
+    return ARGUMENTS.union(_part(form.schema.parameters, "properties"), [form.schema.name])
 
 
 def _part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -13,10 +13,10 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.resources import files
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 MAX_LINE_BYTES = 1_000_000
 NAME = "@predibot-container@"
@@ -86,17 +86,13 @@ def docker_spec(image: str, tools: Parameters, *, docker: str = "docker") -> Con
 
 
 def python_side(python: str, tools: Parameters) -> tuple[str, ...]:
-    """Return the command that serves the inner side of the pipe.
-
-    Args:
-        tools: Names of the arguments of each tool, by its name.
-    """
+    """Return the command that serves the inner side of the pipe."""
     source = files("predibot.agents.loop").joinpath("container_worker.py").read_text(encoding="utf-8")
     return (python, "-I", "-u", "-c", source, json.dumps({name: list(names) for name, names in tools.items()}))
 
 
 @dataclass(eq=False)
-class Container:
+class Container(AbstractContextManager["Container"]):
     """A container that is started when it is needed, and ended when it is left, whatever runs in it."""
 
     spec: ContainerSpec
@@ -105,13 +101,7 @@ class Container:
     clock: Callable[[], float] = time.monotonic
     _running: "_Pipe | None" = field(default=None, init=False)
 
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End it."""
         if self._running is not None:
             self._running.end()

@@ -22,11 +22,7 @@ class Taken(BaseException):
 
 
 def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> None:
-    """Run code after code until no more comes.
-
-    Args:
-        tools: Names of the arguments of each tool, by its name.
-    """
+    """Run code after code until no more comes."""
 
     def send(**said: object) -> None:
         out.write(json.dumps(said) + "\n")

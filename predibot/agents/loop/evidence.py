@@ -89,12 +89,8 @@ NOTE = ToolSchema(
 
 
 def research_needs(model: str, max_steps: int, tools: tuple[str, ...]) -> Needs:
-    """Return what a strategy declares whose model calls tools for so many turns before it answers.
-
-    Its calls are the turns, the repairs of its answer, and the question whether it calls tools.
-    """
-    asked = ModelNeed(model, calls=max_steps + MAX_REPAIRS + 1, tools=True)
-    return Needs(models=(asked,), tools=tools, history=True)
+    """Return what a strategy declares whose model calls tools for so many turns: calls for repairs and a probe too."""
+    return Needs((ModelNeed(model, calls=max_steps + MAX_REPAIRS + 1, tools=True),), tools=tools, history=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +263,7 @@ class Research:
         return Told.own("pinned")
 
     def missing(self) -> str | None:
-        """Return what is still to be looked up before a decision is taken, or None.
-
-        What there is no tool for, and what failed again and again, is not asked for.
-        """
+        """Return what is still to be looked up, or None; not what there is no tool for, or failed again and again."""
         wanted = []
         searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.pages)
         if searches > 0 and self.toolbox.web_search is not None and len(self.empty_queries) < FAILED_TRIES:

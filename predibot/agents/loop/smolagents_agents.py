@@ -37,16 +37,12 @@ def run_tool_agent(talk: Talk) -> None:
     Whatever else the model or a call raises comes out of here as it was raised.
     """
 
-    def is_taken(answer: Mapping[str, object], memory: object, agent: object) -> bool:
-        talk.hand_in(answer)
-        return True
-
     agent = _ToolAgent(
         tools=[_Tool(schema, talk) for schema in talk.offered()],
         model=_ToolModel(talk),
         # What the model is told stands in our prompt, and making these costs more than a step.
         prompt_templates=EMPTY_PROMPT_TEMPLATES,
-        final_answer_checks=[is_taken],
+        final_answer_checks=[lambda answer, memory, agent: talk.hand_in(answer)],
         **_settings(talk),
     )
     _run(agent, talk)

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import count
 
 from predibot.agents.answer.asking import Asking
+from predibot.agents.answer.calls import holds_calls
 from predibot.agents.answer.reader import call_of, read_object, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded
 from predibot.agents.budget.budget import KeptStep
@@ -103,10 +104,10 @@ class Talk(Asking):
         self.count_unusable(refused)
         if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
-        return Turn(Message("assistant", answer.message.text), complaint=refused)
+        return Turn(replace(answer.message, tool_calls=()), complaint=refused)
 
-    def hand_in(self, answer: Mapping[str, object]) -> None:
-        """Take an answer that holds and comes after the research, and write down whether it was taken.
+    def hand_in(self, answer: Mapping[str, object]) -> bool:
+        """Take an answer that holds and comes after the research, and write down that it was taken; return so too.
 
         Raises:
             AnswerError: If more is to be looked up first, or it does not hold and may be fixed.
@@ -121,6 +122,7 @@ class Talk(Asking):
             self._write_tool(FINAL_ANSWER, answer, refusal, began)
             raise
         self._write_tool(FINAL_ANSWER, answer, Told.own("taken"), began)
+        return True
 
     def _take(self, answer: object) -> None:
         missing = None if self.submit_only else self.research.missing()
@@ -229,7 +231,7 @@ class Talk(Asking):
         """
         calls = answer.message.tool_calls
         if not calls and answer.finish_reason in ("stop", "other"):
-            call = call_of(said_in(answer), [tool.name for tool in self.offered()], self.form)
+            call = call_of(said_in(answer), self.offered(), self.form)
             calls = () if call is None else (call,)
         used = {call.id for turn in turns for call in turn.said.tool_calls}
         taken = used | {call.id for call in calls}
@@ -248,6 +250,8 @@ class Talk(Asking):
         if answer.finish_reason == "length":
             most = answer.most_tokens or self.max_output_tokens()
             return f"Your reply was cut off at {most} tokens. Be shorter, and call a tool."
+        if not calls and holds_calls(answer.message.text):
+            return "You wrote several calls as text, and none was made; write one, alone and last."
         if not calls:
             return "Text alone is not read. Call a tool; to hand in your answer, call final_answer."
         if unknown:

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.chat_completions import Endpoint
 from predibot.agents.models.failures import failure_of_status
 from predibot.agents.models.litellm_library import knows_provider
 from predibot.agents.models.manners import error_words

@@ -7,9 +7,10 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer
 from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
+from predibot.agents.models.litellm_library import table_usd
 from predibot.agents.models.manners import ANY_CALL, BY_NAME, Manners
 from predibot.agents.models.retry import Retry
-from predibot.domain.chat import ChatReply, ChatRequest, Usage
+from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain, one_line
 
@@ -31,6 +32,8 @@ class ChatClient(ABC):
     """What else stands in each request, as the recipe states it."""
     sent_name: str = ""
     """As its provider calls it; by default the name without `openai/`."""
+    table_name: str = field(default="", init=False)
+    """As litellm's table of prices calls it, which knows nothing of a server of the user's own."""
     manners: Manners = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,10 +63,6 @@ class ChatClient(ABC):
             TryAgain: If there is no answer, and may be one later.
             ModelRefused: If there will be none.
         """
-
-    def _table_usd(self, usage: Usage) -> float | None:
-        """Return what litellm's table makes of a usage; it knows nothing of a server of the user's own."""
-        return None
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer to a conversation.
@@ -99,9 +98,8 @@ class ChatClient(ABC):
         if is_unheeded and manners.choice == BY_NAME:
             # llama.cpp passes over a choice that is no text.
             self.manners = replace(manners, choice=ANY_CALL)
-        cost = cost_of(
-            reply.usage, provider_usd=reply.cost.usd, table_usd=self._table_usd(reply.usage), price=self.price
-        )
+        by_table = table_usd(self.table_name, reply.usage) if self.table_name else None
+        cost = cost_of(reply.usage, provider_usd=reply.cost.usd, table_usd=by_table, price=self.price)
         return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
 
     def _learned(self, refused: Refused, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from predibot.agents.models.chat_wire import Unreadable, json_or_none, loaded_json, objects_of
-from predibot.agents.models.endpoint import json_object
-from predibot.net.failures import AnswerLost
+from predibot.agents.models.failures import AnswerUnusable
+from predibot.net.failures import AnswerLost, BadAnswer, one_line
 from predibot.net.json_client import Received
 
 _DONE = "[DONE]"
@@ -55,6 +55,23 @@ def streamed_object(received: Received) -> dict[str, Any]:
     if finish_reason is None and not is_done:
         raise AnswerLost(f"{received.asked}: the stream broke off before its end")
     return {**whole, "choices": [{"message": message, "finish_reason": finish_reason}]}
+
+
+def json_object(received: Received) -> dict[str, object]:
+    """Return the JSON of an answer.
+
+    Raises:
+        AnswerLost: If it breaks off.
+        AnswerUnusable: If it is something else.
+    """
+    try:
+        value = received.json(loaded_json)
+    except BadAnswer:
+        value = None
+    if not isinstance(value, dict):
+        seen = one_line(received.text(most_bytes=2_000))
+        raise AnswerUnusable(f"{received.asked} answered no object but {seen!r}; see whether the base URL is right")
+    return value
 
 
 def _events(text: str) -> Iterator[str]:

@@ -31,6 +31,8 @@ MAX_DEPTH = 50
 """Of what an answer holds; the deepest known has about ten levels."""
 _MOST_DIGITS = 400
 """Of a whole number; Python itself refuses to read 4,301, and nothing that is counted has 20."""
+_MINIMAX = {"1002": 429, "1004": 401, "1008": 402, "1039": 429, "2013": 400, "2049": 401, "2056": 429}
+"""What MiniMax says instead of a status: platform.minimax.io, "Error Codes"."""
 _COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
@@ -242,13 +244,16 @@ def unreadable(error: ValidationError) -> Unreadable:
 def error_of(value: object) -> tuple[int | None, str] | None:
     """Return the status and words of an error that comes as a success, or None.
 
-    OpenRouter answers 200 and puts what went wrong into `error`, of the answer or of its choice.
+    OpenRouter puts what went wrong into `error`, of the answer or of its choice, MiniMax into `base_resp`.
     """
     if not isinstance(value, dict):
         return None
-    choices = value.get("choices")
+    choices, of_minimax = value.get("choices"), object_of(value.get("base_resp"))
     first = choices[0] if isinstance(choices, list) and choices else value
     error = value.get("error") or (first.get("error") if isinstance(first, dict) else None)
+    if not error and of_minimax.get("status_code"):
+        known = _MINIMAX.get(str(of_minimax["status_code"]), 500)
+        error = {"message": of_minimax.get("status_msg"), "code": known}
     if not error:
         return None
     details = error if isinstance(error, dict) else {"message": error}

@@ -14,7 +14,7 @@ import httpx
 
 from predibot.agents.budget.price import Price
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
-from predibot.agents.models.chat_wire import count_of, loaded_json
+from predibot.agents.models.chat_wire import count_of, error_of, json_or_none, loaded_json
 from predibot.domain.chat import Usage
 from predibot.net.json_client import MAX_BYTES, opened_client
 
@@ -38,12 +38,9 @@ def loaded_litellm() -> Any:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # noqa: TID251
     import litellm
 
-    # It warns on standard error about answers it does not know, such as a cost that is an object,
-    # and about types of its own.
-    for message in ("Pydantic serializer warnings", "Item '.*' on TypedDict class"):
-        warnings.filterwarnings("ignore", message=message, category=UserWarning)
-    # Of its own that reads a stream.
-    warnings.filterwarnings("ignore", message="Accessing the 'model_", category=DeprecationWarning)
+    # Of answers it does not know, such as a cost that is an object, of types of its own, and of its reading a stream.
+    for message in ("Pydantic serializer warnings", "Item '.*' on TypedDict class", "Accessing the 'model_"):
+        warnings.filterwarnings("ignore", message=message)
     if litellm.client_session is None:
         litellm.suppress_debug_info = True
         litellm.telemetry = False
@@ -51,10 +48,9 @@ def loaded_litellm() -> Any:
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         # Of all that litellm sends through OpenAI's library; that is where base URLs go.
-        hooks = {"request": [_require_time], "response": [_bound]}
-        litellm.client_session = opened_client(
-            headers={"accept-encoding": "identity"}, event_hooks=hooks, timeout=600.0
-        )
+        hooks = {"request": [_require_time], "response": [_bound, _refuse]}
+        headers = {"accept-encoding": "identity"}
+        litellm.client_session = opened_client(headers=headers, event_hooks=hooks, timeout=600.0)
         _bind_other_clients(litellm)
     return litellm
 
@@ -72,7 +68,7 @@ def _bind_other_clients(litellm: Any) -> None:
     def create_client(handler: Any) -> httpx.Client:
         client: httpx.Client = made(handler)
         client.follow_redirects = False
-        client.event_hooks = {**client.event_hooks, "request": [_require_time]}
+        client.event_hooks = {**client.event_hooks, "request": [_require_time], "response": [_refuse]}
         return client
 
     handlers.create_client = create_client
@@ -210,3 +206,10 @@ def _bound(response: httpx.Response) -> None:
     if isinstance(response.stream, httpx.SyncByteStream):
         response.stream = _BoundedStream(response.stream)
     response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]
+
+
+def _refuse(response: httpx.Response) -> None:
+    """Give an error that comes as a success its status, without which litellm would lose its words."""
+    if response.is_success and "json" in response.headers.get("content-type", ""):
+        status, _ = error_of(json_or_none(response.read())) or (None, "")
+        response.status_code = status or response.status_code

@@ -12,9 +12,9 @@ import httpx
 from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
 from predibot.agents.models.chat_wire import has_usage, json_or_none, loaded_json, request_body
 from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
-from predibot.agents.models.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before, table_usd
+from predibot.agents.models.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before
 from predibot.agents.models.manners import Manners, error_words, settings_of
-from predibot.domain.chat import ChatReply, ChatRequest, Usage
+from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys, Key, key_names, masked, masked_text
 from predibot.net.deadline import GRACE_SECONDS, in_time
@@ -49,6 +49,7 @@ class LiteLLMModel(ChatClient):
         """Refuse a base URL for a provider that might be redirected elsewhere."""
         self.sent_name = self.sent_name or self.name
         ChatClient.__post_init__(self)
+        self.table_name = "" if self.base_url else self.sent_name
         if self.base_url is not None and not self.sent_name.startswith("openai/"):
             raise UsageError(f"a base URL is for names that start with openai/, not for {self.name!r}; name it so")
 
@@ -65,9 +66,6 @@ class LiteLLMModel(ChatClient):
         if self.base_url is None:
             return self.keys.of_provider(provider_of(self.sent_name), self.key_name)
         return self.keys.named(self.key_name, self.base_url) if self.key_name else None
-
-    def _table_usd(self, usage: Usage) -> float | None:
-        return None if self.base_url else table_usd(self.sent_name, usage)
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer; see `ChatClient`."""
@@ -135,7 +133,8 @@ class LiteLLMModel(ChatClient):
 
     def _refused(self, error: Exception, key: Key | None) -> Refused:
         """Return what one of litellm's errors means; the message of an answer that it repeats may name nothing."""
-        bodies = _bodies(_causes(error))
+        kept = [getattr(cause, "response", None) for cause in _causes(error)]
+        bodies = [each.content for each in kept if isinstance(each, httpx.Response) and each.is_stream_consumed]
         words = (error_words(body.decode(errors="replace")) for body in bodies)
         failure = self._failure(error, key, is_counted=any(has_usage(json_or_none(body)) for body in bodies))
         return Refused(failure, ": ".join((str(error), *words)), getattr(error, "status_code", 0))
@@ -216,12 +215,6 @@ def _causes(error: BaseException) -> list[BaseException]:
         found.append(cause)
         cause = cause.__cause__ or cause.__context__
     return found
-
-
-def _bodies(causes: Sequence[BaseException]) -> list[bytes]:
-    """Return what was answered, as far as the errors keep it."""
-    responses = [getattr(cause, "response", None) for cause in causes]
-    return [each.content for each in responses if isinstance(each, httpx.Response) and each.is_stream_consumed]
 
 
 def _headers(causes: Sequence[BaseException]) -> Mapping[str, str] | None:

@@ -136,8 +136,7 @@ class Manners:
     def learned(self, said: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
         """Return what is known after a refusal, None where it names nothing that could be asked otherwise.
 
-        Args:
-            request: What was refused, before it was made to fit.
+        The request is what was refused, before it was made to fit.
         """
         if status not in REFUSING or not said:
             return None

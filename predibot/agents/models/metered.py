@@ -55,8 +55,7 @@ class MeteredModel:
 
         Raises:
             BudgetSpent: If it does not, or a further try does not; it was not sent.
-            ModelUnavailable: If no answer came within the deadline.
-            ModelRefused: If the provider refuses the request for good.
+            ModelError: If no answer came within the deadline, or the provider refuses for good.
         """
         left_seconds = self.meter.left().seconds
         if left_seconds:
@@ -202,12 +201,7 @@ class _Call:
         self._book(Spending(seconds=self.monotonic() - self.began), lost_tries)
 
     def answered(self, reply: ChatReply, stated: Spending) -> None:
-        """Book what an answer cost; where that is unknown, the worst case stands, or what was counted if it is more.
-
-        Args:
-            reply: With what is believed of its counts and its cost.
-            stated: What the provider's counts come to, believed or not.
-        """
+        """Book what an answer cost; where that is unknown, the worst case stands, or what was stated if it is more."""
         usage, cost_usd = reply.usage, reply.cost.usd
         known = usage.input_tokens is not None and usage.output_tokens is not None
         estimate_usd = max(self.worst.usd, stated.usd)

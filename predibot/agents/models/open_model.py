@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from predibot.agents.budget.price import Price, dearest
 from predibot.agents.models.background_models import works_in_background
-from predibot.agents.models.chat_completions import OpenAICompatibleModel
-from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel, provider_of
 from predibot.agents.models.responses import OPENAI_URL, ResponsesModel

@@ -14,7 +14,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.chat_stream import json_object
 from predibot.agents.models.chat_wire import (
     Boundary,
     LenientObject,
@@ -25,11 +26,9 @@ from predibot.agents.models.chat_wire import (
     sendable,
     unreadable,
 )
-from predibot.agents.models.endpoint import Endpoint, json_object
 from predibot.agents.models.failures import Refused
-from predibot.agents.models.litellm_library import table_usd
 from predibot.agents.models.manners import Manners
-from predibot.domain.chat import ChatRequest, Usage
+from predibot.domain.chat import ChatRequest
 from predibot.errors import ModelError, ModelRefused
 from predibot.net.api_keys import host_of
 from predibot.net.failures import AnswerLost, TryAgain, one_line
@@ -134,13 +133,11 @@ class ResponsesModel(OpenAICompatibleModel):
     def __post_init__(self) -> None:
         """Have jobs cancelled that nobody waits for."""
         OpenAICompatibleModel.__post_init__(self)
+        self.table_name = self.name if self.endpoint.host == host_of(OPENAI_URL) else ""
         # For a seed there is no word in this dialect.
         self.manners = Manners(refused=frozenset({"seed"}))
         # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
         weakref.finalize(self, _cancel_all, self.endpoint, self.open_jobs)
-
-    def _table_usd(self, usage: Usage) -> float | None:
-        return table_usd(self.name, usage) if self.endpoint.host == host_of(OPENAI_URL) else None
 
     def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         """Return the report of a single job as a chat completion, or that none was begun.

@@ -55,9 +55,7 @@ class ToolProbe:
             ask: What is asked instead, such as the same model within a budget.
 
         Raises:
-            ModelUnavailable: If it did not answer; nothing is remembered.
-            ModelRefused: If the request is refused for another reason, such as a wrong key.
-            BudgetSpent: If asking does not fit the budget.
+            PredibotError: Whatever asking raises for another reason, such as a wrong key; nothing is remembered then.
         """
         with self._lock:
             asking = self._asking.setdefault(model, threading.Lock())
@@ -92,7 +90,7 @@ def _calls_ping(reply: ChatReply) -> bool:
     calls: tuple[ToolCall | None, ...] = reply.message.tool_calls
     try:
         if not calls:
-            calls = (read_call(spoken_part(said_in(reply), decoder(())).text, (_PING.name,)),)
+            calls = (read_call(spoken_part(said_in(reply), decoder(())).text, (_PING,)),)
         return any(isinstance(json.loads(call.arguments_json), dict) for call in calls if call and call.name == "ping")
     except (AnswerError, ValueError):
         return False

@@ -6,12 +6,16 @@ import time
 
 import pytest
 
+from predibot.agents.answer.calls import holds_calls
 from predibot.agents.answer.reader import call_of
 from predibot.agents.answer.spoken import spoken_part
+from predibot.agents.loop.evidence import SEARCH, VISIT
+from predibot.domain.chat import ToolSchema
 from predibot.games.answers import decoder
 from tests.agents.scripted import answer, context
 
 EVENT = context().form()
+OFFERED = [SEARCH, EVENT.schema]
 MARKS = (
     *(
         "<tool_call>",
@@ -24,6 +28,8 @@ MARKS = (
     ),
     *(
         "</parameter>",
+        "<|tool_call>",
+        "<tool_call|>",
         "<arg_key>",
         "</arg_value>",
         "<|tool_call|>",
@@ -116,6 +122,9 @@ MARKED = [
     '<|tool_call_start|>[web_search(query="rain", note="a } b")]<|tool_call_end|>',
     '<|python_tag|>web_search.call(query="rain", note="a } b")<|eom_id|>',
     '<function_calls>\nweb_search(query="rain", note="a } b")\n</function_calls>',
+    '<|tool_call>call:web_search{query:<|"|>rain<|"|>,note:<|"|>a } b<|"|>}<tool_call|>',
+    '<|tool_call>call:web_search{query:<|"|>rain<|"|>,note:<|"|>a } b<|"|>}<tool_call|><turn|>',
+    "<start_function_call>call:web_search{query:<escape>rain<escape>,note:<escape>a } b<escape>}<end_function_call>",
 ]
 BEFORE = [
     "",
@@ -129,8 +138,8 @@ def written(text: str, arguments: object = CALL) -> str:
     return re.sub(r"(?<!\[)ARGS(?!\])", lambda _: json.dumps(arguments, ensure_ascii=False), text)
 
 
-def called(text: str, *offered: str) -> object:
-    call = call_of(text, offered or ["web_search", "final_answer"], EVENT)
+def called(text: str, *offered: ToolSchema) -> object:
+    call = call_of(text, offered or OFFERED, EVENT)
     return None if call is None else (call.name, json.loads(call.arguments_json))
 
 
@@ -144,7 +153,9 @@ def test_a_turn_that_is_one_call_in_words_is_read_as_that_call(text: str) -> Non
         f"{written(text)} {json.dumps({'label': 'YES'})}",
     ):
         assert called(more) is None
-    assert called(written(text), "visit_webpage", "final_answer") is None
+    assert holds_calls(f"{written(text)}\n{written(text)}") or text in BARE
+    assert not holds_calls(written(text))
+    assert called(written(text), VISIT, EVENT.schema) is None
 
 
 @pytest.mark.parametrize("text", [*BARE, *MARKED])
@@ -191,16 +202,16 @@ def test_what_stands_in_the_arguments_of_a_call_is_no_mark(text: str) -> None:
         ("", ""), ("[" * 9_000, "[" * 9_000),
     ],
 )  # fmt: skip
-def test_a_field_without_quotes_is_json_where_it_can_be_and_else_text(value: str, said: object) -> None:
+def test_a_field_without_quotes_is_text_where_that_is_asked_for_and_else_json(value: str, said: object) -> None:
     for text in (
-        "<tool_call><function=web_search><parameter=query>VALUE</parameter></function></tool_call>",
-        "<tool_call>web_search\n<arg_key>query</arg_key>\n<arg_value>VALUE</arg_value>\n</tool_call>",
-        '<invoke name="web_search"><parameter name="query">VALUE</parameter></invoke>',
+        "<function=web_search><parameter=FIELD>VALUE</parameter></function>",
+        "web_search\n<arg_key>FIELD</arg_key>\n<arg_value>VALUE</arg_value>\n",
+        '<invoke name="web_search"><parameter name="FIELD">VALUE</parameter></invoke>',
     ):
-        assert called(f"<tool_call>{text.removeprefix('<tool_call>')}".replace("VALUE", value)) == (
-            "web_search",
-            {"query": said},
-        )
+        marked = f"<tool_call>{text}</tool_call>".replace("VALUE", value)
+        assert called(marked.replace("FIELD", "recent_days")) == ("web_search", {"recent_days": said})
+        text_said = None if value == "null" else value.removeprefix("\n").removesuffix("\n")
+        assert called(marked.replace("FIELD", "query")) == ("web_search", {"query": text_said})
 
 
 @pytest.mark.parametrize(
@@ -244,6 +255,10 @@ def test_a_field_without_quotes_is_json_where_it_can_be_and_else_text(value: str
         "<function=web_search><function=web_search><parameter=query>rain</parameter></function></function>",
         "<tool_call>web_search\n<arg_key>query</arg_key>\n</tool_call>",
         "[TOOL_CALLS]web_search[ARGS]",
+        "<|tool_call>call:web_search{query:rain}<tool_call|>",
+        '<|tool_call>call:web_search{query:<|"|>rain}<tool_call|>',
+        '<|tool_call>call:web_search{query:<|"|>a<|"|>,query:<|"|>b<|"|>}<tool_call|>',
+        '<|tool_call>call:web_search[<|"|>a<|"|>]<tool_call|>',
         "web_search",
         "",
     ],
@@ -251,6 +266,26 @@ def test_a_field_without_quotes_is_json_where_it_can_be_and_else_text(value: str
 )
 def test_what_is_doubtful_is_no_call(text: str) -> None:
     assert called(text) is None
+
+
+def test_gemma_writes_numbers_lists_and_objects_too() -> None:
+    quoted = '<|"|>'
+    more = f"{{x:[{quoted}y{quoted},-1.5,true,null]}},none:{quoted}{quoted}"
+    said = f"query:{quoted}a:1,{{b{quoted},recent_days:7,more:{more}"
+    found = {"query": "a:1,{b", "recent_days": 7, "more": {"x": ["y", -1.5, True, None]}, "none": ""}
+    assert called(f"Well. <|tool_call>call:web_search{{{said}}}<tool_call|>") == ("web_search", found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[web_search(query="rain"), web_search(query="snow")]',
+        '<tool_call>{"name": "web_search"}</tool_call><tool_call>{"name": "web_search"}</tool_call>',
+        '<function_calls><invoke name="a"></invoke><invoke name="b"></invoke></function_calls>',
+    ],
+)
+def test_several_calls_as_text_are_told_from_text(text: str) -> None:
+    assert holds_calls(text)
 
 
 LONG = [("", mark) for mark in (*MARKS, "to=functions.a", "to=functions.a ", "commentary", "json", "a:1", "<", "[a(")]
@@ -264,21 +299,23 @@ LONG += [
 @pytest.mark.parametrize(("before", "mark"), LONG)
 def test_no_marks_take_long_to_read(before: str, mark: str) -> None:
     for text in (
-        before + mark * (200_000 // len(mark)),
-        before + (mark + " " * 999) * 200,
-        before + mark + " " * 200_000 + "x",
+        before + mark * (60_000 // len(mark)),
+        before + (mark + " " * 999) * 60,
+        before + mark + " " * 60_000 + "x",
     ):
         began = time.process_time()
         assert called(text) is None
-        assert time.process_time() - began < 2.0
+        holds_calls(text)
+        # What takes the square of the length takes minutes.
+        assert time.process_time() - began < 1.0
 
 
 @pytest.mark.parametrize("thoughts", ["so", 'so {"a": 1}', 'so {"a": 1} or {"query": "snow"}', '{"market_id": "m1"}'])
 def test_a_call_behind_the_lone_end_of_thoughts_is_one_whatever_they_hold(thoughts: str) -> None:
     written = f'{thoughts}\n</think>\n<tool_call>{{"name": "web_search", "arguments": {json.dumps(CALL)}}}</tool_call>'
-    call = call_of(written, ["web_search", "final_answer"], EVENT)
+    call = call_of(written, OFFERED, EVENT)
     assert call is not None
     assert json.loads(call.arguments_json) == CALL
-    assert call_of(f"{json.dumps(answer())} {written}", ["web_search", "final_answer"], EVENT) is None
+    assert call_of(f"{json.dumps(answer())} {written}", OFFERED, EVENT) is None
     ping = f'{thoughts}</think><tool_call>{{"name": "ping", "arguments": {{}}}}</tool_call>'
     assert spoken_part(ping, decoder(())).text.startswith("<tool_call>")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from predibot.agents.answer.check import MAX_SOURCES, decided
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import LoopResult
 from predibot.contracts import Context
-from predibot.domain.chat import ChatRequest
+from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.decision import Decision
 from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer
 from tests.agents.scripted import ScriptedModel, answer, context, reply, said
@@ -53,10 +54,11 @@ def test_anything_else_goes_back_three_times_and_is_then_no_decision(text: str) 
 
 
 def test_a_complaint_goes_back_word_for_word_behind_the_models_own_answer() -> None:
-    model = ScriptedModel([BAD, GOOD])
+    thought = '[{"model": "scripted", "reasoning_content": "hm"}]'
+    model = ScriptedModel([replace(reply(BAD), message=Message("assistant", BAD, state_json=thought)), GOOD])
     assert run(model).decision is not None
     prompt, own, complaint = model.requests[1].messages
-    assert (prompt.text, own.role, own.text) == ("the prompt", "assistant", BAD)
+    assert (prompt.text, own) == ("the prompt", Message("assistant", BAD, state_json=thought))
     assert "is the text '60%'; write 0.6" in complaint.text
 
 

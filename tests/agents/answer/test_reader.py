@@ -12,6 +12,7 @@ import pytest
 
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.reader import call_of, read_object, read_text, said_in
+from predibot.agents.loop.evidence import SEARCH
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason
 from predibot.domain.decision import LENIENT, Decision
@@ -56,6 +57,8 @@ TAKEN: Mapping[str, Callable[[str], str]] = {
         f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{text}<|return|>"
     ),
     "channels without marks": lambda text: f"analysisWe think. {THOUGHT}assistantfinal{text}",
+    "wrapped in its name": lambda text: f'{{"final_answer": {text}}}',
+    "wrapped as text": lambda text: json.dumps({"final_answer": text}),
     "a call in words": lambda text: f'<tool_call>\n{{"name": "final_answer", "arguments": {text}}}\n</tool_call>',
 }
 REFUSED: Mapping[str, Callable[[str], str]] = {
@@ -70,6 +73,8 @@ REFUSED: Mapping[str, Callable[[str], str]] = {
     "only in thoughts": lambda text: f"<think>{text}</think>",
     "a field twice": lambda text: f"{text[:-1]}, {text[1:]}",
     "cut off": lambda text: text[:-1],
+    "wrapped beside another field": lambda text: f'{{"final_answer": {text}, "sure": true}}',
+    "wrapped twice": lambda text: f'{{"final_answer": {{"final_answer": {text}}}}}',
     "a call of another tool": lambda text: f'<tool_call>{{"name": "web_search", "arguments": {text}}}</tool_call>',
 }
 
@@ -354,13 +359,13 @@ def test_a_call_is_looked_for_in_thoughts_where_nothing_else_came(before: str) -
     ):
         state = json.dumps([{"reasoning_content": thoughts}])
         found = said_in(replace(came, message=replace(came.message, state_json=state)))
-        assert (call_of(found, ["web_search"], EVENT) is not None) is is_read, thoughts
+        assert (call_of(found, [SEARCH], EVENT) is not None) is is_read, thoughts
 
 
 def test_an_answer_in_words_is_handed_in_only_where_nothing_else_may_be_said() -> None:
     text = f"<think>so</think>Here: {json.dumps(answer())}"
-    assert call_of(text, ["web_search", "final_answer"], EVENT) is None
-    call = call_of(text, ["final_answer"], EVENT)
+    assert call_of(text, [SEARCH, EVENT.schema], EVENT) is None
+    call = call_of(text, [EVENT.schema], EVENT)
     assert call is not None
     assert json.loads(call.arguments_json) == answer()
 

@@ -259,6 +259,16 @@ def test_free_text_is_never_a_decision(text: str) -> None:
     assert "Text alone is not read" in model.requests[1].messages[-1].text
 
 
+def test_several_calls_in_words_are_told_apart_from_text_and_what_a_turn_thought_goes_back() -> None:
+    call = f"<tool_call>{json.dumps({'name': 'web_search', 'arguments': {'query': 'rain'}})}</tool_call>"
+    thought = '[{"model": "scripted", "reasoning_content": "hm"}]'
+    two = reply(f"{call}\n{call}")
+    model = ScriptedModel([replace(two, message=replace(two.message, state_json=thought)), GOOD])
+    assert run(model, no_research()).decision is not None
+    assert "You wrote several calls as text, and none was made" in model.told()
+    assert [each.state_json for each in model.requests[1].messages if each.role == "assistant"] == [thought]
+
+
 def test_a_call_in_words_and_at_the_last_word_an_answer_in_words_are_taken() -> None:
     call = json.dumps({"name": "final_answer", "arguments": answer()})
     model = ScriptedModel([f"<think>so</think><tool_call>{call}</tool_call>"])

@@ -11,7 +11,7 @@ import pytest
 from predibot.agents.budget.price import Price
 from predibot.agents.models.failures import GivenUp
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, Message, ToolCall
-from predibot.errors import ModelRefused, ModelUnavailable
+from predibot.errors import ModelError, ModelRefused, ModelUnavailable
 from predibot.net.failures import MAX_CONNECT_TRIES
 from predibot.net.retry import MAX_LOST_TRIES, MAX_TRIES
 from tests.agents.chat_server import (
@@ -212,9 +212,25 @@ def test_an_error_of_a_model_that_was_at_work_may_have_been_charged(client: Clie
     assert ask(client, late, completion())[0].lost_tries == 1
 
 
-def test_an_error_that_comes_as_a_success_is_an_error(client: Client) -> None:
-    busy = said_json({"error": {"code": 429, "message": "busy"}})
-    assert ask(client, busy, completion())[0].retries == 1
+@pytest.mark.parametrize(
+    "busy",
+    [
+        {"error": {"code": 429, "message": "busy"}},
+        {"choices": None, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}},
+    ],
+)
+def test_an_error_that_comes_as_a_success_is_an_error(client: Client, busy: dict[str, object]) -> None:
+    reply = ask(client, said_json(busy), completion(base_resp={"status_code": 0, "status_msg": ""}))[0]
+    assert (reply.retries, reply.lost_tries) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"), [(1004, f"login fail.*set {KEY_NAME}"), (1008, "login fail.*top it up"), (9999, "login fail")]
+)
+def test_what_minimax_says_in_a_success_is_said(client: Client, code: int, said: str) -> None:
+    failed = said_json({"choices": None, "base_resp": {"status_code": code, "status_msg": "login fail"}})
+    with pytest.raises(ModelError, match=said):
+        ask(client, failed)
 
 
 @pytest.mark.parametrize("act", [hang, drip_body, drip_header])

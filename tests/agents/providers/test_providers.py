@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.agents.models.chat_completions import OpenAICompatibleModel
-from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.open_model import ClientName, open_model
