@@ -19,7 +19,6 @@ from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.errors import UsageError
 from predibot.jobs.imports.predibench import Imported, Recording, import_days
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
-from predibot.jobs.score_files.cells import CellRefused, share_of
 from predibot.jobs.score_files.forecastbench import FORMAT, Item, Key, Sets
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows
@@ -57,14 +56,9 @@ def import_forecastbench(
         RunConflict: If the ledger has a run of the same key that is none of this import.
     """
     left_out = Counter[str]()
-    taken = defaultdict[str, dict[str, dict[Key, tuple[Item, float]]]](lambda: defaultdict(dict))
+    taken = defaultdict[str, dict[str, dict[Key, Item]]](lambda: defaultdict(dict))
     for item in _items(sets, left_out):
-        try:
-            said = item, share_of("probability", item.probability)
-        except CellRefused as error:
-            left_out[str(error)] += 1
-            continue
-        if taken[item.key.due_on][item.forecaster].setdefault(item.key, said) is not said:
+        if taken[item.key.due_on][item.forecaster].setdefault(item.key, item) is not item:
             left_out["a second forecast of the same"] += 1
     if not taken:
         remedy = "Give the question set, which has prices" if _NO_PRICE in left_out else "Give sets with others"
@@ -75,7 +69,7 @@ def import_forecastbench(
         _id(key): _resolution(item)
         for of in taken.values()
         for said in of.values()
-        for key, (item, _) in said.items()
+        for key, item in said.items()
         if item.outcome is not None
     }
     now = clock()
@@ -103,10 +97,10 @@ def _items(sets: Sets, left_out: Counter[str]) -> Iterator[Item]:
         del left_out[reason]
 
 
-def _day(due_on: str, of: Mapping[str, Mapping[Key, tuple[Item, float]]], sets: Sets) -> Day:
+def _day(due_on: str, of: Mapping[str, Mapping[Key, Item]], sets: Sets) -> Day:
     """Return the forecasts of a date as a day: an event a market, and a file a forecaster."""
     decided_at = _midnight(due_on) + _DUE_WITHIN
-    items = {key: item for said in of.values() for key, (item, _) in said.items()}
+    items = {key: item for said in of.values() for key, item in said.items()}
     bots = {name: _NO_NAME.sub("-", name)[:80].strip("-") or "unnamed" for name in of}
     if len(set(bots.values())) < len(bots):
         raise UsageError(
@@ -129,21 +123,19 @@ def _event(item: Item, title: str) -> DayEvent:
     return DayEvent(Event(id=name, title=question, markets=(market,), payload=payload), {name: (point,)})
 
 
-def _replicate(
-    due_on: str, name: str, bot: str, said: Mapping[Key, tuple[Item, float]], decided_at: datetime
-) -> Replicate:
+def _replicate(due_on: str, name: str, bot: str, said: Mapping[Key, Item], decided_at: datetime) -> Replicate:
     answers = tuple(
         Answer(
             place=f"{due_on}, {name}, {_id(key)}",
             event_id=_id(key),
             started_at=decided_at,
             decided_at=decided_at,
-            decision=Decision((MarketDecision(_id(key), probability),)),
+            decision=Decision((MarketDecision(_id(key), item.probability),)),
             sources=(),
         )
-        for key, (_, probability) in said.items()
+        for key, item in said.items()
     )
-    written = json.dumps(sorted((_id(key), probability) for key, (_, probability) in said.items()))
+    written = json.dumps(sorted((_id(key), item.probability) for key, item in said.items()))
     return Replicate(
         label=f"{due_on}, {name}",
         number=0,

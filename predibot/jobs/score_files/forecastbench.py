@@ -67,7 +67,7 @@ class Item(NamedTuple):
 
     key: Key
     forecaster: str
-    probability: Cell
+    probability: float
     outcome: float | None
     """None where it is not resolved."""
     settled_on: str
@@ -140,7 +140,8 @@ class Joined:
     combinations: int = 0
     imputed: int = 0
     squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
-    """How far off the forecasts are, as ForecastBench counts, by the kind of question."""
+    """How far off the forecasts are, as ForecastBench counts: the first of each question, and what it put in for one
+    that is not there; by the kind of question."""
     answered: set[Key] = field(default_factory=set)
 
 
@@ -240,25 +241,18 @@ def _join(found: _Set, known: Known, name: str) -> Joined:
             if price is None:
                 price, priced_at = known.prices.get(key._replace(resolves_on=""), (None, ""))
             forecaster = name if (user := row["user_id"]) is None else text_of("user_id", user)
-            _count(joined, key, row, outcome)
-            put_in = _is_true("imputed", row)
+            probability, put_in = share_of("probability", row["forecast"]), _is_true("imputed", row)
         except CellRefused as error:
             joined.rows.append((number, str(error)))
             continue
+        if outcome is not None and key not in joined.answered:
+            joined.squares[key.kind].append((probability - outcome) ** 2)
+        joined.answered.add(key)
         if put_in:
             joined.imputed += 1
             continue
-        joined.rows.append((number, Item(key, forecaster, row["forecast"], outcome, settled_on, price, priced_at)))
+        joined.rows.append((number, Item(key, forecaster, probability, outcome, settled_on, price, priced_at)))
     return joined
-
-
-def _count(joined: Joined, key: Key, row: Mapping[str, Cell], outcome: float | None) -> None:
-    """Count a forecast as ForecastBench does: the first of each, and what it put in for one that is not there."""
-    with suppress(CellRefused):
-        square = (share_of("forecast", row["forecast"]) - outcome) ** 2 if outcome is not None else None
-        if square is not None and key not in joined.answered:
-            joined.squares[key.kind].append(square)
-        joined.answered.add(key)
 
 
 def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> Key:
