@@ -23,29 +23,31 @@ WIDE = "\N{GRINNING FACE}".encode()
 
 
 def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> None:
-    write_day(Path("2025-09-18"))
+    # The last two of four say a wrong rest.
+    times = {"Acme/Model-A-235B": 1, "Acme/Model-B-480B": 2, "open/model-c-120b": 1}
+    write_day(Path("2025-09-18"), times, of_all=58)
     shown = predibot("import", "predibench", "2025-09-18")
     assert shown.code == 0
     lines = shown.out.splitlines()
     assert lines[:3] == [
-        "read: 140 decisions, 542 forecasts, 3 bots, 2 events, 10 notes, in 70 files; 3 folders of traces passed over",
-        "left out: 70 decisions on 45314, 'Angels vs. Brewers', which had begun at 2025-09-17T23:40Z, "
+        "read: 8 decisions, 32 forecasts, 3 bots, 2 events, 2 notes, in 4 files; 3 folders of traces passed over",
+        "left out: 4 decisions on 45314, 'Angels vs. Brewers', which had begun at 2025-09-17T23:40Z, "
         "before the decision",
-        "stored: 70 decisions with 262 forecasts in 32 new runs",
+        "stored: 4 decisions with 16 forecasts in 2 new runs",
     ]
-    assert len(lines) == 13
+    assert len(lines) == 5
     assert all(line.endswith("0.5 is stated as unallocated, the bets leave 0.2") for line in lines[3:])
     again = predibot("import", "predibench", "2025-09-18", "--json").document
-    assert (again["decisions"], again["forecasts"], len(again["bots"]), again["events"]) == (140, 542, 3, 2)
-    assert (len(again["notes"]), again["stored_decisions"], again["known_decisions"]) == (10, 0, 70)
+    assert (again["decisions"], again["forecasts"], len(again["bots"]), again["events"]) == (8, 32, 3, 2)
+    assert (len(again["notes"]), again["stored_decisions"], again["known_decisions"]) == (2, 0, 4)
     found = predibot("evaluate", "--no-track", "--resamples", "100", "--json").document
     assert {bot["bot"]: bot["decisions"] for bot in found["bots"]} == {
-        "Acme--Model-A-235B": 10,
-        "Acme--Model-B-480B": 32,
-        "open--model-c-120b": 28,
+        "Acme--Model-A-235B": 1,
+        "Acme--Model-B-480B": 2,
+        "open--model-c-120b": 1,
     }
-    assert any(note.startswith("70 decisions of the ledger were imported") for note in found["notes"])
-    assert len(predibot("runs", "--json").document["runs"]) == 32
+    assert any(note.startswith("4 decisions of the ledger were imported") for note in found["notes"])
+    assert len(predibot("runs", "--json").document["runs"]) == 2
     assert predibot("ledger", "verify", "--json").document["broken"] == []
 
 

@@ -112,10 +112,9 @@ def write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def write_day(folder: Path, models: Mapping[str, int] = MODELS) -> Path:
+def write_day(folder: Path, models: Mapping[str, int] = MODELS, *, of_all: int = 0) -> Path:
     """Write a day, the whole one with 140 decisions and 542 forecasts of three models, and folders of traces."""
     write_json(folder / "events.json", events())
-    of_all = 0
     for model, times in models.items():
         name = model.replace("/", "--")
         write_json(folder / name / f"{FED}_event_decisions.json", answer(FED, [], 1.0, FIRST_ANSWER))
