@@ -22,7 +22,7 @@ _MARKS = (
 )
 _JAPANESE = re.compile(rb"\x1b\$[@B]")
 """How ISO-2022-JP says that what looks like ASCII is not; in no other text."""
-_PYTHON_NAMES = {"gbk": "gb18030", "euc-jp": "euc_jis_2004", "iso-2022-jp": "iso2022_jp_ext"}
+_PYTHON_NAMES = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
 """Codecs of Python that are nearer to the web's than those of the same name."""
 _IN_XML = re.compile(rb"\s*<\?xml[^>]{0,100}?\sencoding\s*=\s*[\"']\s*([\w.:-]{1,40})", re.IGNORECASE)
 _IN_HTML = re.compile(
@@ -132,8 +132,17 @@ def _as_the_web_does(error: UnicodeError) -> tuple[str, int]:
         return chr(first), error.start + 1
     if error.encoding == "gb18030" and first == 0x80:
         return "€", error.start + 1
-    is_pair = (0xA1 if "euc" in error.encoding else 0x81) <= first <= 0xFE and second > b"\x7f"
-    return "\ufffd", error.start + (2 if is_pair and error.encoding != "charmap" else 1)
+    is_pair = (0xA1 if error.encoding == "euc_jp" else 0x81) <= first <= 0xFE and second > b"\x7f"
+    if not is_pair or error.encoding == "charmap":
+        return "\ufffd", error.start + 1
+    return _by_shift_jis(first, second[0]) if error.encoding == "euc_jp" else "\ufffd", error.start + 2
+
+
+def _by_shift_jis(first: int, second: int) -> str:
+    """Return what a pair of EUC-JP means where NEC and IBM added signs, such as ① and 髙, which Python has in CP932."""
+    row, cell = first - 0xA1, second - 0xA1
+    pair = (row // 2 + (0x81 if row < 62 else 0xC1), cell + (0x9F if row % 2 else 0x40 if cell < 63 else 0x41))
+    return bytes(pair).decode("cp932", "replace")[0] if cell >= 0 else "\ufffd"
 
 
 def _known(label: str | None, body: bytes) -> str | None:

@@ -151,7 +151,8 @@ def test_a_pair_that_stands_for_nothing_costs_one_sign_and_not_the_line(label: s
 
 @pytest.mark.parametrize(
     ("body", "label", "text"),
-    [(b"\xd6\xd0\x80 5", "gb2312", "中€ 5"), (b"\x93a\x81b\x94", "iso-8859-1", "“a\x81b”")],
+    [(b"\xd6\xd0\x80 5", "gb2312", "中€ 5"), (b"\x93a\x81b\x94", "iso-8859-1", "“a\x81b”"),
+     (b"\xfc\xe2\xb6\xb6\xad\xa1", "euc-jp", "髙橋①"), (b"\xb6\xb6\xa9\xa1\xb6\xb6", "euc-jp", "橋\ufffd橋")],
 )  # fmt: skip
 def test_what_a_codec_of_python_does_not_know_is_what_it_is_on_the_web(body: bytes, label: str, text: str) -> None:
     assert decoded(body, label)[0] == text
