@@ -133,7 +133,10 @@ class Record:
             raise BudgetSpent(_ONLY_ANSWER)
         self.trace.write(self._calls.popleft())
         if isinstance(step, ModelStep):
-            return step.reply
+            # For more than was asked for then the budget had no room.
+            most_tokens = step.asked.max_output_tokens
+            is_less = most_tokens < request.max_output_tokens
+            return replace(step.reply, most_tokens=most_tokens) if is_less else step.reply
         if isinstance(step, ModelNotAskedStep) or _did_not_fit(step):
             raise BudgetSpent(step.message)
         kind: Callable[[str], ModelError] = ModelRefused if step.error in _REFUSALS else ModelUnavailable

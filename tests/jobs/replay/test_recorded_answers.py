@@ -11,7 +11,7 @@ from predibot.agents.answer.result import LoopEnded
 from predibot.contracts import ToolError, ToolText
 from predibot.domain.chat import ChatRequest, Message, Usage
 from predibot.domain.trace import Asked, ModelNotAskedStep, ModelStep, StoredTrace
-from predibot.errors import BudgetSpent
+from predibot.errors import BudgetSpent, NoAnswer
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
 from predibot.plugins.strategies import StrategySpec, spec_of
 from tests.agents.scripted import answer, context, reply
@@ -145,6 +145,15 @@ def test_what_was_asked_again_with_more_room_is_asked_so_again(
     seen = record.set_up(context(), spec_of("one_shot", {"model": "m"}))
     assert run_one_shot(seen.model("m"), "?", context().form(), seen).decision is not None
     assert record.rest() == 0
+
+
+def test_what_was_cut_off_at_less_than_it_wanted_says_so_again() -> None:
+    asked = [Asked("m", "ab", 1, (), (), None, length) for length in (4096, 16_000, 32_000, 24_000)]
+    steps = [ModelStep(asked=each, reply=CUT) for each in asked]
+    record = Record(StoredTrace((*steps[:2], ModelNotAskedStep(asked[2], "no money"), steps[3])))
+    seen = record.set_up(context(), spec_of("one_shot", {"model": "m"}))
+    with pytest.raises(NoAnswer, match="cut off at 24,000 tokens"):
+        run_one_shot(seen.model("m"), "?", context().form(), seen)
 
 
 def test_a_tool_of_the_user_answers_from_the_trace() -> None:
