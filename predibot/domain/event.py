@@ -61,7 +61,7 @@ class OrderTerms:
     accepted: bool | None = None
     """Whether anybody can trade now."""
     price_step: float | None = None
-    """Between two prices of an order. Polymarket's is finer near 0 and 1, so that it tells of the price."""
+    """Between two prices of an order. It may be finer near 0 and 1, and then tells of the price."""
     least_shares: float | None = None
     """Of an order that waits in the book; one that takes what is offered may be smaller."""
 

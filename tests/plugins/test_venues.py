@@ -33,6 +33,7 @@ SPEAKS_ITS_DIALECT = {"sandbox", "sandbox_mana"}
 HAS_PLATFORMS = (
     "predibot/cli/collect.py",
     "predibot/jobs/comments",
+    "predibot/venues/comments",
     "predibot/jobs/score_files/forecastbench.py",
     "predibot/sandbox/crowd.py",
     "predibot/sandbox/server/crowd_host.py",
