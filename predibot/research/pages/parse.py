@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -9,15 +10,43 @@ from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title, tree_of
-from predibot.research.pages.parser_messages import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Parsed, Source
+from predibot.research.pages.parser_child import answer_questions
+from predibot.research.pages.parser_messages import (
+    MAX_TEXT_CHARACTERS,
+    MAX_TITLE_CHARACTERS,
+    PageDate,
+    Parsed,
+    Source,
+    refusal_fields,
+)
 from predibot.research.pages.pdf_text import pdf_text
-from predibot.research.pages.publication_date import PageDate, date_of_file, date_of_html
+from predibot.research.pages.publication_date import date_of_file, date_of_html
 from predibot.research.pages.raw_text.links import links_of
 from predibot.research.pages.walls import wall_of
 
+_LIBRARIES = ("htmldate", "lxml.html", "pypdf", "trafilatura")
 MAX_SENTENCES = 50_000
 """Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
 _SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
+
+
+def serve(data_bytes: int) -> None:
+    """Answer what pages say.
+
+    Args:
+        data_bytes: Of memory, everything but libraries.
+    """
+    answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer(source)])
+
+
+def _answer(source: Source) -> Sequence[bytes]:
+    """Return what is said of a page; what no library should raise ends the process, which is an answer too."""
+    try:
+        return parsed(source).fields()
+    except PageUnreadable as error:
+        return refusal_fields(Unreadable(str(error)))
+    except MemoryError:
+        return refusal_fields(Unreadable.TOO_MUCH_MEMORY)
 
 
 def parsed(source: Source) -> Parsed:

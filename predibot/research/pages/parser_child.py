@@ -1,4 +1,4 @@
-"""The child process that parses pages, or tables: it answers one question after the other, and is held to limits."""
+"""The child process that reads what may be hostile, a page or a table: it answers questions, and is held to limits."""
 
 import fcntl
 import math
@@ -11,31 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 
-from predibot.research.pages.errors import PageUnreadable, Unreadable
-from predibot.research.pages.parse import parsed
 from predibot.research.pages.parser_messages import (
     MAX_QUESTION_BYTES,
     READY,
     Source,
     packed,
     read_fields,
-    refusal_fields,
 )
 
-_LIBRARIES = ("htmldate", "lxml.html", "pypdf", "trafilatura")
 _SHARED_BYTES = 256 * 2**20
 """Of address space beside data: the libraries, which are shared with other processes."""
 _NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 32}
 """No files are written and no processes started; a few files are read, by imports inside of libraries."""
-
-
-def serve(data_bytes: int) -> None:
-    """Answer what pages say.
-
-    Args:
-        data_bytes: Of memory, everything but libraries.
-    """
-    answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer(source)])
 
 
 def answer_questions(
@@ -77,16 +64,6 @@ def answer_questions(
         # After the last one the next question may come, which is no end of the parent.
         if last is not None:
             _write(answers, last)
-
-
-def _answer(source: Source) -> Sequence[bytes]:
-    """Return what is said of a page; what no library should raise ends the process, which is an answer too."""
-    try:
-        return parsed(source).fields()
-    except PageUnreadable as error:
-        return refusal_fields(Unreadable(str(error)))
-    except MemoryError:
-        return refusal_fields(Unreadable.TOO_MUCH_MEMORY)
 
 
 def _limit(name: str, most: int, *, for_good: bool = True) -> None:

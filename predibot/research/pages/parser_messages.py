@@ -5,11 +5,10 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self, cast, get_args
+from typing import Literal, Self, cast, get_args
 
 from predibot.research.pages.errors import Unreadable
 from predibot.research.pages.html_text import INVISIBLE
-from predibot.research.pages.publication_date import Confidence, Dated, PageDate
 
 MAX_TEXT_CHARACTERS = 500_000
 """Of a page; no agent can afford to read more, and cutting it into parts takes seconds."""
@@ -25,6 +24,9 @@ _MAX_FIELDS = 9
 _DATE = re.compile(r"\d{1,4}-\d\d-\d\d(T\d\d:\d\dZ)?", re.ASCII)
 _LENGTH = struct.Struct(">I")
 
+Confidence = Literal["stated", "found", "guessed", "unknown"]
+"""`stated`: the page's own data say so. `found`: its address does.
+`guessed`: some date in its text, or one that its text speaks against. Only the first two prove anything."""
 Read = Callable[[int], bytes]
 """Returns exactly so many bytes, or raises."""
 
@@ -55,6 +57,35 @@ class Source:
         content_type, charset, url, seconds, changed = (field.decode() for field in fields[:5])
         last_modified_at = datetime.fromisoformat(changed) if changed else None
         return cls(content_type, charset or None, url, float(seconds), fields[5], last_modified_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """An instant as a page gives it, to the second or to the day."""
+
+    text: str
+    """Short ISO: a day, or an instant in UTC."""
+    latest_at: datetime
+    """The last instant it can mean: of a day its end, without a zone the furthest west."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageDate:
+    """What is known of when a page was written."""
+
+    published: Dated | None
+    modified: Dated | None
+    confidence: Confidence
+
+    @property
+    def proves(self) -> bool:
+        """Return whether it says for sure when the page was written."""
+        return self.confidence in ("stated", "found")
+
+    @property
+    def latest_at(self) -> datetime | None:
+        """Return the last instant at which the page can have been written or changed."""
+        return max((dated.latest_at for dated in (self.published, self.modified) if dated is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _PROGRAM = (
     "import sys; from importlib import import_module; sys.path[:] = sys.argv[4:]; "
     "getattr(import_module(sys.argv[1]), sys.argv[2])(int(sys.argv[3]))"
 )
-_PAGES = ("predibot.research.pages.parser_child", "serve")
+_PAGES = ("predibot.research.pages.parse", "serve")
 _OUR_FOLDER = str(Path(__file__).parents[3])
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """Some Pythons do not start without; nothing else of the environment is any parser's business, keys least of all."""

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
 from predibot.research.pages.html_text import hush, main_text, page_title, pieces_of, tree_of
+from predibot.research.pages.parser_messages import Confidence, Dated, PageDate
 from predibot.research.pages.raw_text.dates_in_text import is_younger, named_days, says_changed, was_changed
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
-
-Confidence = Literal["stated", "found", "guessed", "unknown"]
-"""`stated`: the page's own data say so. `found`: its address does.
-`guessed`: some date in its text, or one that its text speaks against. Only the first two prove anything."""
 
 _LAST_DAY = "2100-01-01"
 _LATEST_ZONE = timedelta(hours=12)
@@ -67,35 +64,6 @@ _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError
 
 _Address = tuple[str, str, frozenset[str]]
 """Host, path and query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dated:
-    """An instant as a page gives it, to the second or to the day."""
-
-    text: str
-    """Short ISO: a day, or an instant in UTC."""
-    latest_at: datetime
-    """The last instant it can mean: of a day its end, without a zone the furthest west."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageDate:
-    """What is known of when a page was written."""
-
-    published: Dated | None
-    modified: Dated | None
-    confidence: Confidence
-
-    @property
-    def proves(self) -> bool:
-        """Return whether it says for sure when the page was written."""
-        return self.confidence in ("stated", "found")
-
-    @property
-    def latest_at(self) -> datetime | None:
-        """Return the last instant at which the page can have been written or changed."""
-        return max((dated.latest_at for dated in (self.published, self.modified) if dated is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

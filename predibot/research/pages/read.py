@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import PageDate, Source
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
-from predibot.research.pages.publication_date import PageDate
 
 
 @dataclass(frozen=True, slots=True)
