@@ -54,7 +54,7 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]
         yield Grid("Edges", (Column("S"), Column("event", "text"), Column("moves with", "text")), rows, more)
     shown, more = cut(len(found.news))
     if shown:
-        rows = tuple(
+        news = tuple(
             (
                 format_instant(each.news.published_at)[:10],
                 plain(each.news.title, _TITLE_CELLS) or figures.MISSING,
@@ -69,7 +69,7 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]
             for each in found.news[:shown]
         )
         columns = (Column("date", "key"), Column("news", "text"), Column("site", "text"), Column("touches", "text"))
-        yield Grid("Dated news", columns, rows, more)
+        yield Grid("Dated news", columns, news, more)
 
 
 def graph_document(found: KnownGraph) -> Document:
