@@ -308,7 +308,8 @@ def _in_json_ld(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
             for name, said in _IN_BROKEN_JSON.findall(script.text or ""):
                 yield from _statements(name, said, is_own=False)
     pages = [url, *tree.xpath("//link[@rel='canonical']/@href"), *tree.xpath("//meta[@property='og:url']/@content")]
-    places = [_address(url, page) for page in pages]
+    # That of a site's first page is left in templates.
+    places = [place for page in pages if any((place := _address(url, page))[1:])]
     judged = [(thing, is_part, _is_of(thing, places, url), _is_article(thing)) for thing, is_part in things if thing]
     is_found = any(is_of and is_article for _thing, _is_part, is_of, is_article in judged)
     kinds = [str(thing.get("@type")) for thing, _is_part, is_of, is_article in judged if is_article and is_of is None]

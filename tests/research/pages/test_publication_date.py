@@ -107,6 +107,11 @@ def old(markup: str = "time", more: str = "") -> str:
         page(WORDS, linked(news("https://www.news.example/old", "2025-01-04"))),
         page(WORDS, linked(f'{{"@type": "ItemList", "itemListElement": [{news("/old", "2025-01-04")}]}}')),
         page(WORDS, linked(f"[{news('/old', '2025-01-04')}, {news('/older', '2024-01-04')}]")),
+        page(
+            WORDS,
+            "<meta property=og:url content=/>"
+            + linked('{"@type": "WebPage", "url": "/", "dateModified": "2025-01-04"}'),
+        ),
         page(WORDS, linked('{"@type": "Product", "review": {"@type": "Review", "datePublished": "2025-01-04"}}')),
         page(WORDS, linked('{"@type": "Event", "startDate": "2025-01-04", "datePublished": "2025-01-04"}')),
         page("<table><tr><td>2025-01-04<td>45.1<tr><td>2025-01-05<td>45.2</table>"),
