@@ -25,9 +25,12 @@ _NESTED = Repr()
 """Writes a list or an object that came from JSON no deeper and no longer than a reader would look."""
 _LEAST_AMOUNT, _MOST_AMOUNT = 1e-50, 1e50
 """Beyond them nothing is money, and returns no longer fit into a number."""
-_UTC = re.compile(r"\s*(\[(Etc/)?(UTC|GMT)\]|UTC|GMT)$", re.IGNORECASE)
-_OFFSET_APART = re.compile(r"\s+(?=[+-]\d\d(:?\d\d)?$)")
-_OTHER_OFFSET = re.compile(r":.*[+-](?!00(:?00)?$)")
+_INSTANT = re.compile(
+    r"(?P<day>\d{4}-?\d\d-?\d\d)(?P<time>[T ]\d\d(:?\d\d(:?\d\d([.,]\d{1,9})?)?)?)?"
+    r"(?(time)\s*(?P<offset>Z|[+-]\d\d(:?\d\d)?)?)\s*(?P<utc>UTC|GMT|\[(ETC/)?(UTC|GMT)\])?",
+    re.ASCII,
+)
+"""Stricter than Python, which takes any sign between day and time."""
 
 
 class CellRefused(ValueError):
@@ -88,12 +91,11 @@ def instant_of(column: str, cell: Cell) -> datetime:
         >>> instant_of("date", "2026-03-01 12:00:00 UTC").isoformat()
         '2026-03-01T12:00:00+00:00'
     """
-    if isinstance(cell, str):
-        text = _OFFSET_APART.sub("", _UTC.sub("", cell))
-        # What names UTC and another offset too is refused.
-        if not (_UTC.search(cell) and _OTHER_OFFSET.search(text)):
-            with suppress(ValueError):
-                return parse_instant(text.upper())
+    found = _INSTANT.fullmatch(cell.upper()) if isinstance(cell, str) else None
+    # What names UTC and another offset too is refused.
+    if found and not (found["utc"] and (found["offset"] or "Z").strip("+-:0Z")):
+        with suppress(ValueError):
+            return parse_instant("".join(found[part] or "" for part in ("day", "time", "offset")))
     raise _refused(column, cell, "a date like 2026-03-01, or 2026-03-01T12:00Z")
 
 

@@ -78,6 +78,10 @@ def test_a_date_is_its_midnight_in_utc_and_what_could_be_two_instants_is_refused
     for cell in (
         "soon",
         "03/01/2026",
+        "2026-03-01712",
+        "2026-03-01-05",
+        "2026-03-01T12:00:00." + "1" * 100,
+        "2026-W09",
         "2026-03-01 12:00 +01:00 UTC",
         "2026-03-01 12:00 CET",
         "2026-03-01T12:00+01:00[UTC]",
