@@ -3,16 +3,17 @@
 import codecs
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import webencodings
 
 from predibot.research.pages.errors import PageUnreadable
 
-PIECE_BYTES = 64 * 1024
 _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 """Window bits by content encoding: what zlib takes for gzip's and zlib's headers."""
 _BARE_DEFLATE = -15
+_MOST_MEMBERS = 1_000
+"""Files of gzip that stand behind each other in one."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -70,15 +71,33 @@ def unpacked(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes
     known = encoding.strip().lower()
     if known not in _UNPACKED:
         raise PageUnreadable(f"the page is packed as {known[:40]!r}, which was not asked for; take another source")
-    bits = _UNPACKED[known]
-    parts: list[bytes] = []
-    total = 0
-    for part in pieces if bits is None else _inflated(pieces, bits):
-        total += len(part)
-        if total > max_bytes:
-            raise PageUnreadable(f"the page is larger than {max_bytes:,} bytes; take another source")
-        parts.append(part)
-    return b"".join(parts)
+    bits, body = _UNPACKED[known], bytearray()
+    too_large = PageUnreadable(f"the page is larger than {max_bytes:,} bytes; take another source")
+    for piece in pieces:
+        body += piece
+        if len(body) > max_bytes:
+            raise too_large
+    if bits is None:
+        return bytes(body)
+    # Some servers send `deflate` without the header that belongs to it.
+    if bits == 15 and body and body[0] & 0x0F != 8:
+        bits = _BARE_DEFLATE
+    found, left = bytearray(), bytes(body)
+    for _ in range(_MOST_MEMBERS):
+        engine = zlib.decompressobj(bits)
+        try:
+            found += engine.decompress(left, max_bytes + 1 - len(found))
+        except zlib.error as error:
+            raise PageUnreadable("the page is not packed as it says; take another source") from error
+        if len(found) > max_bytes:
+            raise too_large
+        if not engine.eof:
+            break
+        left = engine.unused_data
+        # What is no further part of a file of gzip is padding.
+        if bits != 31 or not left.startswith(b"\x1f"):
+            return bytes(found)
+    raise PageUnreadable("the packed page breaks off before its end; try again or take another source")
 
 
 def decoded(body: bytes, charset: str | None) -> tuple[str, str]:
@@ -192,33 +211,3 @@ def _share_of_letters(body: bytes, codec: str) -> float:
     """Return how many of the signs beside ASCII, as a codec reads them, one of its languages has."""
     signs = body.decode(codec, "replace").lower().translate(_ASCII)
     return max(sum(map((alphabet + _PRINTED).__contains__, signs)) for alphabet in _LATIN[codec]) / max(1, len(signs))
-
-
-def _inflated(pieces: Iterable[bytes], bits: int) -> Iterator[bytes]:
-    """Yield a packed body unpacked, at most `PIECE_BYTES` at a time."""
-    engine = None
-    for piece in pieces:
-        left = piece
-        while left:
-            if engine is None:
-                # Some servers send `deflate` without the header that belongs to it.
-                engine = zlib.decompressobj(_BARE_DEFLATE if bits == 15 and left[0] & 0x0F != 8 else bits)
-            elif engine.eof:
-                if bits != 31 or not left.startswith(b"\x1f"):
-                    break  # padding after the end
-                engine = zlib.decompressobj(31)
-            yield from (part for part in _drained(engine, left) if part)
-            left = engine.unused_data if engine.eof else b""
-    if engine is None or not engine.eof:
-        raise PageUnreadable("the packed page breaks off before its end; try again or take another source")
-
-
-def _drained(engine: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Yield all that comes of some packed bytes."""
-    left = packed
-    while left and not engine.eof:
-        try:
-            yield engine.decompress(left, PIECE_BYTES)
-        except zlib.error as error:
-            raise PageUnreadable("the page is not packed as it says; take another source") from error
-        left = engine.unconsumed_tail
