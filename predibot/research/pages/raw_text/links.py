@@ -21,9 +21,10 @@ def links_of(tree: "HtmlElement", url: str) -> dict[str, str]:
         At most `MAX_LINKS`, whole addresses of the web only.
     """
     found: dict[str, str] = {}
+    base = next((each.strip() for each in tree.xpath("//base/@href")), "")
     for link in tree.iter("a"):
         try:
-            address = urldefrag(urljoin(url, (link.get("href") or "").strip())).url
+            address = urldefrag(urljoin(urljoin(url, base), (link.get("href") or "").strip())).url
         except ValueError:
             continue
         words = " ".join(link.text_content().split())[:_WORDS_CHARACTERS]
