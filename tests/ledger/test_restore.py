@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from predibot.domain.account_past import NewsItem
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Source
 from predibot.domain.price import PricePoint
@@ -16,6 +17,7 @@ from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instruments
+from predibot.ledger.write.news import add_news
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import (
@@ -69,6 +71,8 @@ def exported(store: Store) -> Rows:
         add_observations(connection, {yes.id: [PricePoint(NOW, 0.3)]}, "quote")
         paid = [Resolution(paid, NOW + DAY, "venue", NOW + days * DAY) for paid, days in ((1.0, 1), (0.0, 2))]
         add_resolutions(connection, yes.market_row, paid, stored=0, seen_at=NOW)
+        item = NewsItem("Rain ahead", "It may rain.", NOW - DAY, "https://n.example/rain")
+        add_news(connection, run.id, "m1a", run.venue_name, "rain", [item])
     return rows_of(store)
 
 
@@ -98,12 +102,18 @@ def test_what_is_put_back_is_exported_again_byte_for_byte(store: Store, other: S
     assert notes == []
 
 
-def test_deadlines_come_back_and_an_export_of_before_there_were_any_is_taken(other: Store, exported: Rows) -> None:
+def test_deadlines_and_addresses_come_back_and_an_export_of_before_there_were_any_is_taken(
+    other: Store, exported: Rows
+) -> None:
     (void, live), decided = exported["runs"], exported["decisions"]
     live, void = {**live, "deadline_at": format_instant(NOW - DAY)}, dict(void)
     del void["deadline_at"]
-    put_back(other, {**exported, "runs": [void, live], "decisions": [{**row, "late": None} for row in decided]})
+    news = [{name: cell for name, cell in row.items() if name != "url"} for row in exported["news"]]
+    decisions = [{**row, "late": None} for row in decided]
+    put_back(other, {**exported, "runs": [void, live], "decisions": decisions, "news": news})
     rows = rows_of(other)
+    assert [row["url"] for row in exported["news"]] == [None, "https://n.example/rain"]
+    assert [row["url"] for row in rows["news"]] == [None, None]
     assert [row["deadline_at"] for row in rows["runs"]] == [None, live["deadline_at"]]
     assert [row["late"] for row in rows["decisions"]] == [int(row["void"] == 0) for row in decided]
 
