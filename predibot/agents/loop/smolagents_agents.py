@@ -36,7 +36,6 @@ def run_tool_agent(talk: Talk) -> None:
 
     Whatever else the model or a call raises comes out of here as it was raised.
     """
-
     agent = _ToolAgent(
         tools=[_Tool(schema, talk) for schema in talk.offered()],
         model=_ToolModel(talk),
@@ -133,7 +132,7 @@ class _Model(smolagents.Model):  # type: ignore[misc]
 
     def __init__(self, talk: Talk) -> None:
         super().__init__(model_id=talk.model.name)
-        self._talk = talk
+        self._talk, self._states = talk, dict[str, str]()
 
 
 class _ToolModel(_Model):
@@ -219,39 +218,38 @@ class _CodeModel(_Model):
 
     def generate(self, messages: list[Any], **_: object) -> ChatMessage:
         """Return what the model writes, up to the end of its first piece of code."""
-        reply = self._talk.reply(lambda: _request(self._talk, messages))
+        reply = self._talk.reply(lambda: self._request(messages))
         if _TAGS[0] in reply.message.text and reply.finish_reason != "length":
             self._talk.unusable = 0
         else:
             self._talk.count_unusable(_NO_CODE)
         # Half a piece of code is not run; what follows a piece is what the model imagines it returned.
-        text = "(cut off)" if reply.finish_reason == "length" else reply.message.text
-        return ChatMessage(role=MessageRole.ASSISTANT, content=text.partition(_TAGS[1])[0])
+        text = "(cut off)" if reply.finish_reason == "length" else reply.message.text.partition(_TAGS[1])[0]
+        self._states[text.strip()] = reply.message.state_json
+        return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
+    def _request(self, messages: list[Any]) -> ChatRequest:
+        """Return smolagents' conversation as ours, earlier observations shortened, the board at its end."""
+        talk, rows = self._talk, [(str(getattr(each.role, "value", each.role)), each) for each in messages]
+        latest = max((row for row, (role, _) in enumerate(rows) if role == "tool-response"), default=-1)
+        sent = [
+            self._message(role, message.content, whole=row >= latest or row < 2)
+            for row, (role, message) in enumerate(rows)
+            # That says once more what the model wrote, in a form that it would copy.
+            if role != "tool-call"
+        ]
+        if board := talk.research.board_text():
+            sent.append(Message("user", board))
+        if talk.submit_only:
+            sent.append(Message("user", f"Call final_answer now, with what you know ({talk.submit_only})."))
+        return ChatRequest(tuple(sent), max_output_tokens=talk.max_output_tokens())
 
-def _request(talk: Talk, messages: list[Any]) -> ChatRequest:
-    """Return smolagents' conversation as ours, earlier observations shortened, the board at its end.
-
-    What it adds about its calls says once more what the model wrote, in a form that models would copy.
-    """
-    rows = [(str(getattr(each.role, "value", each.role)), each) for each in messages]
-    latest = max((row for row, (role, _) in enumerate(rows) if role == "tool-response"), default=-1)
-    sent = [
-        _message(talk, role, message.content, whole=row >= latest or row < 2)
-        for row, (role, message) in enumerate(rows)
-        if role != "tool-call"
-    ]
-    if board := talk.research.board_text():
-        sent.append(Message("user", board))
-    if talk.submit_only:
-        sent.append(Message("user", f"Call final_answer now, with what you know ({talk.submit_only})."))
-    return ChatRequest(tuple(sent), max_output_tokens=talk.max_output_tokens())
-
-
-def _message(talk: Talk, role: str, content: Any, *, whole: bool) -> Message:
-    text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or ())
-    if role == "assistant":
-        return Message("assistant", cut(text, MAX_OLD_WORDS if whole else _OLD_CHARACTERS))
-    fence, short = talk.research.fence, text if whole else cut(text, _OLD_CHARACTERS)
-    unclosed = short.rfind(fence.opening) > short.rfind(fence.closing)
-    return Message("system" if role == "system" else "user", f"{short}\n{fence.closing}" if unclosed else short)
+    def _message(self, role: str, content: Any, *, whole: bool) -> Message:
+        text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or ())
+        if role == "assistant":
+            # smolagents closes the code.
+            state_json = self._states.get(text.partition(_TAGS[1])[0].strip(), "")
+            return Message("assistant", cut(text, MAX_OLD_WORDS if whole else _OLD_CHARACTERS), state_json=state_json)
+        fence, short = self._talk.research.fence, text if whole else cut(text, _OLD_CHARACTERS)
+        unclosed = short.rfind(fence.opening) > short.rfind(fence.closing)
+        return Message("system" if role == "system" else "user", f"{short}\n{fence.closing}" if unclosed else short)
