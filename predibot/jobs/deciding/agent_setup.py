@@ -301,7 +301,7 @@ class AgentSetup:
             policy = replace(policy, blocked_domains=frozenset())
         hidden = Trace(self.keys.secrets()).without_secrets
         return tuple(
-            replace(each, title=hidden(each.title), snippet=hidden(each.snippet))
+            replace(each, title=hidden(each.title), snippet=hidden(each.snippet), url=each.url and hidden(each.url))
             for each in find_news(priced, query, policy, meter=run)[:count]
         )
 

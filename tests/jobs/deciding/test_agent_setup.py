@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from predibot.config import Settings
 from predibot.contracts import Context, ModelNeed, Needs, OpenVenue, ToolText
+from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.event import Event, EventView
@@ -51,6 +52,18 @@ def equipped(opened: OpenVenue, store: Store, *, key: str = "not-on-any-page") -
     agents = AgentSetup(recipe, opened, keys, "run", 600.0, lambda: NOW, store=store)
     event = opened.venue.events(opened.now).events[0]
     return set_up(agents, recipe.bots[0], event)
+
+
+def test_a_key_that_a_search_engine_gives_back_is_in_no_news(opened: OpenVenue) -> None:
+    recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
+    event = opened.venue.events(opened.now).events[0]
+
+    def news(key: str) -> tuple[NewsItem, ...]:
+        agents = AgentSetup(recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW)
+        return agents.news(event.title, after=opened.now - timedelta(days=30), before=opened.now, count=3)
+
+    slug = (news("not-on-any-page")[0].url or "").rpartition("/")[2]
+    assert slug and slug not in str(news(slug))
 
 
 REPORTER = (
