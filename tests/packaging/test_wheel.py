@@ -45,8 +45,9 @@ def test_the_wheel_states_the_version_of_the_package(wheel: Path) -> None:
     assert metadata["License-Expression"] == "MIT"
 
 
+_IMPORT_NAMES = {"beautifulsoup4": "bs4"}
 _USED_BY_NAME = {"lxml", "lxml-html-clean"}
-"""What trafilatura imports for us, or needs beside it."""
+"""What beautifulsoup4 and trafilatura import for us."""
 
 
 def test_every_dependency_is_imported() -> None:
@@ -56,5 +57,5 @@ def test_every_dependency_is_imported() -> None:
     code = "".join(path.read_text("utf-8") for folder in folders for path in folder.rglob("*.py"))
     imported = set(re.findall(r"^ *(?:import|from) (\w+)", code, re.MULTILINE))
 
-    used = {name.replace("-", "_"): name for name in required - _USED_BY_NAME}
+    used = {_IMPORT_NAMES.get(name, name.replace("-", "_")): name for name in required - _USED_BY_NAME}
     assert {name for module, name in used.items() if module not in imported} == set()

@@ -3,7 +3,7 @@
 import itertools
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from predibot.research.pages.raw_text.script_data import script_text
@@ -128,38 +128,43 @@ def _by_trafilatura(html: str, url: str) -> str:
         tree = load_html(html)
         if tree is None:
             return ""
-        _drop_hidden(tree)
+        # The innermost first: else whole subtrees are moved once for each element around them.
+        for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
+            if _is_hidden(element.attrib):
+                element.drop_tree()
         return extract(tree, url=url, include_comments=False, include_tables=True) or ""
     except _FAILURES:
         return ""
 
 
-def _drop_hidden(tree: "HtmlElement") -> None:
-    """Take out of a tree what is hidden below the body, which some sites hide as a whole until a script has run."""
-    # The innermost first: else whole subtrees are moved once for each element around them.
-    for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
-        if _is_hidden(element):
-            element.drop_tree()
+def _is_hidden(attributes: Mapping[str, object]) -> bool:
+    """Return whether an element is not shown to people, where instructions to agents are put.
 
-
-def _is_hidden(element: "HtmlElement") -> bool:
-    """Return whether an element is not shown to people, where instructions to agents are put."""
-    return element.get("hidden") is not None or _HIDDEN.search(element.get("style") or "") is not None
+    Looked for below the body only: some sites hide the whole until a script has run.
+    """
+    return "hidden" in attributes or _HIDDEN.search(str(attributes.get("style") or "")) is not None
 
 
 def all_blocks(html: str) -> Iterator[str]:
     """Yield the text of every block in the page's main part, in one walk over it."""
-    tree = tree_of(html)
-    if tree is None:
+    from bs4 import BeautifulSoup
+    from bs4.element import NavigableString, Tag
+
+    try:
+        soup = BeautifulSoup(html, "lxml")
+    except _FAILURES:
         return
-    _drop_hidden(tree)
-    root = next((found for tag in ("article", "main", "body") if (found := tree.find(f".//{tag}")) is not None), tree)
+    for tag in reversed((soup.body or soup).find_all(True)):
+        if tag.name in _NEVER_TEXT or _is_hidden(tag.attrs):
+            tag.extract()
+    root = soup.find("article") or soup.find("main") or soup.body or soup
     block: list[str] = []
-    for element, piece in pieces_of(root, lambda element: element.tag in _NEVER_TEXT):
-        if element.tag in _BLOCKS:
+    for node in root.descendants:
+        if isinstance(node, Tag) and node.name in _BLOCKS:
             yield " ".join(block)
             block = []
-        block.append(" ".join(piece.split()))
+        elif type(node) is NavigableString:
+            block.append(" ".join(node.split()))
     yield " ".join(block)
 
 

@@ -24,7 +24,7 @@ from predibot.research.pages.publication_date import date_of_file, date_of_html
 from predibot.research.pages.raw_text.links import links_of
 from predibot.research.pages.walls import wall_of
 
-_LIBRARIES = ("htmldate", "lxml.html", "pypdf", "trafilatura")
+_LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
 MAX_SENTENCES = 50_000
 """Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
 _SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
