@@ -1,6 +1,6 @@
 """Events and their markets, as a venue listed them at an instant."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -151,6 +151,15 @@ class Market:
         if not self.is_named:
             return replace(self, quote=quotes.get(self.id))
         return replace(self, quote=None, outcome_quotes=tuple(quotes.get(each.id) for each in self.instruments("")))
+
+
+def exclusive_lines(markets: Iterable[Market]) -> list[str]:
+    """Return of which of these markets at most one pays YES, a line for each group that has several of them."""
+    groups: dict[str, list[str]] = {}
+    for market in markets:
+        groups.setdefault(market.exclusive_group, []).append(market.id)
+    found = (", ".join(ids) for group, ids in groups.items() if group and len(ids) > 1)
+    return [f"at most one of these markets is YES: {ids}" for ids in found]
 
 
 @dataclass(frozen=True, slots=True)

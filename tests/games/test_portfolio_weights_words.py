@@ -143,3 +143,13 @@ def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_p
     assert "orders at the venue: prices in steps of 0.01\n" in words_of(view).view
     assert "in steps" not in (blind := words_of(view, price_blind=True).view)
     assert OTHER_WORDS in blind
+
+
+def test_markets_that_exclude_each_other_are_named_together() -> None:
+    view = view_of({"A": 0.3, "B": 0.6, "C": 0.1})
+    marked = (
+        replace(each, market=replace(each.market, exclusive_group=group))
+        for each, group in zip(view.markets, "gxg", strict=True)
+    )
+    assert words_of(replace(view, markets=tuple(marked))).view.count("at most one of these markets is YES: A, C") == 1
+    assert "at most one" not in words_of(view).view

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from predibot.domain.clock import format_instant
-from predibot.domain.event import OTHER_WORDS, Event, Market
+from predibot.domain.event import OTHER_WORDS, Event, Market, exclusive_lines
 from predibot.domain.price import MIN_SIDE_PRICE, PricePoint
 from predibot.domain.untrusted_text import bounded, title_line
 from predibot.games.answers import Words
@@ -107,7 +107,7 @@ def _as_block(text: str) -> str:
 def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
     """Return the event and its markets; rules that several share are said once."""
     said = {event.description: "those of the event"}
-    parts = [f"event: {title_line(event.title)}"]
+    parts = ["\n".join((f"event: {title_line(event.title)}", *exclusive_lines(event.markets)))]
     if event.description:
         parts.append(f"rules of the event: {_rules(event.description)}")
     for market in event.markets:

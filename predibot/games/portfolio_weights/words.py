@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from predibot.domain.account_past import CASH, NewsItem, PastAllocation
 from predibot.domain.clock import format_instant
-from predibot.domain.event import OTHER_WORDS
+from predibot.domain.event import OTHER_WORDS, exclusive_lines
 from predibot.domain.price import SIDES, Instrument, PricePoint, Side
 from predibot.domain.untrusted_text import bounded, title_line
 from predibot.games.answers import Words
@@ -133,6 +133,7 @@ def _view(view: PortfolioView, *, price_blind: bool, history: Callable[[str], tu
         parts.append("\n".join(["your last allocations, the oldest first:", *lines]))
     for each in view.markets:
         parts.append("\n".join(_market_lines(view, each, price_blind=price_blind, history=history)))
+    parts += exclusive_lines(each.market for each in view.markets)
     return "\n\n".join(parts)
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from predibot.domain.clock import format_instant
-from predibot.domain.event import OTHER_WORDS
+from predibot.domain.event import OTHER_WORDS, exclusive_lines
 from predibot.domain.untrusted_text import title_line
 from predibot.games.answers import Words
 from predibot.games.weekly_cohort.methodology import (
@@ -85,10 +85,11 @@ def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[st
 def view_text(view: CohortView, *, price_blind: bool = False) -> str:
     """Return the account and the markets, a line each; where that is more than `VIEW_TOKENS`, names are cut shorter."""
     account = "\n".join(_account_lines(view, price_blind=price_blind))
+    groups = exclusive_lines(market.market for market in view.markets)
     text = ""
     for level in _LEVELS:
         lines = [_market_line(market, level, price_blind=price_blind) for market in view.markets]
-        text = "\n".join((account, "", _header(price_blind=price_blind), *lines))
+        text = "\n".join((account, "", _header(price_blind=price_blind), *lines, *groups))
         if tokens_bound(text) <= VIEW_TOKENS:
             break
     return text

@@ -43,7 +43,7 @@ KNOWN_STATUSES = frozenset({"", "resolved", "proposed", "disputed", "challenged"
 UNKNOWN_ID = "?"
 _T = TypeVar("_T")
 _EXCLUSIVE = "negRisk"
-"""The group of mutually exclusive markets to which the venue gives no id."""
+"""The group of mutually exclusive markets to which the venue gives no id; of an event it has that of the event."""
 
 RESULT_FIELDS = frozenset(
     {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
@@ -294,7 +294,9 @@ def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, 
         elif market.id in markets:
             skipped.append(Skip("market", market.id, "the event lists it twice; the first is taken", parsed.id))
         else:
-            markets[market.id] = replace(market, closes_at=market.closes_at or parsed.closes_at)
+            group = f"{_EXCLUSIVE}:{parsed.id}" if market.exclusive_group == _EXCLUSIVE else market.exclusive_group
+            closes_at = market.closes_at or parsed.closes_at
+            markets[market.id] = replace(market, closes_at=closes_at, exclusive_group=group)
     return parsed.to_domain(markets=tuple(markets.values()), payload=payload), tuple(skipped)
 
 

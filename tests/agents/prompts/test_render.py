@@ -163,8 +163,10 @@ def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_p
     name: str,
 ) -> None:
     stated = replace(rain("m1").markets[0], orders=OrderTerms(True, 0.001, 5.0), is_other=True)
-    event = replace(rain("m1"), markets=(stated,))
+    apart = replace(rain("m2").markets[0], exclusive_group="g")
+    event = replace(rain("m1"), markets=(replace(stated, exclusive_group="g"), apart, rain("m3").markets[0]))
     told = f"orders at the venue: {stated.orders.words}\n"
     assert prompts(event)[name].count(told) == 1
     assert prompts(event)[name].count(OTHER_WORDS) == prompts(event, price_blind=True)[name].count(OTHER_WORDS) == 1
     assert "in steps" not in prompts(event, price_blind=True)[name] + prompts(rain("m1"))[name]
+    assert prompts(event, price_blind=True)[name].count("at most one of these markets is YES: m1, m2\n") == 1

@@ -129,5 +129,8 @@ def test_the_words_say_the_rules_of_the_version(game: object, said: str) -> None
 
 
 def test_the_market_of_all_that_is_not_named_is_shown_as_such() -> None:
-    text = shown(Player().view(a_market("512", is_other=True), a_market("513")))
+    text = shown(
+        Player().view(a_market("512", is_other=True, exclusive_group="g"), a_market("513", exclusive_group="g"))
+    )
+    assert text.endswith("\nat most one of these markets is YES: 512, 513>>")
     assert text.count(OTHER_WORDS) == text.count(f"| - | {OTHER_WORDS}\n513 |") == 1

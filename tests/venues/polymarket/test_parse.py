@@ -389,3 +389,8 @@ def test_the_step_of_prices_and_the_least_order_are_read_and_what_is_none_is_unk
 )
 def test_the_market_of_all_that_is_not_named_is_known(said: dict[str, object], is_other: bool) -> None:
     assert parsed(market_payload(**said)).is_other is is_other
+
+
+def test_groups_without_an_id_are_those_of_their_events() -> None:
+    events = [parse_event(event_payload(n, market_payload(n, negRisk=True)), quoted_at=NOW)[0] for n in (1, 2)]
+    assert [event.markets[0].exclusive_group for event in events if event] == ["negRisk:1", "negRisk:2"]
