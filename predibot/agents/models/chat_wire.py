@@ -34,6 +34,7 @@ _MOST_DIGITS = 400
 _MINIMAX = {"1002": 429, "1004": 401, "1008": 402, "1039": 429, "2013": 400, "2049": 401, "2056": 429}
 """What MiniMax says instead of a status: platform.minimax.io, "Error Codes"."""
 _COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
+_BESIDE = "provider_specific_fields"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
     **dict.fromkeys(("stop", "eos", "end_turn", "stop_sequence"), "stop"),
@@ -221,10 +222,11 @@ def read_answer(value: object, asked_model: str) -> ChatReply:
 
 def _state_json(message: Mapping[str, object], model: str) -> str:
     """Return the state of a model's turn, or nothing where there is none or more than a turn can have."""
-    # Where litellm keeps what it does not know of a whole message, such as OpenRouter's `reasoning_details`.
-    kept = {name: value for name, value in message.items() if name != "provider_specific_fields"}
-    whole = {**object_of(message.get("provider_specific_fields")), **kept}
-    parts = [_stated(whole), *map(_stated, objects_of(message.get("tool_calls")))]
+    # Where litellm keeps what it does not know of a whole message, such as OpenRouter's `reasoning_details`; Gemini's
+    # signatures it reads there again.
+    beside = object_of(message.get(_BESIDE))
+    signed = {name: value for name, value in beside.items() if "signature" in name and value}
+    parts = [_stated({**beside, **message, _BESIDE: signed}), *map(_stated, objects_of(message.get("tool_calls")))]
     text = json.dumps([{STATE_OF: model, **parts[0]}, *parts[1:]], ensure_ascii=False) if any(parts) else ""
     return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
 

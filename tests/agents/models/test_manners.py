@@ -57,6 +57,22 @@ def test_an_empty_thought_is_kept_and_is_none(thought: str) -> None:
     assert reply.thought is bool(thought)
 
 
+@pytest.mark.parametrize(
+    ("beside", "kept"),
+    [
+        ({"thought_signatures": ["s"], "refusal": None}, {"provider_specific_fields": {"thought_signatures": ["s"]}}),
+        ({"refusal": None, "reasoning_details": [{"text": "hm"}]}, {"reasoning_details": [{"text": "hm"}]}),
+        ({"refusal": None}, {}),
+    ],
+)
+def test_of_what_litellm_keeps_beside_a_message_signatures_and_thoughts_are_state(
+    beside: dict[str, object], kept: dict[str, object]
+) -> None:
+    message = {"role": "assistant", "content": "yes", "provider_specific_fields": beside}
+    state_json = read_answer({"choices": [{"message": message}]}, "m").message.state_json
+    assert json.loads(state_json or "[{}]")[0] == ({"model": "m", **kept} if kept else {})
+
+
 def test_state_of_another_model_is_sent_to_none() -> None:
     assert set(wire(Manners.of("openai/deepseek-v4-pro"))[2]) == {"role", "content", "tool_calls"}
     assert set(wire(Manners.of("another"))[2]["tool_calls"][0]) == {"id", "type", "function"}  # type: ignore[index]
