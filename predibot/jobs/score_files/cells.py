@@ -96,7 +96,8 @@ def instant_of(column: str, cell: Cell) -> datetime:
     if found and not (found["utc"] and (found["offset"] or "Z").strip("+-:0Z")):
         with suppress(ValueError):
             return parse_instant("".join(found[part] or "" for part in ("day", "time", "offset")))
-    raise _refused(column, cell, "a date like 2026-03-01, or 2026-03-01T12:00Z")
+    of_pandas = " (in pandas date_format='iso')" if isinstance(cell, int | float) else ""
+    raise _refused(column, cell, f"a date like 2026-03-01, or 2026-03-01T12:00Z{of_pandas}")
 
 
 def shown(cell: Cell) -> str:

@@ -26,9 +26,19 @@ COLUMNS = Columns(
 )
 NO_CATEGORY = "no category"
 _ALSO_CALLED = {
-    "forecaster": ("model", "bot", "user", "user_id", "agent", "name"),
+    "forecaster": ("model", "bot", "user", "user_id", "agent", "name", "llm", "team"),
     "question": ("id", "question_id", "qid", "market_id", "market", "event", "title"),
-    "probability": ("forecast", "prediction", "prob", "p", "p_yes", "probability_yes", "predicted_probability", "pred"),
+    "probability": (
+        "forecast",
+        "prediction",
+        "prob",
+        "p",
+        "p_yes",
+        "probability_yes",
+        "predicted_probability",
+        "pred",
+        "predicted_prob",
+    ),
     "outcome": ("resolution", "resolved_to", "y", "label", "target", "actual", "answer", "result"),
 }
 """What others call the columns that must be there, for a proposal."""

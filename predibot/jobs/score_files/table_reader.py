@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -90,7 +90,8 @@ def _csv(file: BinaryIO) -> Table:
                 last = header_at + reader.line_num - 1
                 yield BadRow(number, f"{why}; lines {number} to {last} were passed over")
                 continue
-            if not cells or (len(cells) == 1 and not cells[0].strip()):
+            # Excel writes separators alone below a table.
+            if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
                 why = f"it has {len(cells)} cells, the header {len(header)}; put quotes around separators"
@@ -150,7 +151,10 @@ def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
     if isinstance(value, list):
         # Pages of an API behind each other are a list of lists.
         pages = all(isinstance(each, list) for each in value)
-        return "", list(chain.from_iterable(value)) if pages else value, {}
+        rows = list(chain.from_iterable(value)) if pages else value
+        if pages and rows and not any(isinstance(row, dict) for row in rows):
+            raise TableUnreadable(" holds lists that do not say what their cells are. Give an array of JSON objects")
+        return "", rows, {}
     if not isinstance(value, dict):
         raise TableUnreadable(f" is {str(value)[:40]!r}, no table. Give an array of JSON objects")
     about = value
@@ -246,8 +250,12 @@ def _parquet(file: BinaryIO) -> Table:
             raise TableUnreadable(f" is no Parquet file that can be read: {said}. Write it again") from None
 
     def texts(column: Any) -> Any:
-        """Return a column in which dates, instants and decimals are texts, also those that Python cannot hold."""
+        """Return a column in which dates, instants and decimals are texts, also those that Python cannot hold; and
+        texts that old programs do not mark as such."""
         kinds = pa.types
+        if kinds.is_binary(column.type):
+            with suppress(pa.ArrowInvalid):
+                return column.cast(pa.string())
         if kinds.is_timestamp(column.type):
             column = column.cast(pa.timestamp(column.type.unit))
         is_one = kinds.is_timestamp(column.type) or kinds.is_date(column.type) or kinds.is_decimal(column.type)

@@ -88,8 +88,9 @@ def test_a_date_is_its_midnight_in_utc_and_what_could_be_two_instants_is_refused
         1772366400,
         None,
     ):
-        with pytest.raises(CellRefused, match="write a date like 2026-03-01"):
+        with pytest.raises(CellRefused, match="write a date like 2026-03-01") as refused:
             instant_of("date", cell)
+        assert ("date_format='iso'" in str(refused.value)) == isinstance(cell, int)
 
 
 def test_a_name_is_a_text_a_whole_number_or_a_list_of_them() -> None:

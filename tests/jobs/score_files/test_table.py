@@ -21,7 +21,8 @@ COLUMNS = Columns(("a",), ("b",))
 
 
 def test_a_row_of_csv_has_the_line_it_begins_on_whatever_stands_before_it() -> None:
-    file = csv_of('b,a,note\n\n1,2,"two\nlines"\r\n   \n , 4 ,\n')
+    # Excel writes separators alone below a table.
+    file = csv_of('b,a,note\n\n1,2,"two\nlines"\r\n   \n , 4 ,\n,,\n , ,"",\n')
     assert list(file.rows(COLUMNS)) == [Row(3, ("2", "1")), Row(6, ("4", None))]
 
 
@@ -60,6 +61,14 @@ def test_a_line_that_is_no_object_is_told(line: str, reason: str) -> None:
     assert good == Row(3, (3, None))
 
 
+def test_texts_that_a_parquet_file_does_not_mark_as_such_are_texts() -> None:
+    # As Impala and older Spark write them.
+    rows = parquet_of({"a": [b"\xc3\xa9", None, b"x"]}).rows(Columns(("a",)))
+    assert list(rows) == [Row(1, ("\xe9",)), Row(2, (None,)), Row(3, ("x",))]
+    (row,) = parquet_of({"a": [b"\xff"]}).rows(Columns(("a",)))
+    assert row == Row(1, (b"\xff",))
+
+
 def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
     n = 25_000
     file = parquet_of({"a": list(range(n)), "b": [None] * n, "c": ["x"] * n})
@@ -93,6 +102,8 @@ def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Tabl
         (b'{\n "rows": [\n  {"a": 1},\n', "json", " is no JSON that can be read: "),
         (b"[" * 200_000, "json", " is no JSON that can be read: it is nested too deeply"),
         (b'{"a": [{"x": 1}], "b": [{"x": 2}]}', "json", " holds several arrays of rows: a, b. Give one"),
+        (b'[["gpt", 0.7], ["q", 1]]', "json", " holds lists that do not say what their cells are"),
+        (b'["gpt", 0.7]\n["q", 1]', "json", " holds lists that do not say what their cells are"),
         (b"17", "json", " is '17', no table. Give an array of JSON objects"),
         ("a,b\n1,2".encode("utf-16"), "csv", ", line 1: this is not UTF-8"),
         ("a\nb\né".encode("latin-1"), "csv", ", line 3: this is not UTF-8. Save the file as UTF-8"),
