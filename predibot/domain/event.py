@@ -8,7 +8,7 @@ from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Depth, FeeSchedule, Instrument, Price, Quote, Side
 from predibot.errors import PluginError
 
-OTHER_WORDS = "YES only where no other market of its event is; more such markets may be added"
+OTHER_WORDS = "YES only where no other market of its event is YES; markets may be added to that event"
 """What is said of a market with `is_other`."""
 
 
@@ -122,6 +122,11 @@ class Market:
     def is_named(self) -> bool:
         """Return whether it has more than two outcomes, each with a name and a price of its own, and no YES and NO."""
         return len(self.outcomes) > 2
+
+    @property
+    def is_tradable(self) -> bool:
+        """Return whether anybody can buy or sell of it, as far as the venue says."""
+        return not self.closed and self.orders.accepted is not False
 
     @property
     def quotes(self) -> tuple[Quote, ...]:

@@ -199,7 +199,7 @@ class Archive:
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return the quotes the event already carries: the past has no fresher ones."""
-        playing = [market for market in event.markets if not market.closed]
+        playing = [market for market in event.markets if market.is_tradable]
         quotes = {market.id: market.quote for market in playing if not market.is_named}
         for market in (market for market in playing if market.is_named):
             names = [instrument.id for instrument in market.instruments(self.name)]

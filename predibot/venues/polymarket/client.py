@@ -50,8 +50,8 @@ _NO_SUCH_OBJECT = (400, 404, 422)
 _GONE = (404, 410)
 _REFUSES_AN_ID = (400, 413, 414, 422, 431)
 """One that it does not understand, or more of them than fit."""
-MAX_REFUSALS = 40
-"""Of one request and its parts: some five bad ids of 100."""
+FEW_IDS = 5
+"""So many may be refused, or half of those that are asked about; more are no fault of the ids."""
 _T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
@@ -254,11 +254,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id: market.ref for market in event.markets}
-        markets = [
-            market
-            for market in fresh.markets
-            if market.id in wanted and not market.closed and market.orders.accepted is not False
-        ]
+        markets = [market for market in fresh.markets if market.id in wanted and market.is_tradable]
         if fresh.closed or not markets:
             return {}
         tokens = [market.ref.token_ids[: None if market.is_named else 1] for market in markets]
@@ -450,16 +446,16 @@ def _in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterato
     """Yield what is answered about ids, in halves where they are refused together; None about one refused alone.
 
     Raises:
-        RequestRefused: If it is refused for another reason than an id, or more often than a few ids explain.
+        RequestRefused: If it is refused for another reason than an id, or for most of the ids.
     """
-    parts, refusals = [ids], 0
+    parts, alone = [ids], 0
     while parts:
         part = parts.pop()
         try:
             answer = ask(part)
         except RequestRefused as refusal:
-            refusals += 1
-            if refusal.status not in _REFUSES_AN_ID or refusals > MAX_REFUSALS:
+            alone += len(part) == 1
+            if refusal.status not in _REFUSES_AN_ID or alone > max(FEW_IDS, len(ids) // 2):
                 raise
             if len(part) == 1:
                 yield part, None

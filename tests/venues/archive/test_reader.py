@@ -382,3 +382,10 @@ def test_payouts_that_name_no_winner_are_noted_and_settle_nothing(make_archive: 
     row = {"resolved_at": at(NOW), "payouts": payouts}
     page = make_archive(resolutions={condition_of(1): row}).resolutions([MarketRef("1", condition_of(1))], as_of=NOW)
     assert not page.found and [skip.id for skip in page.skipped] == ["1"]
+
+
+def test_what_took_no_orders_when_it_was_recorded_has_no_quote(make_archive: MakeArchive) -> None:
+    markets = [market_payload(1, acceptingOrders=True), market_payload(2, acceptingOrders=False), market_payload(3)]
+    archive = make_archive({NOW: [event_payload(1, *markets)]})
+    (event,) = archive.events(NOW).events
+    assert set(archive.quotes(event)) == {"1", "3"}
