@@ -10,6 +10,7 @@ import idna
 
 from predibot.research.pages.errors import AddressRefused
 from predibot.research.pages.ip_addresses import parsed
+from predibot.research.search.addresses import landing_url
 
 LONGEST_URL_CHARACTERS = 4096
 SEEN_CHARACTERS = 120
@@ -102,10 +103,14 @@ def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
         AddressRefused: With the domain that is blocked.
     """
     named = unquote(unquote(target.path_and_query)).lower()
+    try:
+        hosts = (target.host, urlsplit(landing_url(target.url) or "").hostname or "")
+    except ValueError:
+        # Whatever leads to what is no address leads to nothing blocked.
+        hosts = (target.host,)
     for domain in blocked_domains:
-        ends = (domain, f"{domain.replace('.', '-')}.translate.goog")
         copied = re.search(rf"(?<![\w-]){re.escape(domain)}(?::\d+)?/", named)
-        if copied or any(target.host == end or target.host.endswith(f".{end}") for end in ends):
+        if copied or any(host == domain or host.endswith(f".{domain}") for host in hosts):
             raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
 
 

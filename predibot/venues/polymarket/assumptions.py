@@ -12,7 +12,7 @@ from predibot.venues.disorder import disorder
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
 from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of
-from predibot.venues.polymarket.price_history import FINE_MINUTES, NOW_MARGIN
+from predibot.venues.polymarket.price_history import FINE_MINUTES
 from predibot.venues.tried import Broken, Hosts, objects, tried
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -174,11 +174,11 @@ def _window(hosts: _Hosts) -> str:
     params += [("market", token), ("fidelity", str(FINE_MINUTES))]
     points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
     said = _read(points)
-    # One point of now is appended whatever is asked for, and dropped where prices are read.
-    outside = [each for each in points[:-1] if not bounds[0] <= fields.unix_instant(each["t"]) <= last + NOW_MARGIN]
-    if outside:
-        raise Broken(f"{len(outside)} of {said} lie outside of the window that was asked for")
-    return f"{said} of two days"
+    # What lies outside, such as the point of now that is always appended, is dropped where prices are read.
+    inside = sum(bounds[0] <= fields.unix_instant(each["t"]) <= last for each in points)
+    if not inside:
+        raise Broken(f"none of {said} is of the window that was asked for")
+    return f"{inside} of {said} are of two days"
 
 
 def _read(points: list[dict[str, Any]]) -> str:

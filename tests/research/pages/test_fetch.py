@@ -271,6 +271,8 @@ def test_five_redirects_are_followed_and_not_six(world: World) -> None:
     "url",
     ["http://polymarket.com/event/x", "http://www.polymarket.com/", "http://POLYMARKET.com./",
      "http://web.archive.org/web/2026/https://polymarket.com/event/x", "http://polymarket-com.translate.goog/event/x",
+     "http://1-polymarket-com.translate.goog/event/x?_x_tr_enc=1", "http://www-polymarket-com.translate.goog/x?_x_tr_sl=en",
+     "http://www.bing.com/ck/a?u=a1aHR0cHM6Ly9wb2x5bWFya2V0LmNvbS9ldmVudC94", "http://www.google.com/url?q=https://polymarket.com",
      "http://r.example/?u=https%3A%2F%2Fpolymarket.com%2Fevent"],
 )  # fmt: skip
 def test_blocked_domains_and_what_passes_them_on_are_refused(world: World, url: str) -> None:
