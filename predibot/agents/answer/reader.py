@@ -29,6 +29,8 @@ from predibot.games.answers import (
 )
 
 _ONE = "hand in one JSON object as described and nothing else"
+_MARKS = re.compile(r"<\W?\w+\W?>|\W")
+"""What may stand behind an answer that is no word: `</answer>`, `<|im_end|>`, the end of a fence."""
 _BRACES = re.compile(r"[\s{}]+")
 
 
@@ -91,7 +93,7 @@ def read_object(answer: object, form: AnswerForm) -> Reading:
 def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
     """Return the call of an offered tool that a turn is in words, or None.
 
-    Where only the answer may be handed in, one object with a field of it is the answer.
+    One object with a field of the answer hands it in; words may stand behind it only where nothing else is taken.
     """
     own = _own(form)
     try:
@@ -99,10 +101,13 @@ def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> Too
     except AnswerError:
         return None
     call = read_call(spoken.text, offered)
-    if call is None and [*offered] == [form.schema] and len(spoken.objects) == 1 and not spoken.problem:
-        ((_, value),) = spoken.objects
-        return ToolCall("", form.schema.name, json.dumps(value)) if (own - ARGUMENTS) & value.keys() else None
-    return call
+    if call is not None or form.schema not in offered or len(spoken.objects) != 1 or spoken.problem:
+        return call
+    ((begin, value),) = spoken.objects
+    _, end = decoder(form.fields).raw_decode(spoken.text, begin)
+    is_last = [*offered] == [form.schema] or not _MARKS.sub("", spoken.text[end:])
+    is_answer = is_last and (own - ARGUMENTS) & value.keys()
+    return ToolCall("", form.schema.name, json.dumps(value)) if is_answer else None
 
 
 def _object(text: str, form: AnswerForm) -> object:

@@ -42,7 +42,7 @@ _CLOSES = [re.compile(closes, _FLAGS) for _, closes in _THOUGHTS]
 _NEXT = re.compile(
     "|".join(f"(?P<opens{number}>{opens})" for number, (opens, _) in enumerate(_THOUGHTS))
     + f"|(?P<closes>{'|'.join(closes for _, closes in _THOUGHTS[:_LONE])})"
-    + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:))"""
+    + r"""|(?P<list>\[\s*\{\s*["'])|(?P<object>\{\s*(?:["']|\w+\s*:|//|/\*))"""
     + r"""|(?P<call><function=|<(?:\w+:|｜DSML｜)?invoke |<arg_key>|"""
     r"""(?:\A\s*(?:```\w*\s*)?(?:print\()?|(?:<function_calls>|<\|python_tag\|>)\s*|\[\s*)[\w.]+\(\s*\w+\s*=)""",
     _FLAGS,

@@ -225,7 +225,7 @@ class Talk(Asking):
         self.write(ToolStep(name, arguments, told.text, told.outcome, said, self.clock() - began))
 
     def _calls(self, answer: ChatReply, turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
-        """Return the calls of a turn, or the one that it is in words; where only the answer is taken it may be that.
+        """Return the calls of a turn, or the one that it is in words; an answer in words hands itself in.
 
         They have the ids they came with, or new ones where those are missing or were used before.
         """
@@ -253,7 +253,8 @@ class Talk(Asking):
         if not calls and holds_calls(answer.message.text):
             return "You wrote several calls as text, and none was made; write one, alone and last."
         if not calls:
-            return "Text alone is not read. Call a tool; to hand in your answer, call final_answer."
+            what = "Text alone is not read." if answer.message.text.strip() else "Your reply was empty."
+            return f"{what} Call a tool; to hand in your answer, call final_answer."
         if unknown:
             # A page may have had the model say what it called it, so that is not said again.
             return f"There is no tool of that name now; call one of {', '.join(offered)}."

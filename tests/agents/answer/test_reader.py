@@ -73,6 +73,8 @@ REFUSED: Mapping[str, Callable[[str], str]] = {
     "only in thoughts": lambda text: f"<think>{text}</think>",
     "a field twice": lambda text: f"{text[:-1]}, {text[1:]}",
     "cut off": lambda text: text[:-1],
+    "a comment": lambda text: f'{{ // so\n"more": {text}, {text[1:]}',
+    "a comment in marks": lambda text: f'{{/* so */ "more": {text}, {text[1:]}',
     "wrapped beside another field": lambda text: f'{{"final_answer": {text}, "sure": true}}',
     "wrapped twice": lambda text: f'{{"final_answer": {{"final_answer": {text}}}}}',
     "a call of another tool": lambda text: f'<tool_call>{{"name": "web_search", "arguments": {text}}}</tool_call>',
@@ -362,12 +364,20 @@ def test_a_call_is_looked_for_in_thoughts_where_nothing_else_came(before: str) -
         assert (call_of(found, [SEARCH], EVENT) is not None) is is_read, thoughts
 
 
-def test_an_answer_in_words_is_handed_in_only_where_nothing_else_may_be_said() -> None:
+def test_an_answer_in_words_hands_itself_in_with_words_behind_it_only_where_nothing_else_may_be_said() -> None:
+    both = [SEARCH, EVENT.schema]
     text = f"<think>so</think>Here: {json.dumps(answer())}"
-    assert call_of(text, [SEARCH, EVENT.schema], EVENT) is None
-    call = call_of(text, [EVENT.schema], EVENT)
-    assert call is not None
-    assert json.loads(call.arguments_json) == answer()
+    for behind, taken_of in (
+        ("", (both, [EVENT.schema])),
+        ("\n```\n", (both, [EVENT.schema])),
+        ("</answer><|im_end|>", (both, [EVENT.schema])),
+        (" Next I will search.", ([EVENT.schema],)),
+        (json.dumps(answer()), ()),
+    ):
+        for offered in ([SEARCH], both, [EVENT.schema]):
+            call = call_of(text + behind, offered, EVENT)
+            assert (call is not None) is (offered in taken_of), (behind, offered)
+            assert call is None or json.loads(call.arguments_json) == answer()
 
 
 @pytest.mark.parametrize(

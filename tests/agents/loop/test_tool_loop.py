@@ -254,9 +254,10 @@ def test_free_text_is_never_a_decision(text: str) -> None:
     model = ScriptedModel([text])
     result = run(model, no_research(), steps=12)
     assert (result.decision, result.kind) == (None, "answer")
-    assert result.reason.startswith("nothing could be made of 3 turns in a row; of the last: Text alone is not read")
+    complaint = "Text alone is not read." if text else "Your reply was empty."
+    assert result.reason.startswith(f"nothing could be made of 3 turns in a row; of the last: {complaint}")
     assert len(model.requests) == 3
-    assert "Text alone is not read" in model.requests[1].messages[-1].text
+    assert complaint in model.requests[1].messages[-1].text
 
 
 def test_several_calls_in_words_are_told_apart_from_text_and_what_a_turn_thought_goes_back() -> None:
@@ -269,14 +270,19 @@ def test_several_calls_in_words_are_told_apart_from_text_and_what_a_turn_thought
     assert [each.state_json for each in model.requests[1].messages if each.role == "assistant"] == [thought]
 
 
-def test_a_call_in_words_and_at_the_last_word_an_answer_in_words_are_taken() -> None:
+def test_a_call_and_an_answer_in_words_are_taken_and_one_that_goes_on_only_as_the_last_word() -> None:
     call = json.dumps({"name": "final_answer", "arguments": answer()})
-    model = ScriptedModel([f"<think>so</think><tool_call>{call}</tool_call>"])
-    assert run(model, no_research()).decision is not None
-    assert len(model.requests) == 1
-    model = ScriptedModel([json.dumps(answer())])
-    assert run(model, no_research(), steps=3).decision is not None
-    assert len(model.requests) == 3
+    for text, asked in (
+        (f"<think>so</think><tool_call>{call}</tool_call>", 1),
+        (f"My answer:\n```json\n{json.dumps(answer())}\n```", 1),
+        (f"{json.dumps(answer())} Is that enough?", 3),
+    ):
+        model = ScriptedModel([text])
+        assert run(model, no_research(), steps=3).decision is not None
+        assert len(model.requests) == asked
+    model = ScriptedModel([json.dumps(answer()), *RESEARCHED, json.dumps(answer())])
+    assert run(model).decision is not None
+    assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
 
 
 def test_running_out_of_steps_is_no_decision() -> None:
