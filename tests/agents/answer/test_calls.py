@@ -299,15 +299,15 @@ LONG += [
 @pytest.mark.parametrize(("before", "mark"), LONG)
 def test_no_marks_take_long_to_read(before: str, mark: str) -> None:
     for text in (
-        before + mark * (60_000 // len(mark)),
-        before + (mark + " " * 999) * 60,
-        before + mark + " " * 60_000 + "x",
+        before + mark * (30_000 // len(mark)),
+        before + (mark + " " * 999) * 30,
+        before + mark + " " * 30_000 + "x",
     ):
         began = time.process_time()
         assert called(text) is None
         holds_calls(text)
         # What takes the square of the length takes minutes.
-        assert time.process_time() - began < 1.0
+        assert time.process_time() - began < 0.7
 
 
 @pytest.mark.parametrize("thoughts", ["so", 'so {"a": 1}', 'so {"a": 1} or {"query": "snow"}', '{"market_id": "m1"}'])
