@@ -16,47 +16,14 @@ from tests.agents.scripted import answer, context
 
 EVENT = context().form()
 OFFERED = [SEARCH, EVENT.schema]
-MARKS = (
-    *(
-        "<tool_call>",
-        "</tool_call>",
-        "[TOOL_CALLS]",
-        "<function=",
-        "<function=web_search>",
-        "</function>",
-        "<parameter=a>",
-    ),
-    *(
-        "</parameter>",
-        "<|tool_call>",
-        "<tool_call|>",
-        "<arg_key>",
-        "</arg_value>",
-        "<|tool_call|>",
-        "<|python_tag|>",
-        "<|python_end|>",
-        "[ARGS]",
-        "```",
-    ),
-    *(
-        "<｜tool▁calls▁begin｜>",
-        "<｜tool▁call▁end｜>",
-        "<|tool_call_begin|>",
-        "<|tool_call_end|>",
-        "functools[{",
-        "[web_search(a=",
-    ),
-    *(
-        "<think>",
-        "</think>",
-        "<analysis>",
-        "[/THINK]",
-        "<|channel|>analysis<|message|>",
-        "assistantfinal",
-        "<channel|>",
-    ),
-    *("<|im_end|>", '<invoke name="a">', "<<untrusted 1>>"),
-)
+MARKS = [
+    "<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<function=", "<function=web_search>", "</function>",
+    "<parameter=a>", "</parameter>", "<|tool_call>", "<tool_call|>", "<arg_key>", "</arg_value>", "<|tool_call|>",
+    "<|python_tag|>", "<|python_end|>", "[ARGS]", "```", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁end｜>",
+    "<|tool_call_begin|>", "<|tool_call_end|>", "functools[{", "[web_search(a=", "<think>", "</think>", "<analysis>",
+    "[/THINK]", "<|channel|>analysis<|message|>", "assistantfinal", "<channel|>", "<|im_end|>", '<invoke name="a">',
+    "<<untrusted 1>>",
+]  # fmt: skip
 CALL = {"query": "rain", "note": "a } b"}
 BARE = [
     '{"name": "web_search", "parameters": ARGS}',

@@ -10,21 +10,16 @@ from predibot.agents.answer.check import MAX_SOURCES, decided
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import LoopResult
 from predibot.contracts import Context
-from predibot.domain.chat import ChatRequest, Message
+from predibot.domain.chat import Message
 from predibot.domain.decision import Decision
-from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer
+from predibot.errors import NoAnswer
 from tests.agents.scripted import ScriptedModel, answer, context, reply, said
 
 GOOD = json.dumps(answer())
 BAD = json.dumps(answer(said(estimated_probability="60%")))
 
 
-def run(
-    model: ScriptedModel,
-    *,
-    seen: Context | None = None,
-    clock: Callable[[], float] = lambda: 0.0,
-) -> LoopResult:
+def run(model: ScriptedModel, *, seen: Context | None = None, clock: Callable[[], float] = lambda: 0.0) -> LoopResult:
     where = seen or context()
     return run_one_shot(model, "the prompt", where.form(), where, clock=clock)
 
@@ -62,47 +57,12 @@ def test_a_complaint_goes_back_word_for_word_behind_the_models_own_answer() -> N
     assert "is the text '60%'; write 0.6" in complaint.text
 
 
-def test_an_answer_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> None:
-    model = ScriptedModel([reply(GOOD, finish="length"), GOOD])
-    assert run(model).decision is not None
-    assert "cut off" in model.told()
-
-
-def test_a_refusal_is_no_answer_to_be_repaired() -> None:
-    model = ScriptedModel([reply(finish="refusal", refusal="I do not bet.")])
-    result = run(model)
-    assert (result.reason, result.kind) == ("the model refused to answer: I do not bet.", "answer")
-    assert len(model.requests) == 1
-
-
 def test_an_answer_that_is_encoded_twice_is_refused() -> None:
     for twice in (json.dumps(GOOD), json.dumps(json.dumps(GOOD))):
         result = run(ScriptedModel([twice]))
         assert result.decision is None
         assert "the answer is '" in result.reason
         assert "hand in one JSON object" in result.reason
-
-
-def test_a_model_may_abstain_and_not_decide_beside_it() -> None:
-    abstain = json.dumps({"abstain": "m1 has none"})
-    result = run(ScriptedModel([abstain]))
-    assert (result.reason, result.kind) == ("the model abstained: m1 has none", "bot")
-    both = json.dumps({**answer(), "abstain": "and not"})
-    assert run(ScriptedModel([both])).reason.startswith("no answer held")
-
-
-def test_a_spent_budget_is_a_reason_and_not_an_error() -> None:
-    def spent(_request: ChatRequest) -> None:
-        raise BudgetSpent("the day's limit of $1 would be passed")
-
-    result = run(ScriptedModel([GOOD], before=spent))
-    assert result.reason == "the day's limit of $1 would be passed; nothing was handed in"
-    assert result.kind == "budget"
-
-
-def test_a_model_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(ModelUnavailable, match="down"):
-        run(ScriptedModel([ModelUnavailable("down")]))
 
 
 def test_one_deadline_holds_for_the_answer_and_its_repairs_together() -> None:

@@ -185,15 +185,6 @@ def test_an_overstaked_answer_says_by_how_much() -> None:
     assert "staked $1.20 of $1.00; lower the bets by $0.20" in model.told()
 
 
-def test_there_are_three_repairs_and_no_more() -> None:
-    model = ScriptedModel([BAD])
-    result = run(model, no_research())
-    assert result.decision is None
-    assert result.reason.startswith("no answer held after 3 repairs; the last complaint: ")
-    assert len(model.requests) == 4
-    assert run(ScriptedModel([BAD, BAD, BAD, GOOD]), no_research()).decision is not None
-
-
 @pytest.mark.parametrize(
     "arguments",
     ['{"market_decisions": [{"mark', "", "null", "[]", '"text"', "{} {}", '{"a": NaN}', "[" * 9000, "x" * 200_000,
@@ -233,12 +224,6 @@ def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
     model = ScriptedModel([("final_answer", {"abstain": "too hard"}), *RESEARCHED, GOOD])
     assert run(model).decision is not None
     assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
-
-
-def test_an_abstention_beside_a_decision_comes_back() -> None:
-    model = ScriptedModel([("final_answer", {**answer(), "abstain": "and not"}), GOOD])
-    assert run(model, no_research()).decision is not None
-    assert "abstain stands beside other fields" in model.told()
 
 
 # ---------------------------------------------------------------- what is no decision
@@ -328,13 +313,6 @@ def test_a_reply_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> Non
     assert "cut off at 4096 tokens" in model.told()
 
 
-def test_a_refusal_ends_it_with_the_models_words() -> None:
-    result = run(ScriptedModel([reply(finish="refusal", refusal="I do not bet. " * 100)]), no_research())
-    assert result.decision is None
-    assert result.reason.startswith("the model refused to answer: I do not bet.")
-    assert len(result.reason) < 700
-
-
 @pytest.mark.parametrize("name", ["nosuch", "", "python_interpreter", "Final_Answer", "x\x1b[2J"])
 def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> None:
     model = ScriptedModel([(name, {}), GOOD])
@@ -398,16 +376,6 @@ def test_what_is_sent_for_the_short_answer_is_short_too() -> None:
     assert run(model, looked).decision is not None
     assert max(len(message.text) for message in model.requests[1].messages[2:]) < 1_000
     assert "read: rain rain" in model.requests[1].messages[-2].text
-
-
-def test_a_budget_that_not_even_an_answer_fits_in_is_an_abstention_with_its_reason() -> None:
-    def nothing_fits(_request: ChatRequest) -> None:
-        raise BudgetSpent("the run's limit of 10 steps would be passed")
-
-    model = ScriptedModel([GOOD], before=nothing_fits)
-    result = run(model)
-    assert (result.decision, model.requests) == (None, [])
-    assert result.reason == "the run's limit of 10 steps would be passed; nothing was handed in"
 
 
 def test_a_search_that_no_budget_is_left_for_leads_to_the_answer() -> None:
@@ -527,13 +495,6 @@ def test_near_the_deadline_only_the_answer_is_taken() -> None:
 
 
 # ---------------------------------------------------------------- errors
-
-
-@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("wrong key"), KeyError("a bug")])
-def test_what_a_model_raises_passes_through_as_it_is(error: Exception) -> None:
-    with pytest.raises(type(error)) as caught:
-        run(ScriptedModel([*TWO_SEARCHES, error]))
-    assert caught.value is error
 
 
 @pytest.mark.parametrize(

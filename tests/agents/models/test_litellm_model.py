@@ -14,7 +14,7 @@ from predibot.agents.models.open_model import ClientName, open_model, worst_pric
 from predibot.domain.chat import Cost
 from predibot.errors import ModelError, ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys
-from tests.agents.chat_server import USAGE, Said, chat_server, completion, error
+from tests.agents.chat_server import USAGE, Said, chat_server, completion, error, said_json
 from tests.agents.clients import HELLO, SECRET, Clock, heavy, retry_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -236,3 +236,12 @@ def test_a_redirect_of_a_provider_carries_no_key_away(known: pytest.MonkeyPatch)
                 model.chat(HELLO, deadline_seconds=60.0)
             assert [asked.headers.get("x-api-key") for asked in server.asked][:1] == [SECRET]
         assert elsewhere.asked == []
+
+
+def test_an_error_that_comes_as_a_success_is_one_at_any_provider(known: pytest.MonkeyPatch) -> None:
+    keys = ApiKeys({"ANTHROPIC_API_KEY": SECRET})
+    with chat_server(said_json({"error": {"code": 400, "message": "no such beast"}})) as server:
+        known.setenv("ANTHROPIC_API_BASE", server.base_url)
+        model = LiteLLMModel("anthropic/claude-x", keys=keys, retry=retry_of(Clock()))
+        with pytest.raises(ModelRefused, match="no such beast"):
+            model.chat(HELLO, deadline_seconds=60.0)

@@ -221,14 +221,7 @@ def test_a_program_that_ends_while_a_thread_waits_cancels_its_job() -> None:
 
 
 @pytest.mark.parametrize(
-    "hostile",
-    [
-        {"id": "../../admin"},
-        {"id": ""},
-        {"id": 7},
-        {"status": "winning"},
-        {"status": None},
-    ],
+    "hostile", [{"id": "../../admin"}, {"id": ""}, {"id": 7}, {"status": "winning"}, {"status": None}]
 )
 def test_what_is_no_response_is_never_followed(hostile: Mapping[str, object]) -> None:
     failure, asked = failed(said_json({**json.loads(QUEUED.body), **hostile}), completed())

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.prompts.render import (
-    decide_prompt,
-    extract_prompt,
-    filled,
-    one_shot_prompt,
-    report_prompt,
-)
+from predibot.agents.prompts.render import decide_prompt, extract_prompt, filled, one_shot_prompt, report_prompt
 from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
 from predibot.domain.price import PricePoint
 from predibot.games.dollar_per_event.words import MAX_RULES_CHARACTERS, markets_json
