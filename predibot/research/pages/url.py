@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
@@ -103,11 +104,10 @@ def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
         AddressRefused: With the domain that is blocked.
     """
     named = unquote(unquote(target.path_and_query)).lower()
-    try:
-        hosts = (target.host, urlsplit(landing_url(target.url) or "").hostname or "")
-    except ValueError:
-        # Whatever leads to what is no address leads to nothing blocked.
-        hosts = (target.host,)
+    hosts = [target.host]
+    # Whatever leads to what is no address leads to nothing blocked.
+    with suppress(ValueError):
+        hosts.append(urlsplit(landing_url(target.url) or "").hostname or "")
     for domain in blocked_domains:
         copied = re.search(rf"(?<![\w-]){re.escape(domain)}(?::\d+)?/", named)
         if copied or any(host == domain or host.endswith(f".{domain}") for host in hosts):
