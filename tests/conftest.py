@@ -3,6 +3,7 @@
 import gc
 import signal
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,13 +37,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("costs", None) is not None:
         config.pluginmanager.register(Costs(), "costs")
     if config.getoption("quick", False):
-        # What a test had open or under way when it was left is nobody's fault.
+        # What a test had open or under way when it was left is nobody's fault, at the end of all tests neither.
         for warning in (
-            "ResourceWarning",
-            "pytest.PytestUnraisableExceptionWarning",
-            "pytest.PytestUnhandledThreadExceptionWarning",
+            ResourceWarning,
+            pytest.PytestUnraisableExceptionWarning,
+            pytest.PytestUnhandledThreadExceptionWarning,
         ):
-            config.addinivalue_line("filterwarnings", f"ignore::{warning}")
+            config.addinivalue_line("filterwarnings", f"ignore::{warning.__module__}.{warning.__name__}")
+            warnings.simplefilter("ignore", warning)
         config.pluginmanager.register(Quick(), "quick")
 
 
