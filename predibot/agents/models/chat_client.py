@@ -1,5 +1,6 @@
 """A client of a model: it learns what is refused, reads what is answered and prices it; a subclass sends."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -16,6 +17,8 @@ from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain, one_lin
 
 TRY_SECONDS = 300.0
 """The longest a single try may take."""
+_SPOILT = re.compile("failed_generation|Failed to call a function")
+"""Groq's 400 for a call that its model wrote wrongly, which the next try may not: agno-agi/agno#4090."""
 
 
 @dataclass(eq=False, repr=False)
@@ -109,6 +112,7 @@ class ChatClient(ABC):
             return refused.failure
         learned = manners.learned(refused.words, request, status=refused.status)
         if learned is None:
-            return refused.failure
+            is_spoilt = _SPOILT.search(refused.words) is not None
+            return AnswerLost(str(refused.failure), ill=False) if is_spoilt else refused.failure
         self.manners = learned
         return TryAgain(str(refused.failure), wait_seconds=0.0, tries=MAX_ASKED_TRIES, ill=False)

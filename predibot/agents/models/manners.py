@@ -40,6 +40,8 @@ _THOUGHT_TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 2_048, "high": 4_09
 """How long litellm lets Claude think at each effort; it takes no fewer than the first."""
 _LOWER = tuple(reversed(_THOUGHT_TOKENS))
 _LIMIT = re.compile(r"too (?:large|high|big|many)|at most|range|maximum|exceed|less than|greater|>", re.IGNORECASE)
+_CONTEXT = re.compile(r"(?:context|max_new_tokens)\D*(\d[\d,]{0,11})", re.IGNORECASE)
+"""How much a model reads and writes together: in the words of OpenAI, vLLM, SGLang and OpenRouter; of TGI."""
 _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
 _SAYING = (
@@ -175,16 +177,17 @@ class Manners:
         name = named_in(said, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
         if name in sent:
             return {"refused": self.refused | {name}}
-        if name is None:
+        asked = self.lowered(request) or request.max_output_tokens
+        numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(said) if len(each) <= 12]
+        context = _CONTEXT.search(said)
+        if name is None and not (context and asked in numbers):
             return None
-        if _LIMIT.search(said):
-            asked = self.lowered(request) or request.max_output_tokens
-            numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(said)]
-            most = max((each for each in numbers if 1 < each < asked), default=None)
-            if "context" in said:
-                # What is asked for and what is sent have to fit in together.
-                most = max(numbers, default=0) // 2 if most is None else most // 2
-            return None if most is None or not 1 < most < asked else {"most_tokens": most}
+        if context or _LIMIT.search(said):
+            # What is asked for and what is sent have to fit into a context together.
+            most = max((each for each in numbers if 1 < each < asked), default=0)
+            if context:
+                most = int(context[1].replace(",", "")) // 2
+            return {"most_tokens": most} if 1 < most < asked else None
         return {"max_tokens_name": NEW_MAX_TOKENS} if self.max_tokens_name == MAX_TOKENS else None
 
     def _own_state(self, state_json: str) -> str:

@@ -176,12 +176,35 @@ def test_roles_that_alternate_without_a_tools_turn_leave_no_place_for_a_system()
         ("max_tokens: 16000 > 8192, which is the maximum for claude-3-5-sonnet-20241022", 8192),
         ("`max_tokens` must be less than or equal to `8,192`", 8192),
         ("'max_tokens' is too large: 16000. This model's maximum context length is 8192 tokens", 4096),
+        *(
+            (words, 8_192)
+            for words in (
+                "'max_tokens' is too large: 16000. This model's maximum context length is 16384 tokens and your "
+                "request has 1807 input tokens (16000 > 16384 - 1807).",
+                "This model's maximum context length is 16384 tokens. However, your request has 1807 input tokens plus "
+                "16000 'max_tokens'. Please reduce one or the other.",
+                "This model's maximum context length is 16384 tokens. However, you requested 17807 tokens (1807 in the "
+                "messages, 16000 in the completion). Please reduce the length of the messages or completion.",
+                "Requested token count exceeds the model's maximum context length of 16,384 tokens. You requested a "
+                "total of 17807 tokens: 1807 tokens from the input messages and 16000 tokens for the completion.",
+                "`inputs` tokens + `max_new_tokens` must be <= 16384. Given: 1807 tokens and 16000 `max_new_tokens`",
+            )
+        ),
     ],
 )
 def test_the_longest_answer_a_model_writes_is_learned_from_its_refusal(words: str, most: int) -> None:
     fitting, _ = after(words).fit(TALK)
     assert fitting.max_output_tokens == most
     assert after(words).fit(replace(TALK, max_output_tokens=100))[0].max_output_tokens == 100
+
+
+def test_a_context_that_has_room_for_the_answer_twice_is_no_limit_of_it() -> None:
+    words = (
+        "maximum context length is 32768 tokens. However, you requested 36000 tokens (20000 in the messages, 16000 in"
+    )
+    assert Manners("m").learned(f"{words} the completion)", TALK) is None
+    assert Manners("m").learned("the request exceeds the available context size (8192 tokens)", TALK) is None
+    assert Manners("m").learned(f"max_tokens exceeds {'9' * 5_000}", TALK) is None
 
 
 def test_a_name_that_is_refused_is_no_limit() -> None:

@@ -139,7 +139,13 @@ def test_a_searching_model_names_what_it_read(client: Client) -> None:
     assert reply.citations == ("https://a.test/", "https://b.test/", "https://c.test/")
 
 
-@pytest.mark.parametrize("failure", [error(500), error(503), error(529), cut(), broken_off(), Said(act=hang_up)])
+SPOILT = error(400, "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.")
+"""What Groq says of a call that its model wrote wrongly."""
+
+
+@pytest.mark.parametrize(
+    "failure", [error(500), error(503), error(529), cut(), broken_off(), Said(act=hang_up), SPOILT]
+)
 def test_a_passing_failure_is_asked_again_and_counted(client: Client, failure: Said) -> None:
     reply, server, clock = ask(client, failure, failure, completion())
     assert (reply.message.text, reply.retries, len(server.asked)) == ("yes", 2, 3)
@@ -154,7 +160,12 @@ def test_retry_after_is_honoured(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("failure", "tries", "lost"),
-    [(error(500), MAX_TRIES, 0), (error(503), MAX_TRIES, 0), (cut(), MAX_LOST_TRIES, MAX_LOST_TRIES)],
+    [
+        (error(500), MAX_TRIES, 0),
+        (error(503), MAX_TRIES, 0),
+        (cut(), MAX_LOST_TRIES, MAX_LOST_TRIES),
+        (SPOILT, MAX_LOST_TRIES, MAX_LOST_TRIES),
+    ],
 )
 def test_what_never_passes_is_given_up(client: Client, failure: Said, tries: int, lost: int) -> None:
     with chat_server(failure) as server:
