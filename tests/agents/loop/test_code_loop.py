@@ -48,12 +48,6 @@ def test_code_searches_reads_and_decides() -> None:
     assert "results for rain 1" in "".join(message.text for message in model.requests[1].messages)
 
 
-def test_an_answer_that_does_not_hold_goes_back_to_the_model() -> None:
-    result, model = run([RESEARCH, handing_in(estimated_probability="60%"), handing_in()])
-    assert result.decision is not None
-    assert any("is the text '60%'; write 0.6" in message.text for message in model.requests[2].messages)
-
-
 def test_a_whole_answer_as_text_in_the_place_of_a_field_is_refused() -> None:
     result, model = run([RESEARCH, code(f"final_answer({json.dumps(answer())!r})"), handing_in()])
     assert result.decision is not None
