@@ -36,15 +36,15 @@ def run_tool_agent(talk: Talk) -> None:
 
     Whatever else the model or a call raises comes out of here as it was raised.
     """
-    agent = _ToolAgent(
+    _run(
+        _ToolAgent,
+        talk,
         tools=[_Tool(schema, talk) for schema in talk.offered()],
         model=_ToolModel(talk),
         # What the model is told stands in our prompt, and making these costs more than a step.
         prompt_templates=EMPTY_PROMPT_TEMPLATES,
         final_answer_checks=[lambda answer, memory, agent: talk.hand_in(answer)],
-        **_settings(talk),
     )
-    _run(agent, talk)
 
 
 def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec]) -> None:
@@ -53,23 +53,16 @@ def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec])
     Whatever else the model or a call raises comes out of here as it was raised.
     """
     tools = [_Tool(schema, talk) for schema in talk.offered()]
-    executor = _Executor(talk)
-    with Container(
-        container({tool.name: tuple(tool.inputs) for tool in tools}), executor.perform
-    ) as executor.container:
-        agent = smolagents.CodeAgent(
-            tools=tools, model=_CodeModel(talk), executor=executor, code_block_tags=_TAGS, **_settings(talk)
-        )
-        _run(agent, talk)
+    executor, spec = _Executor(talk), container({tool.name: tuple(tool.inputs) for tool in tools})
+    with Container(spec, executor.perform) as executor.container:
+        more = {"executor": executor, "code_block_tags": _TAGS}
+        _run(smolagents.CodeAgent, talk, tools=tools, model=_CodeModel(talk), **more)
 
 
-def _settings(talk: Talk) -> dict[str, Any]:
+def _run(kind: Any, talk: Talk, **more: Any) -> None:
     # More steps than the limits allow: at its own end smolagents would ask for free text and call it an answer.
-    max_steps = talk.limits.max_steps + MAX_REPAIRS + 2
-    return {"max_steps": max_steps, "verbosity_level": smolagents.LogLevel.OFF, "step_callbacks": [_let_out]}
-
-
-def _run(agent: Any, talk: Talk) -> None:
+    most = {"max_steps": talk.limits.max_steps + MAX_REPAIRS + 2}
+    agent = kind(verbosity_level=smolagents.LogLevel.OFF, step_callbacks=[_let_out], **most, **more)
     try:
         agent.run(talk.prompt)
     except smolagents.AgentGenerationError as error:

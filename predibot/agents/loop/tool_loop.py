@@ -4,7 +4,7 @@ What is ours is what it must not decide: what is sent, which tools are offered w
 it ends.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import count
 
@@ -262,7 +262,14 @@ class Talk(Asking):
             return f"You made {len(calls)} calls at once; make at most {MAX_CALLS_A_TURN}."
         if FINAL_ANSWER in names and len(calls) > 1:
             return "Call final_answer alone; none of your calls was made."
-        return next(filter(None, (_unreadable(call, self.form.fields) for call in calls)), "")
+        for call in calls:
+            try:
+                found = read_json(call.arguments_json, self.form.fields)
+            except AnswerError as error:
+                return f"{call.name} was not called: {str(error).replace('the answer', 'what you gave')}"
+            if not isinstance(found, Mapping):
+                return f"{call.name} was not called: give its arguments as one JSON object."
+        return ""
 
     def _request(self, turns: Sequence[Turn]) -> ChatRequest:
         board = self.research.board_text()
@@ -294,13 +301,3 @@ class Talk(Asking):
 
     def _left_budget_seconds(self) -> float | None:
         return self.context.meter.left().seconds if self.context.meter is not None else None
-
-
-def _unreadable(call: ToolCall, fields: Collection[str]) -> str:
-    """Return why a call's arguments cannot be read, or nothing."""
-    try:
-        found = read_json(call.arguments_json, fields)
-    except AnswerError as error:
-        said = str(error).replace("the answer", "what you gave")
-        return f"{call.name} was not called: {said}"
-    return "" if isinstance(found, Mapping) else f"{call.name} was not called: give its arguments as one JSON object."
