@@ -29,8 +29,6 @@ from predibot.games.answers import (
 )
 
 _ONE = "hand in one JSON object as described and nothing else"
-_MARKS = re.compile(r"<\W?\w+\W?>|\W")
-"""What may stand behind an answer that is no word: `</answer>`, `<|im_end|>`, the end of a fence."""
 _BRACES = re.compile(r"[\s{}]+")
 
 
@@ -93,7 +91,7 @@ def read_object(answer: object, form: AnswerForm) -> Reading:
 def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
     """Return the call of an offered tool that a turn is in words, or None.
 
-    One object with a field of the answer hands it in; words may stand behind it only where nothing else is taken.
+    One object with a field of the answer hands it in, with words around it or not.
     """
     own = _own(form)
     try:
@@ -101,13 +99,10 @@ def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> Too
     except AnswerError:
         return None
     call = read_call(spoken.text, offered)
-    if call is not None or form.schema not in offered or len(spoken.objects) != 1 or spoken.problem:
-        return call
-    ((begin, value),) = spoken.objects
-    _, end = decoder(form.fields).raw_decode(spoken.text, begin)
-    is_last = [*offered] == [form.schema] or not _MARKS.sub("", spoken.text[end:])
-    is_answer = is_last and (own - ARGUMENTS) & value.keys()
-    return ToolCall("", form.schema.name, json.dumps(value)) if is_answer else None
+    if call is None and form.schema in offered and len(spoken.objects) == 1 and not spoken.problem:
+        ((_, value),) = spoken.objects
+        return ToolCall("", form.schema.name, json.dumps(value)) if (own - ARGUMENTS) & value.keys() else None
+    return call
 
 
 def _object(text: str, form: AnswerForm) -> object:

@@ -364,20 +364,15 @@ def test_a_call_is_looked_for_in_thoughts_where_nothing_else_came(before: str) -
         assert (call_of(found, [SEARCH], EVENT) is not None) is is_read, thoughts
 
 
-def test_an_answer_in_words_hands_itself_in_with_words_behind_it_only_where_nothing_else_may_be_said() -> None:
-    both = [SEARCH, EVENT.schema]
+def test_an_answer_in_words_hands_itself_in_where_it_may_be() -> None:
     text = f"<think>so</think>Here: {json.dumps(answer())}"
-    for behind, taken_of in (
-        ("", (both, [EVENT.schema])),
-        ("\n```\n", (both, [EVENT.schema])),
-        ("</answer><|im_end|>", (both, [EVENT.schema])),
-        (" Next I will search.", ([EVENT.schema],)),
-        (json.dumps(answer()), ()),
-    ):
-        for offered in ([SEARCH], both, [EVENT.schema]):
-            call = call_of(text + behind, offered, EVENT)
-            assert (call is not None) is (offered in taken_of), (behind, offered)
-            assert call is None or json.loads(call.arguments_json) == answer()
+    for behind in ("", "\n```\n", "</answer><|im_end|>", " Tell me if you need more."):
+        assert call_of(text + behind, [SEARCH], EVENT) is None
+        call = call_of(text + behind, [SEARCH, EVENT.schema], EVENT)
+        assert call is not None
+        assert json.loads(call.arguments_json) == answer()
+    assert call_of(text + json.dumps(answer()), [SEARCH, EVENT.schema], EVENT) is None
+    assert call_of('Next: {"query": "rain"}', [SEARCH, EVENT.schema], EVENT) is None
 
 
 @pytest.mark.parametrize(

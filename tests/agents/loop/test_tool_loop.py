@@ -255,16 +255,15 @@ def test_several_calls_in_words_are_told_apart_from_text_and_what_a_turn_thought
     assert [each.state_json for each in model.requests[1].messages if each.role == "assistant"] == [thought]
 
 
-def test_a_call_and_an_answer_in_words_are_taken_and_one_that_goes_on_only_as_the_last_word() -> None:
+def test_a_call_and_an_answer_in_words_are_taken() -> None:
     call = json.dumps({"name": "final_answer", "arguments": answer()})
-    for text, asked in (
-        (f"<think>so</think><tool_call>{call}</tool_call>", 1),
-        (f"My answer:\n```json\n{json.dumps(answer())}\n```", 1),
-        (f"{json.dumps(answer())} Is that enough?", 3),
+    for text in (
+        f"<think>so</think><tool_call>{call}</tool_call>",
+        f"My answer:\n```json\n{json.dumps(answer())}\n```\nTell me if you need more.",
     ):
         model = ScriptedModel([text])
-        assert run(model, no_research(), steps=3).decision is not None
-        assert len(model.requests) == asked
+        assert run(model, no_research()).decision is not None
+        assert len(model.requests) == 1
     model = ScriptedModel([json.dumps(answer()), *RESEARCHED, json.dumps(answer())])
     assert run(model).decision is not None
     assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
