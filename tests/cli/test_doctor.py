@@ -167,7 +167,8 @@ class _Models(ChatServer):
             return completion('{"sum_of_both": 5}')
         thinking = json.loads(tool_call().body)
         thinking["usage"]["completion_tokens_details"] = {"reasoning_tokens": 4}
-        said = {"calls": tool_call(), "talks": completion("pong"), "thinks": said_json(thinking)}
+        in_words = completion('<tool_call>{"name": "ping", "arguments": {"word": "pong"}}</tool_call>')
+        said = {"calls": tool_call(), "talks": completion("pong"), "thinks": said_json(thinking), "writes": in_words}
         return said.get(asked.body["model"], error(401, "wrong key sk-PLANTED-0123456789"))
 
 
@@ -185,7 +186,7 @@ def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
     with chat_server(completion()) as server:
         server.__class__ = _Models
         at = f'base_url = "{server.base_url}"'
-        bots = "".join(_agent(name, at) for name in ("calls", "thinks", "talks"))
+        bots = "".join(_agent(name, at) for name in ("calls", "thinks", "talks", "writes"))
         bots += _agent("keyless", f'{at}\ncredential = "NO_API_KEY"', strategy="one_shot")
         bots += _agent("talks", at, strategy="one_shot") + _agent("refuses", f'{at}\ncredential = "ACME_API_KEY"')
         (tmp_path / "r.toml").write_text(f'venue = "sandbox"\n{bots}[[bots]]\nstrategy = "market_price"\n')
@@ -193,11 +194,12 @@ def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
         asked = Counter(request.body["model"] for request in server.asked)
         screen = predibot("doctor", "r.toml").out
     models = {each.pop("bot"): each for each in said.document["models"]}
-    assert (said.code, asked) == (1, {"calls": 2, "thinks": 2, "talks": 4, "refuses": 1})
+    assert (said.code, asked) == (1, {"calls": 2, "thinks": 2, "writes": 2, "talks": 4, "refuses": 1})
     told = {bot: (each["calls_tools"], each["thinks"], bool(each["problem"])) for bot, each in models.items()}
     assert told == {
         "calls_tool_agent": (True, False, False),
         "thinks_tool_agent": (True, True, False),
+        "writes_tool_agent": (True, False, False),
         "talks_tool_agent": (False, False, True),
         "talks_one_shot": (False, False, False),
         "keyless_one_shot": (None, None, True),

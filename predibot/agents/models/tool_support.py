@@ -79,13 +79,13 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
                 return str(error)
             raise
         # Cut off, or refused to answer at all: its next answer will be too, which ends a decision in the words for it.
-        if _calls_ping(reply) or reply.finish_reason in ("length", "refusal") or TOOL_CHOICE in reply.refused_settings:
+        if calls_ping(reply) or reply.finish_reason in ("length", "refusal") or TOOL_CHOICE in reply.refused_settings:
             return ""
         text = one_line(reply.message.text or reply.refusal) or "nothing"
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 
-def _calls_ping(reply: ChatReply) -> bool:
+def calls_ping(reply: ChatReply) -> bool:
     """Return whether a reply has the call that was asked for, maybe in words, with arguments that can be read."""
     calls: tuple[ToolCall | None, ...] = reply.message.tool_calls
     try:

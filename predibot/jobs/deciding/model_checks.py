@@ -10,7 +10,7 @@ from functools import partial
 
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.litellm_library import table_takes_schema, table_tokens
-from predibot.agents.models.tool_support import PROBE_SECONDS, ToolProbe
+from predibot.agents.models.tool_support import PROBE_SECONDS, ToolProbe, calls_ping
 from predibot.config import Settings
 from predibot.contracts import ChatModel, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
@@ -141,7 +141,7 @@ def _checked(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Quest
         bot.name,
         need.name,
         agents.unplayable.get(bot.name) or question.problem or (why if need.tools else ""),
-        calls_tools=False if why else any(reply.message.tool_calls for reply in replies) or None,
+        calls_tools=False if why else any(map(calls_ping, replies)) or None,
         thinks=any(reply.thought for reply in replies) if replies else None,
         takes_schema=question.takes_schema,
         input_usd_per_million_tokens=None if price is None else price.input_usd_per_million_tokens,
