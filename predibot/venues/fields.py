@@ -85,6 +85,8 @@ def reason_of(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     said = first["msg"].removeprefix("Value error, ")
+    if first["type"] in ("model_type", "dict_type"):
+        said = "it is no object"
     text = f"{field}: {said}" if field else said
     return text[:MAX_REASON_CHARACTERS]
 

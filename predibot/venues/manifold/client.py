@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import httpx
@@ -19,7 +18,7 @@ from predibot.contracts import Paces, ResolutionPage
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.text_tasks.activity import Unreadable, manifold_price
 from predibot.venues import fields
 from predibot.venues.disorder import disorder
@@ -36,6 +35,8 @@ SAME_WORK = timedelta(minutes=15)
 """A settlement first seen this soon after the instant asked for counts as seen at that instant."""
 MAX_KEPT_CONTRACTS = 256
 MAX_KEPT_POINTS = 500_000
+FEW_MARKETS = 5
+"""So many of a page may be unreadable, or half of it; more are the venue's fault."""
 _AT_ONCE = 8
 _NO_SUCH_OBJECT = (400, 404, 422)
 
@@ -129,8 +130,9 @@ class Manifold(AbstractContextManager["Manifold"]):
         skipped: list[Skip] = []
         unplayed_counts: dict[str, int] = {}
         complete = False
-        for payloads, reasons, complete in self._pages():
+        for payloads, reasons, failed, complete in self._pages():
             quoted_at = self._clock()
+            skipped += [Skip("event", contract, str(error)) for contract, error in failed.items()]
             for reason in reasons:
                 unplayed_counts[reason] = unplayed_counts.get(reason, 0) + 1
             for payload in payloads:
@@ -153,7 +155,9 @@ class Manifold(AbstractContextManager["Manifold"]):
             enough: Asked between pages with all objects so far.
         """
         objects: list[object] = []
-        for payloads, _, _ in self._pages():
+        for payloads, _, failed, _ in self._pages():
+            for error in failed.values():
+                raise error
             objects.extend(payloads)
             yield payloads
             if enough is not None and enough(objects):
@@ -235,7 +239,9 @@ class Manifold(AbstractContextManager["Manifold"]):
             except ValueError as error:
                 skipped.append(Skip("resolution", ref.id, str(error)))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            payloads = dict(zip(by_contract, pool.map(self._market, by_contract), strict=True))
+            payloads, failed = self._markets(pool, [*by_contract])
+        for contract, failure in failed.items():
+            skipped += [Skip("resolution", name, str(failure)) for name in by_contract[contract]]
         for contract, payload in payloads.items():
             asked = by_contract[contract]
             if payload is None:
@@ -253,8 +259,10 @@ class Manifold(AbstractContextManager["Manifold"]):
                     found[name] = (resolution,)
         return ResolutionPage(found, tuple(skipped))
 
-    def _pages(self) -> Iterator[tuple[list[object], list[str], bool]]:
+    def _pages(self) -> Iterator[tuple[list[object], list[str], Mapping[str, VenueError], bool]]:
         """Yield the open markets of each page of the list, why others of it are not played, and whether it is the last.
+
+        Between the latter two is what was answered instead of a few of them, by id.
 
         The list shows neither answers nor descriptions, so each market is asked for.
         """
@@ -276,14 +284,36 @@ class Manifold(AbstractContextManager["Manifold"]):
                 reasons = [unplayed(row) for row in fresh]
                 played = [payload_id(row) for row, reason in zip(fresh, reasons, strict=True) if reason is None]
                 reasons += ["a row is no object"] * (len(listed) - len(rows))
-                whole = list(pool.map(partial(self._market, until=until), played))
+                whole, failed = self._markets(pool, played, until=until)
                 # One that was taken down since is on no list any more.
-                payloads = [payload for payload in whole if payload is not None]
-                yield payloads, [reason for reason in reasons if reason is not None], not listed
+                payloads = [payload for payload in whole.values() if payload is not None]
+                reasons += ["it was taken down since"] * (len(whole) - len(payloads))
+                yield payloads, [reason for reason in reasons if reason is not None], failed, not listed
                 if not listed:
                     return
                 # A page may be shorter than was asked for; only an empty one is the end.
                 offset += len(listed)
+
+    def _markets(
+        self, pool: ThreadPoolExecutor, contracts: Sequence[str], *, until: float = math.inf
+    ) -> tuple[dict[str, object | None], dict[str, VenueError]]:
+        """Return what `_market` does of each, and apart from them why a few cannot be read.
+
+        Raises:
+            VenueError: If more than `FEW_MARKETS` cannot be read, or half of them.
+        """
+
+        def ask(contract: str) -> object | None:
+            try:
+                return self._market(contract, until=until)
+            except VenueError as error:
+                return error
+
+        answers = dict(zip(contracts, pool.map(ask, contracts), strict=True))
+        failed = {contract: answer for contract, answer in answers.items() if isinstance(answer, VenueError)}
+        if len(failed) > min(FEW_MARKETS, len(contracts) // 2):
+            raise next(iter(failed.values()))
+        return {contract: answer for contract, answer in answers.items() if contract not in failed}, failed
 
     def _market(self, contract: str, *, until: float = math.inf) -> object | None:
         """Return one market object as the venue wrote it; None where there is none."""

@@ -200,7 +200,7 @@ def unplayed(payload: object) -> str | None:
     if stated.get("deleted") is True:
         return "it was deleted"
     # Those of a lottery were paid in money, and share the question with one in mana.
-    if (token := stated.get("token", "MANA")) != "MANA":
+    if (token := stated.get("token") or "MANA") != "MANA":
         return f"it is paid in {fields.seen(token)}, not in mana"
     return None
 

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,12 +15,12 @@ from predibot.contracts import Paces, ResolutionPage
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import UsageError, VenueChanged
+from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
 from predibot.venues.disorder import disorder
 from predibot.venues.http import RequestRefused, VenueClient, is_local
 from predibot.venues.polymarket.order_book import OrderBook, parse_book
-from predibot.venues.polymarket.pagination import PAGE_SIZE, ids_of, pages
+from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (
     UNKNOWN_ID,
     event_ids_of,
@@ -132,11 +132,15 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         for number, (payloads, complete) in enumerate(self._pages("events", ORDER)):
             self._check_end(number, payloads, complete=complete)
             quoted_at = self._clock()
-            counts = ids_of(payloads)
-            for payload in payloads:
-                event, skips = parse_event(payload, quoted_at=quoted_at)
-                if event is not None and counts[event.id] > 1:
-                    skips = (Skip("event", event.id, "its id stands on one page more than once"),)
+            parsed = [parse_event(payload, quoted_at=quoted_at) for payload in payloads]
+            versions: dict[str, set[tuple[str, ...]]] = {}
+            for event, _ in parsed:
+                if event is not None:
+                    version = (event.title, *sorted(market.id for market in event.markets))
+                    versions.setdefault(event.id, set()).add(version)
+            for event, skips in parsed:
+                if event is not None and len(versions[event.id]) > 1:
+                    skips = (Skip("event", event.id, "its id is that of another event on the page too"),)
                     event = None
                 skipped.extend(skips)
                 events.extend([event] if event else [])
@@ -165,9 +169,9 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             fresh = [each for each in dict.fromkeys(each for ids in named for each in ids) if each not in seen]
             seen |= {*fresh}
             quoted_at = self._clock()
-            for event_id, payload in self._raw_events_of(fresh):
-                if payload is None:
-                    skipped.append(Skip("event", event_id, "a market names it, and the venue has no such event"))
+            for payload in self._raw_events_of(fresh):
+                if isinstance(payload, Skip):
+                    skipped.append(payload)
                     continue
                 event, skips = parse_event(payload, quoted_at=quoted_at)
                 skipped.extend(skips)
@@ -351,19 +355,31 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             raise VenueChanged(f"asked for event {event_id}, got {fields.seen(payload)}; update predibot")
         return payload
 
-    def _raw_events_of(self, ids: Sequence[str]) -> Iterator[tuple[str, object]]:
-        """Yield ids and their open events, None where one is gone; what a list leaves out is asked for alone."""
+    def _raw_events_of(self, ids: Sequence[str]) -> Iterator[object]:
+        """Yield the open events of ids, a skip where one cannot be read; what a list leaves out is asked for alone.
+
+        Raises:
+            VenueUnavailable: If it does not answer about more than `FEW_IDS` of them, or about half.
+        """
+        silences = 0
         for begin in range(0, len(ids), PAGE_SIZE):
             asked = ids[begin : begin + PAGE_SIZE]
             # What is refused here is asked for alone below, which says of which it is.
             answers = (answer for _, answer in _in_parts(asked, self._raw_open_events) if answer)
             found = {payload_id(each): each for answer in answers for each in answer}
             for event_id in asked:
-                payload = found.get(event_id)
-                if payload is None:
-                    with suppress(UsageError, VenueChanged):
-                        payload = self._raw_event(event_id)
-                yield event_id, payload
+                if event_id in found:
+                    yield found[event_id]
+                    continue
+                try:
+                    yield self._raw_event(event_id)
+                except UsageError:
+                    yield Skip("event", event_id, "a market names it, and the venue has no such event")
+                except VenueError as error:
+                    silences += isinstance(error, VenueUnavailable)
+                    if silences > min(FEW_IDS, len(ids) // 2):
+                        raise
+                    yield Skip("event", event_id, str(error))
 
     def _raw_open_events(self, ids: Sequence[str]) -> list[object]:
         """Return the open events of these ids that the venue lists."""
@@ -425,10 +441,15 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         books: dict[str, OrderBook] = {}
         for begin in range(0, len(token_ids), BOOKS_PER_REQUEST):
             asked = token_ids[begin : begin + BOOKS_PER_REQUEST]
-            for _, payloads in _in_parts(asked, lambda part: self._client.post(url, [{"token_id": t} for t in part])):
+            broken: VenueChanged | None = None
+            for part, payloads in _in_parts(
+                asked, lambda part: self._client.post(url, [{"token_id": t} for t in part])
+            ):
                 if not isinstance(payloads, list | None):
                     raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
-                broken: VenueChanged | None = None
+                if payloads is None:
+                    broken = VenueChanged(f"{url} refuses to be asked about token {part[0]}; update predibot")
+                    _log.warning("a book is left out: %s", broken)
                 for payload in payloads or ():
                     try:
                         book = parse_book(payload)
@@ -437,8 +458,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                         _log.warning("a book is left out: %s", error)
                     else:
                         books[book.token_id] = book
-                if broken is not None and not books:
-                    raise broken
+            if broken is not None and not books:
+                raise broken
         return books
 
 

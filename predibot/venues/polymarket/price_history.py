@@ -1,5 +1,6 @@
 """The price history of a token at the CLOB: windows of at most 15 days, put together and cleaned."""
 
+import logging
 import math
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -20,6 +21,8 @@ which belongs to no grid, is dropped for certain as long as the two clocks agree
 to a minute. What really happened in that minute is read next time.
 """
 
+_log = logging.getLogger(__name__)
+
 
 def read_history(
     client: VenueClient, url: str, token_id: str, *, start: datetime, until: datetime, now: datetime
@@ -27,7 +30,8 @@ def read_history(
     """Return the points of a token with start < t <= until as the venue wrote them, oldest first.
 
     Asks for hourly points, and for one every 12 hours where the whole range has
-    none. Of two points at one time the last one written counts.
+    none. Of two points at one time the last one written counts. One that cannot
+    be read is left out, as long as another can.
 
     Args:
         client: Asks.
@@ -45,13 +49,22 @@ def read_history(
     last = min(until, now - NOW_MARGIN)
     for fidelity_minutes in (FINE_MINUTES, COARSE_MINUTES):
         points: dict[datetime, dict[str, object]] = {}
+        broken: list[VenueChanged] = []
         for from_seconds, to_seconds in windows(first, last):
             for point in _read_window(client, url, token_id, from_seconds, to_seconds, fidelity_minutes):
-                at = _checked_at(point, token_id)
+                try:
+                    at = _checked_at(point, token_id)
+                except VenueChanged as error:
+                    broken.append(error)
+                    continue
                 if first < at <= last:
                     points[at] = point
         if points:
+            if broken:
+                _log.warning("%d points of a price history are left out: %s", len(broken), broken[0])
             return [points[at] for at in sorted(points)]
+        if broken:
+            raise broken[0]
     return []
 
 
@@ -89,14 +102,16 @@ def _read_window(
     if not isinstance(answer, dict) or "history" not in answer:
         raise VenueChanged(f"{url} answered no history of token {token_id} but {fields.seen(answer)}; update predibot")
     points = answer["history"] if answer["history"] is not None else []
-    if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
+    if not isinstance(points, list):
         raise VenueChanged(f"{url} answered a history of token {token_id} that is no list of points; update predibot")
     return points
 
 
-def _checked_at(point: dict[str, object], token_id: str) -> datetime:
+def _checked_at(point: object, token_id: str) -> datetime:
     """Return when a point is, once its price is known to be one."""
     try:
+        if not isinstance(point, dict):
+            raise ValueError("it is no object")
         fields.stated_price(point.get("p"))
         return fields.unix_instant(point.get("t"))
     except ValueError as error:

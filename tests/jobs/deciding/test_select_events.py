@@ -308,7 +308,7 @@ def test_events_that_share_one_id_are_unreadable_and_freeze_no_run(file: Store, 
     with file:
         with pytest.raises(VenueChanged) as caught:
             decide_live(file, lambda request: [] if request.url.path == "/books" else pages(request))
-        assert "because its id stands on one page more than once. No run is made" in str(caught.value)
+        assert "because its id is that of another event on the page too. No run is made" in str(caught.value)
         assert runs_in(file) == 0
         assert len(decide_live(file, serving(listed)).events) == 10
 

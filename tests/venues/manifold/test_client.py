@@ -8,7 +8,7 @@ import pytest
 
 from predibot.domain.event import MarketRef
 from predibot.domain.price import BINARY_OUTCOME, Instrument
-from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues.manifold.client import BETS_A_PAGE
 from predibot.venues.manifold.parse import market_ref
 from tests.venues.manifold.payloads import NOW, answer, bet, binary, ms, multi, resolved, venue_of
@@ -70,14 +70,29 @@ def test_what_is_not_played_is_counted_and_not_asked_for() -> None:
 def test_a_market_that_is_gone_or_ended_meanwhile_is_left_out() -> None:
     ended = binary("ended")
     venue, _ = venue_of(served(binary(), resolved(ended, "YES"), pages=[[binary(), ended, binary("gone")]]))
-    assert [event.id for event in venue.events(NOW).events] == ["abc"]
+    page = venue.events(NOW)
+    assert [event.id for event in page.events] == ["abc"]
+    assert page.notes == ("1 listed are not played: it was taken down since",)
 
 
-def test_one_market_that_cannot_be_asked_for_leaves_no_half_list() -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [httpx.Response(500), httpx.Response(403), httpx.Response(410), httpx.Response(200, text="<p>"), binary("x")],
+)
+def test_one_market_that_cannot_be_read_costs_itself_and_no_recording_lacks_it(answer: object) -> None:
     whole = served(binary(), binary("other"))
-    venue, _ = venue_of(
-        lambda request: httpx.Response(500) if request.url.path.endswith("/market/other") else whole(request)
-    )
+    venue, _ = venue_of(lambda request: answer if request.url.path.endswith("/market/other") else whole(request))
+    page = venue.events(NOW)
+    assert ([event.id for event in page.events], [skip.id for skip in page.skipped]) == (["abc"], ["other"])
+    settled = venue.resolutions([market_ref("abc"), market_ref("other")], as_of=NOW)
+    assert [skip.id for skip in settled.skipped] == ["other"]
+    with pytest.raises(VenueError):
+        list(venue.raw_events())
+
+
+def test_more_than_half_of_the_markets_that_cannot_be_read_are_no_list() -> None:
+    whole = served(binary(), binary("b"), binary("c"))
+    venue, _ = venue_of(lambda request: whole(request) if request.url.path[-1] not in "bc" else httpx.Response(500))
     with pytest.raises(VenueUnavailable):
         venue.events(NOW)
 

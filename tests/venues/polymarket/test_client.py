@@ -247,9 +247,36 @@ def test_an_event_that_is_gone_costs_itself_and_not_the_cohort() -> None:
 
     page = venue_of(answer)[0].events_by_market(NOW)
     assert ids(page.events) == ["1"]
-    assert [(skip.id, skip.reason) for skip in page.skipped] == [
-        (each, "a market names it, and the venue has no such event") for each in ("2", "3")
-    ]
+    assert [skip.id for skip in page.skipped] == ["2", "3"]
+    assert "answered 410" in page.skipped[0].reason and "asked for event 3, got" in page.skipped[1].reason
+
+
+def test_a_few_events_that_are_not_answered_cost_themselves_and_half_of_them_the_list() -> None:
+    markets = [market_payload(number) | {"events": [{"id": str(number)}]} for number in range(1, 7)]
+
+    def answering(*broken: str) -> Callable[[httpx.Request], object]:
+        def answer(request: httpx.Request) -> object:
+            if "markets" in request.url.path:
+                return {"markets": markets}
+            if "keyset" in request.url.path:
+                return {"events": [event_payload(number) for number in range(1, 7) if str(number) not in broken]}
+            return httpx.Response(503)
+
+        return answer
+
+    page = venue_of(answering("2", "5"))[0].events_by_market(NOW)
+    assert (ids(page.events), [skip.id for skip in page.skipped]) == (["1", "3", "4", "6"], ["2", "5"])
+    assert all("answered 503" in skip.reason for skip in page.skipped)
+    with pytest.raises(VenueUnavailable):
+        venue_of(answering("1", "2", "3", "4"))[0].events_by_market(NOW)
+
+
+def test_an_event_that_stands_twice_on_a_page_is_one_and_two_of_one_id_are_none() -> None:
+    twice, later = event_payload(1, volume1wk=5.0), event_payload(1, volume1wk=6.0)
+    mixed = [event_payload(2), event_payload(2, market_payload(7))]
+    page = venue_of(pages_of([twice, event_payload(3), later, *mixed]))[0].events(NOW)
+    assert ids(page.events) == ["1", "3", "1"]
+    assert [skip.id for skip in page.skipped] == ["2", "2"]
 
 
 def test_what_is_done_between_pages_is_not_the_lists_time() -> None:

@@ -127,6 +127,14 @@ def test_a_history_of_another_shape_is_a_changed_venue(answer: object) -> None:
         path_of(lambda request: httpx.Response(200, json=answer), NOW - timedelta(days=1), NOW)
 
 
+@pytest.mark.parametrize("odd", [None, [1, 2], {"p": 0.5}, {"t": None, "p": 0.5}, {"t": 1_771_000_000, "p": "NaN"}])
+def test_a_point_that_cannot_be_read_costs_itself_only(odd: object) -> None:
+    points = hourly(3)
+    history = [odd, *({"t": seconds(at), "p": price} for at, price in points), odd]
+    path = path_of(lambda request: {"history": history}, NOW - timedelta(days=1), NOW)
+    assert [(point.at, point.price) for point in path.points] == points
+
+
 def test_a_window_that_cannot_be_read_leaves_no_half_history() -> None:
     clob = clob_of(hourly(24 * 40))
     broken_from = seconds(NOW - timedelta(days=20))

@@ -191,3 +191,23 @@ def test_tokens_in_another_order_and_tokens_that_came_later_find_the_same_outcom
     young = replace(known, ref=replace(known.ref, token_ids=()))
     fresh = young.quoted_by(venue.quotes(replace(event, markets=(young,))))
     assert [quote and quote.displayed for quote in fresh.outcome_quotes] == [0.5, 0.0, 0.25]
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_book_that_is_refused_costs_itself_and_all_of_them_the_quotes(status: int) -> None:
+    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
+    assert event is not None
+
+    def quotes(*refused: str) -> dict[str, Quote]:
+        def answer(request: httpx.Request) -> object:
+            if request.method == "GET":
+                return event_payload(1, market_payload(1), market_payload(2))
+            asked = [entry["token_id"] for entry in json.loads(request.content)]
+            return httpx.Response(status) if {*refused} & {*asked} else [book_payload(each) for each in asked]
+
+        return dict(venue_of(answer)[0].quotes(event))
+
+    found = quotes("10")
+    assert (found["1"].bid, found["2"].bid) == (None, 0.44)
+    with pytest.raises(VenueChanged, match="refuses to be asked about token"):
+        quotes("10", "20")

@@ -1,5 +1,6 @@
 """What a venue knows now of the markets that accounts are about, also of those on no list any more."""
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,10 @@ from predibot.ledger.write.turns import KnownMarket
 
 MAX_PRICE_AGE = timedelta(hours=24)
 """Of the last price of a market that its event has no more; an older one is shown, and trades nothing."""
+FEW_EVENTS = 5
+"""So many may have no quotes, or half of those asked about; more are the venue's fault."""
+
+_log = logging.getLogger(__name__)
 
 
 class MarketBoard:
@@ -32,10 +37,13 @@ class MarketBoard:
     def quoted(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
         """Return events with the quotes of now; a market that is closed has none, whatever is still shown of it.
 
+        Nor has one of a few events, at most `FEW_EVENTS` or half of them, that a live venue does not answer about.
+
         Raises:
             VenueError: If the quotes could not be had, or are of a later instant in a past.
+            UsageError: If the venue knows none of more events than these.
         """
-        return tuple(self._quoted(event, now) for event in events)
+        return self._each(events, partial(self._quoted, now=now))
 
     def requoted(
         self, events: Sequence[Event], ordered: Collection[Instrument], held: Collection[Instrument], now: datetime
@@ -45,9 +53,22 @@ class MarketBoard:
         One is asked for a second time, and not a third, where what is ordered has no price at first.
 
         Raises:
-            VenueError: As `quoted`.
+            VenueError: As `quoted`; and so `UsageError`.
         """
-        return tuple(self._requoted(event, frozenset(ordered), frozenset(held), now) for event in events)
+        return self._each(events, partial(self._requoted, ordered=frozenset(ordered), held=frozenset(held), now=now))
+
+    def _each(self, events: Sequence[Event], quote: Callable[[Event], Event]) -> tuple[Event, ...]:
+        found, lost = list[Event](), 0
+        for event in events:
+            try:
+                found.append(quote(event))
+            except (UsageError, VenueError) as error:
+                lost += 1
+                if not self._venue.live or lost > min(FEW_EVENTS, len(events) // 2):
+                    raise
+                _log.warning("event %s has no quote now: %s", event.id, error)
+                found.append(replace(event, markets=tuple(market.quoted_by({}) for market in event.markets)))
+        return tuple(found)
 
     def _requoted(
         self, event: Event, ordered: frozenset[Instrument], held: frozenset[Instrument], now: datetime
@@ -71,26 +92,31 @@ class MarketBoard:
 
         A market that its event has no more is as the ledger knows it, with its last price where that is at most a
         day old. One whose event the venue does not know either has no quote: its price may still be on record, but
-        nobody offers it.
+        nobody offers it. Nor has one of a few events that it does not answer about; see `quoted`.
 
         Raises:
-            VenueUnavailable: If the venue did not answer.
+            VenueError: If the venue did not answer.
         """
         by_event: dict[str, list[KnownMarket]] = {}
         for market in markets:
             by_event.setdefault(market.event_id, []).append(market)
-        found = []
-        for event_id, asked in by_event.items():
-            listed = self._once("event", event_id, now, partial(self._event, event_id, now))
+
+        def look(event: Event) -> Event:
+            listed = self._once("event", event.id, now, partial(self._event, event.id, now))
             there = {market.id: market for market in listed.markets} if listed is not None else {}
-            event = listed or Event(event_id, asked[0].title, ())
+            asked = by_event[event.id]
             known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
             gone = tuple(
                 self._gone(each, now, is_listed=listed is not None) for each in asked if each.ref.id not in there
             )
-            quoted = self.quoted([replace(event, markets=known)], now)[0].markets if known else ()
-            found.append(replace(event, markets=(*quoted, *gone)))
-        return tuple(found)
+            quoted = self._quoted(replace(listed or event, markets=known), now).markets if known else ()
+            return replace(listed or event, markets=(*quoted, *gone))
+
+        unquoted = (
+            Event(event_id, asked[0].title, tuple(self._gone(each, now, is_listed=False) for each in asked))
+            for event_id, asked in by_event.items()
+        )
+        return self._each([*unquoted], look)
 
     def resolutions(self, refs: Sequence[MarketRef], now: datetime) -> Mapping[str, tuple[Resolution, ...]]:
         """Return the revisions that are known of markets, by market id; of one that cannot be read there are none.

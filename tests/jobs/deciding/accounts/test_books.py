@@ -5,16 +5,20 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 from sqlalchemy import text
 
-from predibot.errors import VenueUnavailable
+from predibot.errors import UsageError, VenueError, VenueUnavailable
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.cohorts import known_markets
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.venues.polymarket.parse import parse_event
 from tests.jobs.deciding.accounts.walks import broken, past_of, replay_days, request_with, rows
 from tests.jobs.tiny import clock
+from tests.venues.payloads import NOW, event_payload, venue_of
 
 
 @pytest.fixture
@@ -48,3 +52,26 @@ def test_a_past_that_stands_later_than_a_run_shows_its_accounts_nothing() -> Non
         assert board.quoted([event], opened.now) != ()
         with pytest.raises(VenueUnavailable, match="stands at 2026-01-05T12:30Z, later than the run; decide it with"):
             board.quoted([event], SANDBOX_OPENS_AT)
+
+
+def test_an_event_that_is_not_answered_has_no_quote_and_half_of_them_are_no_answer() -> None:
+    def board_of(*broken: str) -> MarketBoard:
+        def answer(request: httpx.Request) -> object:
+            if request.method == "POST":
+                return []
+            asked = request.url.path.rpartition("/")[2]
+            return httpx.Response(503 if asked == "2" else 404) if asked in broken else event_payload(int(asked))
+
+        venue, _ = venue_of(answer)
+        return MarketBoard(venue, QuoteBoard(venue, clock), clock)
+
+    parsed = (parse_event(event_payload(number), quoted_at=NOW)[0] for number in range(1, 5))
+    events = [event for event in parsed if event is not None]
+    known = known_markets(events)
+    for board in (board_of("2"), board_of("3"), board_of("2", "3")):
+        quoted, listed = board.quoted(events, NOW), board.unlisted(known, NOW)
+        for found in (quoted, listed):
+            assert [event.id for event in found] == ["1", "2", "3", "4"]
+            assert [market.is_priced for event in found for market in event.markets].count(False) in (1, 2)
+    with pytest.raises((UsageError, VenueError)):
+        board_of("1", "2", "4").quoted(events, NOW)
