@@ -46,7 +46,8 @@ _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
 _SAYING = (
     *("param", "loc", "field", "fieldViolations", "message", "msg", "error_msg", "detail", "details", "description"),
-    *("error", "errors", "innererror", "metadata", "raw"),
+    *("Message", "errmsg", "errorMessage", "status_msg", "title", "reason"),
+    *("error", "errors", "innererror", "metadata", "raw", "base_resp"),
 )
 """Where the errors of providers have their words."""
 
