@@ -20,7 +20,7 @@ from predibot.domain.budget import Spending
 from predibot.domain.clock import format_instant
 from predibot.domain.trace import SearchHit, SearchStep
 from predibot.research.search.addresses import landing_url
-from predibot.research.search.blocked_domains import blocked_domains, is_blocked
+from predibot.research.search.blocked_domains import blocked_domain, blocked_domains
 from predibot.research.search.provider import (
     SearchAnswer,
     SearchFailed,
@@ -227,7 +227,7 @@ def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
         is_web = False
     if not is_web or _plain(result.url, _URL_CHARACTERS) != result.url or " " in result.url:
         return "without a usable address"
-    if is_blocked(result.url, policy.blocked_domains):
+    if blocked_domain(result.url, policy.blocked_domains) is not None:
         return "on a blocked site"
     if policy.before is not None and result.published_at is None:
         return "without a provable date"

@@ -137,6 +137,9 @@ def test_no_results_of_a_provider_that_means_it_are_no_error() -> None:
         "https://kalshi.com:443/markets",
         "https://user@metaculus.com/questions/1",
         "https://metaculus。com/",
+        "https://web.archive.org/web/2026/https://polymarket.com/event/x",
+        "https://r.example/https%3A%2F%2Fwww.polymarket.com",
+        "https://cache.example/search?q=cache:https://kalshi.com&hl=en",
     ],
 )
 def test_the_markets_own_site_and_its_mirrors_are_dropped_and_counted(url: str) -> None:
@@ -145,7 +148,10 @@ def test_the_markets_own_site_and_its_mirrors_are_dropped_and_counted(url: str) 
     assert "1 dropped: 1 on a blocked site" in text
 
 
-@pytest.mark.parametrize("url", ["https://notpolymarket.com/a", "https://polymarket.com.example/a"])
+@pytest.mark.parametrize(
+    "url",
+    ["https://notpolymarket.com/a", "https://polymarket.com.example/a", "https://a.example/how-polymarket.com-grows"],
+)
 def test_a_site_that_only_looks_like_a_blocked_one_is_shown(url: str) -> None:
     assert url in asked(ScriptedProvider([result(url)]))
 

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv6Address
-from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import idna
 
 from predibot.research.pages.errors import AddressRefused
 from predibot.research.pages.ip_addresses import parsed
-from predibot.research.search.addresses import landing_url
+from predibot.research.search.blocked_domains import blocked_domain
 
 LONGEST_URL_CHARACTERS = 4096
 SEEN_CHARACTERS = 120
@@ -103,15 +102,8 @@ def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
     Raises:
         AddressRefused: With the domain that is blocked.
     """
-    named = unquote(unquote(target.path_and_query)).lower()
-    hosts = [target.host]
-    # Whatever leads to what is no address leads to nothing blocked.
-    with suppress(ValueError):
-        hosts.append(urlsplit(landing_url(target.url) or "").hostname or "")
-    for domain in blocked_domains:
-        copied = re.search(rf"(?<![\w-]){re.escape(domain)}(?::\d+)?/", named)
-        if copied or any(host == domain or host.endswith(f".{domain}") for host in hosts):
-            raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
+    if (domain := blocked_domain(target.url, blocked_domains)) is not None:
+        raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
 
 
 def seen(text: str) -> str:

@@ -1,8 +1,12 @@
 """Domains: sites that a forecast must not be copied from, such as the market's own."""
 
+import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+
+from predibot.research.search.addresses import landing_url
 
 _FILE = Path(__file__).with_name("blocked_domains.txt")
 
@@ -22,18 +26,34 @@ def _listed() -> Iterator[str]:
     return (line for line in lines if line)
 
 
-def is_blocked(url: str, domains: Collection[str]) -> bool:
-    """Return whether an address lies on one of these domains or below one; an unreadable one does.
+def blocked_domain(url: str, domains: Collection[str]) -> str | None:
+    """Return which of these domains an address lies on or below, leads to, or names as what it shows a copy of.
+
+    None where it is none of them; an address that cannot be read is on all.
 
     Examples:
-        >>> is_blocked("https://www.market.example./event/x", {"market.example"})
+        >>> blocked_domain("https://www.market.example./event/x", {"market.example"})
+        'market.example'
+        >>> blocked_domain("https://archive.example/web/2026/https://market.example/x", {"market.example"})
+        'market.example'
+        >>> blocked_domain("https://notmarket.example", {"market.example"}) is None
         True
-        >>> is_blocked("https://notmarket.example", {"market.example"})
-        False
     """
     try:
-        host = (urlsplit(url).hostname or "").rstrip(".").encode("idna").decode("ascii").lower()
+        hosts = [_host(url)]
     except ValueError:
-        return True
-    labels = host.split(".")
-    return any(".".join(labels[place:]) in domains for place in range(len(labels)))
+        return next(iter(domains), None)
+    # Whatever leads to what is no address leads to nothing blocked.
+    with suppress(ValueError):
+        hosts.append(_host(landing_url(url) or ""))
+    behind = unquote(unquote(url.partition("://")[2].partition("/")[2])).lower()
+    for domain in domains:
+        if any(host == domain or host.endswith(f".{domain}") for host in hosts):
+            return domain
+        if domain in behind and re.search(rf"(?<![\w-]){re.escape(domain)}(?::\d+)?(?:[/?&#]|$)", behind):
+            return domain
+    return None
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").rstrip(".").encode("idna").decode("ascii").lower()
