@@ -3,6 +3,7 @@
 import csv
 import io
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -170,7 +171,7 @@ def test_what_cannot_be_shown_says_why(weeks: Weeks, predibot: Predibot, argumen
 
 def test_a_leaderboard_of_cohorts_is_recomputed_from_the_journals(weeks: Weeks, predibot: Predibot) -> None:
     rows = list(csv.DictReader(io.StringIO(predibot("report", "--csv", *LEDGER).out)))
-    with sqlite3.connect("weeks.db") as database:
+    with closing(sqlite3.connect("weeks.db")) as database:
         journal = database.execute(
             "SELECT bot, subject_row, journal.kind, shares, cash_usd, instrument_id FROM journal"
             " JOIN accounts ON accounts.id = account_id LEFT JOIN instruments ON instruments.id = instrument_row"

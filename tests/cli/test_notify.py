@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -147,7 +148,7 @@ def test_the_service_tells_of_its_slots_and_a_chat_in_trouble_fails_nothing(chat
     assert predibot_alone(tmp_path, *once).code == 0
     # As if it had been begun earlier, so that slots are due.
     for hours in (1, 30):
-        with sqlite3.connect(tmp_path / "runs/out/predibot.db") as ledger:
+        with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
             ledger.execute("UPDATE schedules SET since = since - ?", (hours * 3_600_000_000,))
         done = predibot_alone(tmp_path, *once)
         assert "is done" in done.err or hours == 30

@@ -159,7 +159,8 @@ LISTED = (
     "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns"
     " WHERE table_schema = 'public'",
     "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint"
-    " WHERE connamespace = 'public'::regnamespace",
+    # From PostgreSQL 18 on also what may not be null, with the names that tables had when they were made.
+    " WHERE connamespace = 'public'::regnamespace AND contype <> 'n'",
     "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'",
     "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
     "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
