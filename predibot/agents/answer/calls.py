@@ -124,7 +124,7 @@ def tool_name(said: str) -> str:
         ('web_search', 'final_answer')
     """
     # The channel of gpt-oss: ollama/ollama#12132.
-    bare = said.partition("<|")[0]
+    bare = said.partition("<|")[0].strip()
     found = _NAME_ALONE.fullmatch(bare)
     return found[1] if found else bare
 

@@ -91,7 +91,7 @@ def read_object(answer: object, form: AnswerForm) -> Reading:
 def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
     """Return the call of an offered tool that a turn is in words, or None.
 
-    One object with a field of the answer hands it in, with words around it or not.
+    One object with a field of the answer hands it in, with words around it or not, but none that name another tool.
     """
     own = _own(form)
     try:
@@ -100,8 +100,12 @@ def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> Too
         return None
     call = read_call(spoken.text, offered)
     if call is None and form.schema in offered and len(spoken.objects) == 1 and not spoken.problem:
-        ((_, value),) = spoken.objects
-        return ToolCall("", form.schema.name, json.dumps(value)) if (own - ARGUMENTS) & value.keys() else None
+        ((begin, value),) = spoken.objects
+        _, end = decoder(form.fields).raw_decode(spoken.text, begin)
+        around = spoken.text[:begin] + spoken.text[end:]
+        goes_on = any(tool.name in around for tool in offered if tool != form.schema)
+        is_answer = not goes_on and (own - ARGUMENTS) & value.keys()
+        return ToolCall("", form.schema.name, json.dumps(value)) if is_answer else None
     return call
 
 

@@ -81,7 +81,8 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
         # Cut off, or refused to answer at all: its next answer will be too, which ends a decision in the words for it.
         if calls_ping(reply) or reply.finish_reason in ("length", "refusal") or TOOL_CHOICE in reply.refused_settings:
             return ""
-        text = one_line(reply.message.text or reply.refusal) or "nothing"
+        called = "".join(f"{call.name}({call.arguments_json})" for call in reply.message.tool_calls)
+        text = one_line(reply.message.text or reply.refusal or called) or "nothing"
     return f"{model.name} calls no tools, it answered {text!r} to a forced call"
 
 

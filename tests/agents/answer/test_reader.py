@@ -372,6 +372,7 @@ def test_an_answer_in_words_hands_itself_in_where_it_may_be() -> None:
         assert call is not None
         assert json.loads(call.arguments_json) == answer()
     assert call_of(text + json.dumps(answer()), [SEARCH, EVENT.schema], EVENT) is None
+    assert call_of(f"{text} But first I call web_search.", [SEARCH, EVENT.schema], EVENT) is None
     assert call_of('Next: {"query": "rain"}', [SEARCH, EVENT.schema], EVENT) is None
 
 
