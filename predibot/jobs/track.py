@@ -14,8 +14,10 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
-from predibot.errors import VenueError
+from predibot.domain.spelling import first_of
+from predibot.errors import UsageError, VenueError
 from predibot.jobs.deciding.accounts.closes import late_actions
+from predibot.jobs.deciding.accounts.market_board import FEW_EVENTS
 from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, Reading, read_histories, shortened
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
@@ -109,8 +111,9 @@ def track(
         listener,
     )
     if venue.live:
-        quoted, quote_failures = _track_quotes(store, venue, known, refs, ended)
+        quoted, quote_failures, gone = _track_quotes(store, venue, known, refs, ended)
         points, failures = points + quoted, [*failures, *quote_failures]
+        resolution_notes += gone
     _log.info("%d markets as of %s: %d new prices", len(refs), format_instant(as_of), points)
     late: tuple[str, ...] = ()
     if isinstance(venue, SessionVenue):
@@ -189,8 +192,12 @@ def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -
 
 def _track_quotes(
     store: Store, venue: Venue, known: Sequence[Followed], refs: Mapping[int, MarketRef], settled: Collection[int]
-) -> tuple[int, list[str]]:
-    """Take a quote of every market of a live venue that is not settled, and store it as an observation."""
+) -> tuple[int, list[str], list[str]]:
+    """Take a quote of every market of a live venue that is not settled, and store it as an observation.
+
+    Returns:
+        How many are new, what could not be read, and a note on events that the venue does not know any more.
+    """
     open_now = [each for each in known if each.market_row not in settled]
     # A quote has the name of its market, of more than two outcomes that of the instrument.
     rows = {each.instrument.id if each.is_named else refs[each.market_row].id: each for each in open_now}
@@ -198,11 +205,14 @@ def _track_quotes(
     for each in open_now:
         ref = refs[each.market_row]
         asked.setdefault(each.event_id, {})[ref.id] = Market(ref, ref.id, ("YES", "NO"))
-    new, failures, in_a_row = 0, list[str](), 0
+    new, failures, gone, in_a_row = 0, list[str](), list[str](), 0
     for event_id, markets in asked.items():
         try:
             quotes = venue.quotes(Event(event_id, "", tuple(markets.values())))
             in_a_row = 0
+        except UsageError:
+            gone.append(event_id)
+            continue
         except VenueError as error:
             failures.append(f"quotes of event {event_id} could not be read: {error}")
             in_a_row += 1
@@ -216,4 +226,9 @@ def _track_quotes(
             if quote.price is not None and name in rows
         }
         new += store.run_write(partial(add_observations, points=points, source="quote"))
-    return new, failures
+    if not gone:
+        return new, failures, []
+    said = f"the venue has no event any more of open markets ({len(gone)}): {first_of(gone, 10)}"
+    # Where most are gone, their address is.
+    is_address = len(gone) > max(FEW_EVENTS, len(asked) // 2)
+    return new, [*failures, *([said] if is_address else [])], [] if is_address else [said]

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import httpx
 import pytest
 from sqlalchemy import text
 
@@ -151,6 +152,25 @@ def test_tracking_a_live_venue_takes_quotes_of_its_own(store: Store, live: Live)
     with store.read() as connection:
         found = {row["at"] for row in export_rows(connection, "observations") if row["source"] == "quote"}
     assert found == {format_instant(live.now)}
+
+
+def test_an_event_that_was_taken_down_is_a_note_of_tracking_and_no_failure(store: Store, live: Live) -> None:
+    gone = max(live.decide(store, "market_price").events, key=lambda each: each.closes_at or live.now).id
+    live.now += DAY
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_gone = request.url.path.endswith(f"/events/{gone}")
+        return httpx.Response(404) if is_gone else direct.handle_request(request)
+
+    urls = {"gamma_url": live.server.gamma_url, "clob_url": live.server.clob_url}
+    with (
+        httpx.HTTPTransport() as direct,
+        Polymarket(**urls, clock=lambda: live.now, name="sandbox", transport=httpx.MockTransport(answer)) as venue,
+    ):
+        opened = OpenVenue("live", venue, live.now, ExitStack())
+        report = track(store=store, opened=opened, settings=Settings(), listener=nobody)
+    assert not report.incomplete and report.observations > 0
+    assert report.notes == (f"the venue has no event any more of open markets (1): {gone}",)
 
 
 def test_the_past_of_a_live_venue_cannot_be_decided_on() -> None:
