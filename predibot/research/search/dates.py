@@ -19,6 +19,14 @@ _WEST_MOST = timedelta(hours=12)
 """A day without a zone ends last in the west."""
 
 
+_MADE_OF_AGES = (
+    *((timedelta(days=days), unit) for days, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day"))),
+    *((timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute")),
+)
+"""As long ddgs takes the units for when it makes an instant of an age (engines/yahoo_news.py, bing_news.py)."""
+_WHILE_ASKED = timedelta(seconds=30)
+
+
 def shortest_span(since: timedelta, spans: Sequence[tuple[str, int]]) -> str | None:
     """Return the first of some spans, each with its days and the shortest first, that reaches as far back.
 
@@ -62,6 +70,35 @@ def latest_instant(text: object, *, now: datetime) -> datetime | None:
         return _day_end(words) or _instant(words)
     except OverflowError:
         return None
+
+
+def latest_of_made(text: object, *, now: datetime, units_are_known: bool = True) -> datetime | None:
+    """Return the latest instant that a date can mean which ddgs made of an age, or of a day in this machine's zone.
+
+    As in `latest_instant` an age means one unit less than it says; its unit is
+    the longest that it is a whole number of.
+
+    Args:
+        text: As ddgs has it.
+        now: A moment after ddgs was asked.
+        units_are_known: Whether ddgs reads them; of Bing it takes 5 hours for 5 days, so that no age proves anything.
+
+    Examples:
+        >>> now = datetime(2026, 1, 30, 9, 15, 7, tzinfo=UTC)
+        >>> latest_of_made("2026-01-16T09:15:05+00:00", now=now).isoformat()
+        '2026-01-23T09:15:05+00:00'
+    """
+    try:
+        stated = datetime.fromisoformat(str(text)).astimezone()
+    except (ValueError, OverflowError):
+        return latest_instant(text, now=now)
+    if stated.time() == time():
+        return datetime.combine(stated.date(), time(), UTC) + timedelta(days=1) + _WEST_MOST
+    if not units_are_known:
+        return None
+    age = now - stated
+    units = (unit for length, unit in _MADE_OF_AGES if age >= length and age % length <= _WHILE_ASKED)
+    return stated.astimezone(UTC) + (_UNITS[unit] if (unit := next(units, None)) is not None else timedelta())
 
 
 def _day_end(words: str) -> datetime | None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from predibot.net.deadline import in_time
 from predibot.research.search.addresses import landing_url
-from predibot.research.search.dates import latest_instant, shortest_span
+from predibot.research.search.dates import latest_instant, latest_of_made, shortest_span
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
 BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -18,6 +18,8 @@ BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Who is asked in turn. Each alone often answers nothing (deedy5/ddgs#390); with `auto` the library shuffles, and asks
 encyclopedias first."""
+_MAKES_DATES = ("yahoo", "bing")
+"""Of whose news ddgs makes the dates, out of ages such as "2 weeks ago"."""
 _SPANS = (("d", 1), ("w", 7), ("m", 31), ("y", 366))
 _TRY_SECONDS = 6.0
 _LEAST_SECONDS = 1.0
@@ -82,7 +84,7 @@ class DdgsSearch:
             except SearchFailed as failure:
                 said.append(str(failure))
                 continue
-            found = self._results(rows)
+            found = self._results(rows, backend)
             if found:
                 return SearchAnswer(found[:count], self.usd_per_call, tuple(said))
             said.append(f"{backend} showed {len(rows) or 'no'} results{' without an address' if rows else ''}")
@@ -90,7 +92,7 @@ class DdgsSearch:
             f"{self.name} found nothing out ({'; '.join(said)}), which may as well mean that it is refused"
         )
 
-    def _results(self, rows: Sequence[Mapping[str, Any]]) -> tuple[SearchResult, ...]:
+    def _results(self, rows: Sequence[Mapping[str, Any]], backend: str) -> tuple[SearchResult, ...]:
         """Return what leads to a page, without advertisements."""
         now = self.clock()
         found = []
@@ -98,7 +100,11 @@ class DdgsSearch:
             url = landing_url(str(row.get("href") or row.get("url") or "").strip())
             if url is not None and url.lower().startswith(("http://", "https://")):
                 title, snippet = str(row.get("title") or ""), str(row.get("body") or "")
-                found.append(SearchResult(title, url, snippet, latest_instant(row.get("date"), now=now), self.name))
+                if backend in _MAKES_DATES:
+                    published_at = latest_of_made(row.get("date"), now=now, units_are_known=backend != "bing")
+                else:
+                    published_at = latest_instant(row.get("date"), now=now)
+                found.append(SearchResult(title, url, snippet, published_at, self.name))
         return tuple(found)
 
     def _rows(

@@ -333,3 +333,27 @@ def test_a_page_of_each_engine_gives_its_result_and_no_advertisement(backend: st
     html = f"<html><body>{item.format(url=advertisement)}{item.format(url=url)}</body></html>"
     _, step = searched(backend, html)
     assert [hit.url for hit in step.results] == [PLAIN]
+
+
+@pytest.mark.parametrize(
+    ("age", "days"), [("3 hours ago", 0), ("2 days ago", 1), ("2 weeks ago", 7), ("4 months ago", 89)]
+)
+def test_an_age_that_ddgs_made_a_date_of_means_one_unit_less_and_of_bing_nothing(age: str, days: int) -> None:
+    from ddgs.engines import bing_news, yahoo_news
+
+    def published_at(backend: str, date: str) -> datetime | None:
+        asked = DdgsSearch(
+            lambda: datetime.now(UTC),
+            "news",
+            (backend,),
+            client=lambda: Library({backend: [{"date": date, "title": "N", "url": PLAIN}]}),
+        )
+        return asked.search("q", before=None, count=5).results[0].published_at
+
+    said = published_at("yahoo", yahoo_news.extract_date(age))
+    assert said is not None
+    assert (datetime.now(UTC) - said).days == days
+    # It takes 3 hours for 3 days.
+    assert published_at("bing", bing_news.extract_date(age)) is None
+    day = published_at("bing", bing_news.extract_date("01/05/2026"))
+    assert day == datetime(2026, 1, 6, 12, tzinfo=UTC)
