@@ -9,6 +9,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, Group
+from predibot.domain.spelling import counted
 
 if TYPE_CHECKING:
     from predibot.jobs.imports.predibench import Imported
@@ -86,7 +87,7 @@ def forecastbench(
         output.print_document({"source": files, **asdict(found.imported), **more})
         return
     left_out = [f"{n:,} {reason}" for reason, n in found.left_out.items()]
-    settled = f"settled: {_count(found.resolutions, 'new resolution')}"
+    settled = f"settled: {counted(found.resolutions, 'new resolution')}"
     _print([*_predibench_lines(found.imported), *_listed("left out", left_out), settled])
 
 
@@ -119,19 +120,19 @@ def ledger(
 
 def _predibench_lines(found: "Imported") -> Iterator[str]:
     read = (
-        _count(found.decisions, "decision"),
-        _count(found.forecasts, "forecast"),
-        _count(len(found.bots), "bot"),
-        _count(found.events, "event"),
-        _count(len(found.notes), "note"),
+        counted(found.decisions, "decision"),
+        counted(found.forecasts, "forecast"),
+        counted(len(found.bots), "bot"),
+        counted(found.events, "event"),
+        counted(len(found.notes), "note"),
     )
-    passed = f"; {_count(found.trace_folders, 'folder')} of traces passed over" if found.trace_folders else ""
-    yield f"read: {', '.join(read)}, in {_count(found.files, 'file')}{passed}"
+    passed = f"; {counted(found.trace_folders, 'folder')} of traces passed over" if found.trace_folders else ""
+    yield f"read: {', '.join(read)}, in {counted(found.files, 'file')}{passed}"
     for each in found.left_out:
-        yield f"left out: {_count(each.decisions, 'decision')} on {each.event_id}, {each.title!r}, which {each.reason}"
-    new = f"{_count(found.stored_decisions, 'decision')} with {_count(found.stored_forecasts, 'forecast')}"
+        yield f"left out: {counted(each.decisions, 'decision')} on {each.event_id}, {each.title!r}, which {each.reason}"
+    new = f"{counted(found.stored_decisions, 'decision')} with {counted(found.stored_forecasts, 'forecast')}"
     there = f"; {found.known_decisions:,} were there" if found.known_decisions else ""
-    yield f"stored: {new} in {_count(found.runs, 'new run')}{there}"
+    yield f"stored: {new} in {counted(found.runs, 'new run')}{there}"
     yield from _listed("note", found.notes)
 
 
@@ -139,10 +140,6 @@ def _listed(noun: str, texts: Sequence[str]) -> Iterator[str]:
     yield from (f"{noun}: {text}" for text in texts[:_LISTED])
     if len(texts) > _LISTED:
         yield f"{noun}: and {len(texts) - _LISTED:,} more; --json has all"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _print(lines: Iterator[str] | Sequence[str]) -> None:

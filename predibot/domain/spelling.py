@@ -46,3 +46,13 @@ def first_of(words: Sequence[str], most: int) -> str:
     """
     more = f" and {len(words) - most:,} more" if len(words) > most else ""
     return f"{', '.join(words[:most])}{more}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return how many there are of something, in words.
+
+    Examples:
+        >>> counted(1, "bet"), counted(1_200, "bet")
+        ('1 bet', '1,200 bets')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

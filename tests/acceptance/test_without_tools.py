@@ -51,7 +51,7 @@ def test_it_fails_with_the_words_of_its_provider_or_every_face_says_without_tool
     assert (report["without_tools"], report["missing"][0]) == ({"gem": 1}, "1 decided without tools (gem)")
     assert "1 decided without tools (gem)" in predibot("report", "r").out
     assert predibot("status", "--json").document["without_tools"] == {"gem": 1}
-    assert "Without tools: gem, 1 decisions" in predibot("status").out
+    assert "Without tools: gem, 1 decision of" in predibot("status").out
 
 
 def test_where_all_searches_failed_every_face_says_without_search(predibot: Predibot) -> None:
@@ -63,4 +63,4 @@ def test_where_all_searches_failed_every_face_says_without_search(predibot: Pred
     assert (report["without_search"], report["missing"][0]) == ({"noisy": 1}, "1 decided without search (noisy)")
     assert "1 decided without search (noisy)" in predibot("report", "r").out
     assert predibot("status", "--json").document["without_search"] == {"noisy": 1}
-    assert "Without search: noisy, 1 decisions" in predibot("status").out
+    assert "Without search: noisy, 1 decision of" in predibot("status").out

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.domain.spelling import did_you_mean, first_of
+from predibot.domain.spelling import counted, did_you_mean, first_of
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.score_files.equity import EquityFile, read_equity
@@ -232,7 +232,7 @@ def _check(file: FileRows, *, strict: bool) -> None:
     if strict and file.bad_rows:
         first = file.bad_rows[0]
         raise FileRefused(
-            f"{file.label} has {_count(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
+            f"{file.label} has {counted(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
             f"Fix them, or leave --strict out; the first: {file.place} {first.number}: {first.reason}",
             file,
         )
@@ -247,7 +247,7 @@ def _nothing_settled(found: ForecastFile) -> str:
     )
     seen = ", ".join(f"{n:,} {what}" for n, what in parts if n)
     first = f"; the first: {file.place} {bad[0].number}: {bad[0].reason}" if (bad := file.bad_rows) else ""
-    return f"{file.label} has nothing to score: of {_count(file.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
+    return f"{file.label} has nothing to score: of {counted(file.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
 
 
 def _remarks(found: ForecastFile) -> Iterator[str]:
@@ -264,7 +264,7 @@ def _remarks(found: ForecastFile) -> Iterator[str]:
             yield f"Forecasts {what}: {sum(counts.values()):,} ({who}); {ending}."
     settled = {said.question for said in found.said if said.outcome is not None}
     if left_out := sum(said.outcome is None and said.question in settled for said in found.said):
-        yield f"{_count(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
+        yield f"{counted(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
 
 
 def _on_comparisons(found: ForecastFile, beside: References) -> Iterator[str]:
@@ -294,10 +294,6 @@ def _on_equity(found: EquityFile) -> Iterator[str]:
         yield "The rows were not in the order of time: they are sorted by date here."
     if uneven := found.uneven_steps():
         yield (
-            f"{_count(uneven, 'step')} of {len(found.points) - 1:,} between values: not as long as most; "
+            f"{counted(uneven, 'step')} of {len(found.points) - 1:,} between values: not as long as most; "
             "each counts as one period all the same."
         )
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
+from predibot.domain.spelling import counted
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
@@ -76,10 +77,11 @@ def _lines(status: LedgerStatus) -> Iterator[str]:
         yield f"Failed decisions to be tried again: {status.retries.open:,}" + (
             f", from {format_instant(at)}." if at else "."
         )
+    recently = f"of the last {COUNTED.days} days"
     for bot, count in status.without_tools.items():
-        yield f"Without tools: {bot}, {count:,} decisions of the last {COUNTED.days} days; its model calls none."
+        yield f"Without tools: {bot}, {counted(count, 'decision')} {recently}; its model calls none."
     for bot, count in status.without_search.items():
-        yield f"Without search: {bot}, {count:,} decisions of the last {COUNTED.days} days; all its searches failed."
+        yield f"Without search: {bot}, {counted(count, 'decision')} {recently}; all its searches failed."
     for owner, held in sorted(status.left_behind.items()):
         yield (
             f"Left behind by {owner}, which is gone: {held.claims:,} claims and {figures.cost_usd(held.set_aside_usd)} "

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from predibot.domain.spelling import first_of
+from predibot.domain.spelling import counted, first_of
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
@@ -85,7 +85,7 @@ def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
 def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
     later = int(np.count_nonzero(~record.made()))
     if later:
-        yield f"{_count(later, 'decision')} made after the instant of this evaluation: left out."
+        yield f"{counted(later, 'decision')} made after the instant of this evaluation: left out."
     for kind, ending in (
         ("refused", "no value, and lower coverage"),
         ("failed", "no value, and lower coverage"),
@@ -172,7 +172,7 @@ def _on_fees(record: TrackRecord) -> Iterator[str]:
     priced = (record.bet_usd != 0.0) & ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
     stated = np.zeros(priced.shape, dtype=np.bool_) if record.bet_fee_rate is None else ~np.isnan(record.bet_fee_rate)
     if unstated := int(np.count_nonzero(priced & ~stated)):
-        yield f"{_count(unstated, 'bet')} at the quote of markets that state no fee: none is charged."
+        yield f"{counted(unstated, 'bet')} at the quote of markets that state no fee: none is charged."
 
 
 def _on_small(record: TrackRecord) -> Iterator[str]:
@@ -182,8 +182,8 @@ def _on_small(record: TrackRecord) -> Iterator[str]:
     shares = np.abs(record.bet_usd) / side_price
     if small := int(np.count_nonzero((shares > 0.0) & (shares < record.bet_least_shares))):
         yield (
-            f"{_count(small, 'bet')} of fewer shares than the venue's least limit order: such a bet can only take what "
-            "is offered at once."
+            f"{counted(small, 'bet')} of fewer shares than the venue's least limit order: such a bet can only take "
+            "what is offered at once."
         )
 
 
@@ -202,10 +202,6 @@ def _name(label: str) -> str:
 
 def _days(label: str) -> str:
     return "1 day" if label == "1" else f"{label} days"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"1 {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _who_percent(shares: Mapping[str, float | None]) -> str:
