@@ -303,7 +303,7 @@ IN_EVENT = f"{FILE}: event_investment_decisions.0"
         (_with(event_id="1"), f"{FILE}, event 1 is not in events.json"),
         (_with(market_investment_decisions=[said("7", 0.5, 0.0)]), "market 7 is not one of it in events.json"),
         (_with(market_investment_decisions=[said("553810", 0.5, 0.0)] * 2), "market 553810 is decided on twice"),
-        (_with(timing=None), f"{IN_EVENT}.timing: Input should be a valid dictionary"),
+        (_with(timing=None), f"{IN_EVENT}.timing: it is no object"),
         (_with(timing={"end_time": "soon"}), f"{IN_EVENT}.timing.end_time: 'soon' is not a number"),
         (_with(timing={"end_time": 1e300}), "timing.end_time: 1e+300 is not a time in seconds since 1970"),
         (_with(timing={"end_time": 17.0}), "17.0 is long before there were such files"),
@@ -338,7 +338,7 @@ def test_a_wrong_answer_is_one_sentence_with_file_and_place_and_nothing_is_store
         ("events.json", b"[" + b"9" * 5_000 + b"]", "a number has thousands of digits"),
         ("events.json", b"[{}]", "events.json, event 1: id: Field required"),
         (FILE, b"\xff", f"{FILE} is no JSON that can be read"),
-        (FILE, b"[]", f"{FILE}: Input should be a valid dictionary"),
+        (FILE, b"[]", f"{FILE}: it is no object"),
         (FILE, b'{"model_id": "../x y"}', f"{FILE}: target_date: Field required"),
     ],
 )
