@@ -2,9 +2,15 @@
 
 from pathlib import Path
 
+import httpx
 import pytest
 
+from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
 from tests.acceptance.conftest import Predibot
+from tests.venues.payloads import Clock, venue_of
 
 PAGES = "sandbox:events=130"
 """Two pages of open events."""
@@ -48,3 +54,26 @@ def test_a_cohort_in_disorder_decides_and_is_tracked(predibot: Predibot) -> None
     assert tracked.code == 0, tracked.err
     assert (tracked.document["markets"], tracked.document["notes"]) == (500, [])
     assert tracked.document["new_resolutions"] > 100
+
+
+def test_a_disordered_list_of_6500_events_at_a_second_a_page_is_read_within_its_time() -> None:
+    clock, world = Clock(), World.from_seed(7, events=6_500)
+    sandbox = SandboxServer(world, now=SANDBOX_OPENS_AT, fault=Fault("disorder"))
+
+    def page(request: httpx.Request) -> httpx.Response:
+        clock.seconds += 1.0
+        said, _ = sandbox.reply(f"/gamma{request.url.raw_path.decode()}", body=None)
+        return httpx.Response(said.status, content=said.body)
+
+    venue, asked = venue_of(page, now=SANDBOX_OPENS_AT, clock=clock)
+    listed = venue.events(SANDBOX_OPENS_AT)
+    assert listed.complete and len(listed.events) + len(listed.skipped) > 6_000
+    assert len(asked.requests) == clock.seconds > 64
+    assert [note.partition(" of ")[2] for note in listed.notes] == [
+        "the 6521 events listed stand below one with less volume; they are ranked here"
+    ]
+    cohort = venue.events_by_market(
+        SANDBOX_OPENS_AT, enough=lambda events: sum(len(each.markets) for each in events) >= 500
+    )
+    assert sum(len(each.markets) for each in cohort.events) >= 500 and not cohort.complete
+    assert len(asked.requests) == clock.seconds < 130
