@@ -64,7 +64,12 @@ def test_a_process_that_is_killed_by_somebody_else_is_booked_for_and_its_decisio
 def said(process: "subprocess.Popen[str]", words: str) -> None:
     """Wait until a process says something on its error output."""
     assert process.stderr is not None
-    assert any(words in line for line in process.stderr), f"it ended and never said {words!r}"
+    heard: list[str] = []
+    for line in process.stderr:
+        heard.append(line)
+        if words in line:
+            return
+    raise AssertionError(f"it ended and never said {words!r}, but {''.join(heard)!r}")
 
 
 def test_what_cannot_be_booked_when_a_process_dies_is_booked_at_the_end_and_the_others_go_on(endless: Program) -> None:
@@ -82,7 +87,11 @@ def test_what_cannot_be_booked_when_a_process_dies_is_booked_at_the_end_and_the_
 
 
 def test_a_process_that_does_not_find_the_ledger_is_replaced_like_one_that_dies(program: Program) -> None:
-    program.strategy("slow", SLOW.replace("0.04", "1.0"))
+    # Whoever writes while the ledger is away ends the run, so nobody is done before it is back.
+    waits = "while not Path('back').exists():\n            time.sleep(0.05)"
+    program.strategy(
+        "slow", "from pathlib import Path\n" + SLOW.partition("\n")[2].replace("time.sleep(self.seconds)", waits)
+    )
     ledger = program.folder / "ledger.db"
     process = program.decide("--bots", "slow", *ONE_PROCESS)
     wait_until(lambda: claimed(program) > 0)
@@ -91,6 +100,7 @@ def test_a_process_that_does_not_find_the_ledger_is_replaced_like_one_that_dies(
         worker.kill()
     said(process, "a process ended: there is no ledger at")
     (program.folder / "away.db").rename(ledger)
+    (program.folder / "back").touch()
     assert document_of(process)["totals"]["recorded"] == 3
 
 
