@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from importlib import import_module
+from itertools import product
 
 _LANGUAGES = (
     "fa", "hi", "bn", "bg", "hr", "sk", "sl", "sr", "lt", "lv", "et", "ca",
@@ -74,6 +75,9 @@ _AGO = re.compile(r"\b(?:\d+|an?|few) (?:sec|min|hour|hr|day|week|month)\w* ago\
 _DATELINE = re.compile(r"\s*(?:\([^)\n]{0,40}\))?\s*(?:--|[-\u2013\u2014:|])\s")
 _ENDS = re.compile(r"\n|[!?。！？]|(?<=[a-z\d)”\"'])(?<!\b[A-Z][a-z])(?<!Mrs|Sen|Gov|Rep|Gen)\.(?=\s+\D)")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_DIGITS = re.compile(r"\d+")
+_ROOM = 40
+"""No form of a day has so many letters before its first digit, after its last, or between two."""
 _SENTENCE = 400
 _MAX_LATER = 1_000
 """Later days that are looked at; what names more is taken for younger."""
@@ -105,14 +109,27 @@ def named_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
     """
     months, english = _months()
     ends: set[int] = set()
-    for form in _FORMS:
+    for (begin, until), form in product(_around_digits(text), _FORMS):
         is_month = form.groupindex.keys().isdisjoint(("day", "first"))
-        for match in form.finditer(text):
+        for match in form.finditer(text, begin, until):
             days = _days(match.groupdict(), months, english, today)
             # The month of a day that was named is not named as well.
             if days and match.end() not in ends:
                 ends.add(match.end())
                 yield NamedDay(match.start(), match.end(), today if today in days else max(days), is_month)
+
+
+def _around_digits(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a text has digits, with room for what belongs to them: few words have, and every form needs one."""
+    begin = until = 0
+    for digits in _DIGITS.finditer(text):
+        if digits.start() - _ROOM > until:
+            if until:
+                yield begin, until
+            begin = digits.start() - _ROOM
+        until = digits.end() + _ROOM
+    if until:
+        yield begin, until
 
 
 def is_younger(text: str, day: date) -> bool:
