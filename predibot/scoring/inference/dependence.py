@@ -1,0 +1,70 @@
+"""Dependence: how many events moved as if they were one, by what they gained on the same days."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, Ints, numbers, same_length, within_floats
+from predibot.scoring.inference.clusters import cluster_codes
+
+NO_MOVE = 1e-9
+"""Sums of rounded numbers are not quite zero: what an event moved in a day by no more than this counts as nothing."""
+
+
+@within_floats
+def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> float:
+    """Return D, by which the variance of a sum is multiplied where events moved together.
+
+    D = max(1, sum over days of C^2 / sum over days of Q): C is the sum over events
+    of what each contributed that day, Q the sum of the squares of those. Events
+    that move alike on a day have C^2 of as much as their number times Q; those
+    that move independently have C^2 of about Q. Numerator and denominator are
+    summed before they are divided, so that quiet days do not dilute the one that
+    counts.
+
+    Args:
+        contributions: What each row adds to the sum, shape (n,); rows of the same
+            event and day are added up first.
+        events: Of which event each is, words or whole numbers, shape (n,).
+        days: On which UTC day, words or whole numbers, shape (n,).
+
+    Returns:
+        D, 1 or more; 1 where nothing moved, or there are no rows.
+
+    Raises:
+        ValueError: If the lengths differ, or a contribution is no finite number.
+
+    Source:
+        A design effect as in Kish (1965), over days instead of within samples.
+
+    Examples:
+        Two events that cancel out on the first day, and move as one on the second:
+
+        >>> round(dependence([0.1, -0.1, 0.5, 0.5], ["a", "b", "a", "b"], [1, 1, 2, 2]), 3)
+        1.923
+    """
+    gained = numbers("contributions", contributions)
+    same_length(contributions=gained, events=np.asarray(events), days=np.asarray(days))
+    if not gained.size:
+        return 1.0
+    event, day = cluster_codes(events, "events"), cluster_codes(days, "days")
+    n = int(day.max()) + 1
+    cell, of_row = np.unique(event * n + day, return_inverse=True)
+    sums = np.bincount(of_row, gained, cell.size).astype(np.float64)
+    return max(1.0, float(dependence_by_day(sums, cell % n, n)[0][-1]))
+
+
+def dependence_by_day(gained: Floats, day: Ints, days: int) -> tuple[Floats, Ints]:
+    """Return sum of C^2 / sum of Q of the days up to each, (days,), and how many of those had any move, (days,).
+
+    Not below by 1: two events that cancelled out have 0, as has a day before the first move.
+
+    Args:
+        gained: What each event contributed on a day, (cells,).
+        day: That day, (cells,), from zero.
+        days: How many there are.
+    """
+    gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
+    total, squares = np.bincount(day, gained, days), np.bincount(day, gained**2, days)
+    above, below = np.cumsum(total**2), np.cumsum(squares)
+    ratio = np.divide(above, below, out=np.zeros(days), where=below > 0.0)
+    return ratio, np.cumsum(squares > 0.0)

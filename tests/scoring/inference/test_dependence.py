@@ -1,0 +1,74 @@
+"""Dependence: how many events moved as if they were one, by what they gained on the same days."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predibot.scoring.inference.dependence import dependence, dependence_by_day
+
+ROWS = st.lists(st.tuples(st.floats(-10, 10), st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=40)
+
+
+def test_sums_are_divided_and_not_days() -> None:
+    # C^2 = 0 + 1, Q = .02 + .5; the mean of the days' ratios would be 1.
+    assert dependence([0.1, -0.1, 0.5, 0.5], [0, 1, 0, 1], [0, 0, 1, 1]) == pytest.approx(1 / 0.52)
+
+
+@pytest.mark.parametrize("events", [1, 2, 60])
+def test_events_that_move_alike_count_as_one(events: int) -> None:
+    assert dependence(np.full(events, 0.3), np.arange(events), np.zeros(events)) == pytest.approx(events)
+
+
+def test_a_quiet_day_does_not_dilute_the_night_that_counts() -> None:
+    night, quiet = np.full(60, 0.5), np.tile([0.005, -0.005], 30 * 59)
+    days = np.concatenate([np.zeros(60), np.repeat(np.arange(1, 60), 60)])
+    found = dependence(np.concatenate([night, quiet]), np.tile(np.arange(60), 60), days)
+    assert found == pytest.approx(900.0 / (15.0 + 59 * 60 * 0.005**2))
+
+
+def test_one_event_alone_depends_on_nothing_whatever_it_does() -> None:
+    assert dependence([0.5, -0.2, 0.1], ["a"] * 3, [1, 2, 3]) == 1.0
+
+
+def test_rows_of_an_event_and_day_are_added_up_first() -> None:
+    assert dependence([0.2, 0.3, 0.5], ["a", "a", "b"], [7, 7, 7]) == dependence([0.5, 0.5], ["a", "b"], [7, 7]) == 2.0
+
+
+@pytest.mark.parametrize("gained", [[], [0.0, 0.0], [1e-9, 1e-9]])
+def test_without_a_move_it_is_one(gained: list[float]) -> None:
+    assert dependence(gained, list(range(len(gained))), [0] * len(gained)) == 1.0
+
+
+@settings(max_examples=50)
+@given(ROWS, st.sampled_from([-8.0, -1.0, 0.5, 64.0]))
+def test_neither_unit_nor_sign_changes_it_and_it_is_what_loops_say(
+    rows: list[tuple[float, int, int]], unit: float
+) -> None:
+    rows = [(0.0 if abs(gained) < 1e-3 else gained, event, day) for gained, event, day in rows]
+    gained, events, days = zip(*rows, strict=True)
+    cells = {(e, d): sum(g for g, of, on in rows if (of, on) == (e, d)) for _, e, d in rows}
+    above = sum(sum(g for (_, on), g in cells.items() if on == d) ** 2 for d in set(days))
+    below = sum(g**2 for g in cells.values())
+    expected = max(1.0, above / below) if max(map(abs, cells.values())) > 1e-6 else 1.0
+    assert dependence(np.array(gained) * unit, events, days) == pytest.approx(expected)
+
+
+def test_by_day_it_stands_at_what_was_known_by_then() -> None:
+    gained, days = np.array([0.5, 0.5, 0.1, -0.1]), np.array([1, 1, 3, 3])
+    ratio, moved = dependence_by_day(gained, days, 4)
+    assert ratio == pytest.approx([0.0, 2.0, 2.0, 1.0 / 0.52])
+    assert moved.tolist() == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.1], ["a", "b"], [1]), "lengths differ"),
+        (([np.nan], ["a"], [1]), "contributions"),
+        (([1e200, 1e200], ["a", "b"], [1, 1]), "far apart"),
+    ],
+)
+def test_what_cannot_be_summed_is_refused(arguments: tuple[list[float], list[str], list[int]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dependence(*arguments)
