@@ -1,13 +1,20 @@
 """A reading: a fetched page as text, with its title and its date."""
 
 import hashlib
+import threading
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
-from predibot.research.pages.parser_messages import PageDate, Source
+from predibot.research.pages.parser_messages import PageDate, Parsed, Source
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
+
+_MOST_KEPT, _MOST_CHARACTERS = 256, 20_000_000
+_kept: "OrderedDict[str, Parsed]" = OrderedDict()
+"""Pages that were parsed lately, by what their parser got: bots of a recipe read the same ones."""
+_keeping = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,23 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
     seconds = parsers.limits.seconds
     source = Source(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
-    parsed = parsers.parse(source, deadline)
+    parsed = _parsed(source, parsers, deadline)
     sha256 = hashlib.sha256(page.body).hexdigest()
     return Reading(page.final_url, parsed.title, parsed.text, parsed.date, sha256, parsed.links)
+
+
+def _parsed(source: Source, parsers: ParserPool, deadline: Deadline) -> Parsed:
+    """Return what a page says, parsed once while it is kept; what cannot be read is tried each time."""
+    key = hashlib.sha256(repr([hashlib.sha256(each).digest() for each in source.fields()]).encode()).hexdigest()
+    with _keeping:
+        found = _kept.get(key)
+    found = found or parsers.parse(source, deadline)
+    with _keeping:
+        _kept[key] = found
+        _kept.move_to_end(key)
+        while (
+            len(_kept) > _MOST_KEPT
+            or sum(len(each.text) + len(each.links) for each in _kept.values()) > _MOST_CHARACTERS
+        ):
+            _kept.popitem(last=False)
+    return found
