@@ -27,6 +27,7 @@ class Day(NamedTuple):
     worse: float
     book: float
     dependence: float | None
+    dependence_worse: float | None
 
 
 class Prices(NamedTuple):
@@ -52,26 +53,45 @@ class Prices(NamedTuple):
 
 def days(stakes: Sequence[Stake], prices: Prices, as_of: float) -> list[Day]:
     """Return the e-values at every midnight up to a time in days."""
-    found, ratios = [], []
+    found: list[Day] = []
+    gained, changed = Sums(), Sums()
     before = dict.fromkeys((one.event for one in stakes), 0.0)
+    inverse = dict.fromkeys(before, 1.0)
     book = [1.0] * len(FRACTIONS)
     for day in range(int(min(one.at for one in stakes)) - 1, math.floor(as_of) + 1):
         made = [one for one in stakes if one.at <= day]
         accounts = [math.prod(_wealth(made, prices, e, day, share) for e in before) for share in FRACTIONS]
-        first = math.prod(_wealth(_first(made, e), prices, e, day, 0.5) for e in before)
+        inverse_before, inverse = inverse, {e: 1 / _wealth(_first(made, e), prices, e, day, 0.5) for e in before}
         gains = {e: _gain([one for one in made if one.event == e], prices, day) for e in before}
         changes = [gains[e] - before[e] for e in before]
         before = gains
-        if any(abs(change) > 1e-12 for change in changes):
-            ratios.append(sum(changes) ** 2 / sum(change**2 for change in changes))
+        root = gained.after(changes)
+        root_worse = changed.after([inverse[e] - inverse_before[e] for e in before])
         at_stake = sum(_worth_before(one, prices, day) for one in stakes if one.at < day)
         back = sum(changes) / at_stake if at_stake > 1e-9 else 0.0
         book = [worth * (1 + share * max(back, -1.0)) for worth, share in zip(book, FRACTIONS, strict=True)]
-        root = max(1.0, sum(ratios) / len(ratios) + 2 * math.sqrt(2 / len(ratios))) if ratios else None
-        power = 0.0 if root is None else 1 / root
-        mean = sum(accounts) / len(FRACTIONS)
-        found.append(Day(day, mean**power, first**-power, sum(book) / len(book), root))
+        better = 1.0 if root is None else (sum(accounts) / len(FRACTIONS)) ** (1 / root)
+        worse = 1.0 if root_worse is None else math.prod(inverse.values()) ** (1 / root_worse)
+        found.append(Day(day, better, worse, sum(book) / len(book), root, root_worse))
     return found
+
+
+class Sums:
+    """What G is a ratio of, over the days so far."""
+
+    def __init__(self) -> None:
+        """Begin without a day."""
+        self.above = self.below = 0.0
+        self.days = 0
+
+    def after(self, changes: Sequence[float]) -> float | None:
+        """Return G after one more day, on which events changed so far; None before the first change."""
+        changes = [change if abs(change) > 1e-9 else 0.0 for change in changes]
+        if any(changes):
+            self.above += sum(changes) ** 2
+            self.below += sum(change**2 for change in changes)
+            self.days += 1
+        return max(1.0, self.above / self.below + 2 * math.sqrt(2 / self.days)) if self.days else None
 
 
 def _wealth(made: Sequence[Stake], prices: Prices, event: int, day: float, share: float) -> float:

@@ -149,6 +149,7 @@ def _betting(evidence: BettingEvidence) -> Document:
     return {
         **{name: _e_value(getattr(evidence, name)) for name in ("better", "worse", "book")},
         "dependence": number(evidence.dependence),
+        "dependence_worse": number(evidence.dependence_worse),
         "days": evidence.days,
         "events": evidence.events,
     }

@@ -214,10 +214,23 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
             f"{have.format(_list([row.bot for row in apart]))} out 0 today, but a claim on any day takes "
             f"E = {BEATS_FROM:.0f}."
         )
+    yield from _moved_together(found[Finding.CANNOT_BE_TOLD])
     if few := found[Finding.TOO_FEW_EVENTS]:
         judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
         whom = f" of {_list([row.bot for row in few])}" if judged else ""
         yield f"On fewer than {FEW_CLUSTERS} events nothing is claimed{whom}."
+
+
+def _moved_together(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+    """Yield how little the events of those say whose events moved alike."""
+    like = {row.bot: max(round(row.verdict.moved_like), 1) for row in rows if row.verdict.moved_like is not None}
+    if like:
+        least, most = min(like.values()), max(like.values())
+        ones = "one" if most == 1 else "ones"
+        yield (
+            f"The events of {_list(list(like))} moved like {least if least == most else f'{least} to {most}'} "
+            f"independent {ones}: much of what happened to them was one thing."
+        )
 
 
 def _outlook(undecided: Sequence[LeaderboardRow], closest: LeaderboardRow | None) -> Iterator[str]:

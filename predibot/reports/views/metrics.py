@@ -69,6 +69,7 @@ def verdict_document(verdict: Verdict) -> Document:
         "e_value": number(verdict.e_value),
         "events_needed": None if needed is None else needed.events,
         "more_than": None if needed is None else needed.more_than,
+        "moved_like": number(verdict.moved_like),
     }
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,7 @@ from predibot.scoring.arguments import (
     within_floats,
 )
 from predibot.scoring.inference.clusters import cluster_codes
+from predibot.scoring.inference.dependence import NO_MOVE, dependence_by_day
 from predibot.scoring.metrics.kelly import kelly_fraction
 from predibot.scoring.price_lookup import in_order
 from predibot.scoring.records.track_record import TrackRecord
@@ -40,8 +42,6 @@ _LATEST = 253_402_300_800.0
 """The end of the year 9999."""
 _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
-_NOTHING = 1e-9
-"""Sums of rounded numbers are not quite zero: no change, and no capital, is so small."""
 _CELLS_AT_ONCE = 4_096
 """So many at a time need no memory to speak of."""
 _MOST_STAKED = 1.0 + 1e-9
@@ -84,10 +84,12 @@ class BettingEvidence:
     book: Evidence = field(default_factory=Evidence)
     """As `better`, of the whole open book against the capital at stake: weaker, whatever moves together."""
     dependence: float | None = None
-    """G, 1 or more: how many events moved as if they were one, by which the logarithms of the first two are divided.
+    """G, 1 or more: how many events moved as if they were one, by which the logarithm of `better` is divided.
 
     None where nothing has moved.
     """
+    dependence_worse: float | None = None
+    """The same of `worse`."""
     days: int = 0
     """UTC days with any change of price since."""
     events: int = 0
@@ -119,16 +121,18 @@ def betting_evidence(
     the payout from the settlement on, else the last price observed after the
     decision and not after t, however old, else the price that was paid. E0 is
     the product over all events begun, averaged over the lambdas of `FRACTIONS`,
-    and E = E0^(1 / G). G = max(1, m + 2 sqrt(2 / n)), m being the mean over the
-    n days so far with any change of (sum of g)^2 / sum of g^2, and g what the
-    stakes of an event gained that day.
+    and E = E0^(1 / G). G = max(1, m + 2 sqrt(2 / n)), n being the days so far
+    with any change, and m the sum over those of (sum of g)^2, divided by the sum
+    of all g^2: g is what the stakes of an event gained that day.
 
     Where prices are right, E comes to 20 in one of twenty worlds at most,
     however often it is looked at: docs/coverage.md has how often it did, also
     where events move together.
 
     `worse` is the product of 1 / W_e with lambda = 1/2, of what was staked first
-    on each event alone, under the same G. Staked as `kelly_fraction` says, W_e
+    on each event alone, and its G has the day's changes of 1 / W_e for g. (Where
+    the truth is halfway, gains have a mean. Bad luck of all events at once may
+    just cancel it, and G by gains would then say 1.) Staked as `kelly_fraction` says, W_e
     with lambda is the likelihood ratio of the forecast moved by 1 - lambda toward
     the price; the edge in squared error is zero where the truth is halfway, and
     negative where it is nearer the price. Later stakes on the event are left out:
@@ -166,7 +170,8 @@ def betting_evidence(
     Source:
         Ville (1939); Shafer (2021), JRSS A 184(2), for betting as testing;
         Waudby-Smith and Ramdas (2024), JRSS B 86(1), for the mixture. G is ours,
-        a design effect as in Kish (1965).
+        a design effect as in Kish (1965), and holds as de la Peña (1999), Annals
+        of Probability 27(1), shows for days whose sums are symmetric.
 
     Examples:
         A forecast of .75 at a price of .5, which comes true at 10:00 on the next day:
@@ -409,25 +414,23 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
     shares_bought = positions.shares()
     gained = moves.gains(shares_bought[np.newaxis])[0]
-    gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
-    total, squares = moves.of_days(gained), moves.of_days(gained**2)
-    moved = squares > 0.0
-    if not moved.any():
+    gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
+    if not gained.any():
         return BettingEvidence(events=events)
-    # G by each day, of the n days so far on which anything changed.
-    ratios, n = np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.maximum(np.cumsum(moved), 1)
-    dependence = np.maximum(1.0, np.cumsum(ratios) / n + 2.0 * np.sqrt(2.0 / n))
-    accounts = _accounts(positions, shares_bought, gained)
-    *of_shares, of_first = accounts.log_wealth(moves)
-    better, worse = _log_mean(of_shares), -of_first
-    returns = _book_returns(positions, marks, moves.days, total)
+    logs = _accounts(positions, shares_bought, gained).log_wealth(moves)
+    better = _log_mean([moves.total(log) for log in islice(logs, len(FRACTIONS))])
+    of_first = next(logs)
+    dependence, days = moves.dependence(gained)
+    dependence_worse, _ = moves.dependence(moves.changes(np.exp(-of_first), 1.0))
+    returns = _book_returns(positions, marks, moves.days, moves.of_days(gained))
     book = _log_mean([np.cumsum(np.log1p(share * returns)) for share in FRACTIONS])
     return BettingEvidence(
         better=_read(better / dependence, moves.days),
-        worse=_read(worse / dependence, moves.days),
+        worse=_read(-moves.total(of_first) / dependence_worse, moves.days),
         book=_read(book, moves.days),
         dependence=float(dependence[-1]),
-        days=int(np.count_nonzero(moved)),
+        dependence_worse=float(dependence_worse[-1]),
+        days=days,
         events=events,
     )
 
@@ -486,6 +489,21 @@ class _Moves:
     def of_days(self, values: Floats) -> Floats:
         """Return the sums of cells by day, (days,)."""
         return np.bincount(self.cell_day, values, self.days.size).astype(np.float64)
+
+    def changes(self, values: Floats, at_first: float) -> Floats:
+        """Return how far the value of each cell's event had changed since its cell before, or since the beginning."""
+        changed = np.diff(values, prepend=0.0)
+        changed[self.event_start] = values[self.event_start] - at_first
+        return changed
+
+    def total(self, values: Floats) -> Floats:
+        """Return what the latest values of all events, which begin at 0, add up to by each day, (days,)."""
+        return np.cumsum(self.of_days(self.changes(values, 0.0)))
+
+    def dependence(self, gained: Floats) -> tuple[Floats, int]:
+        """Return G by each day, (days,), of what each cell gained, and how many days had any move."""
+        ratio, moved = dependence_by_day(gained, self.cell_day, self.days.size)
+        return np.maximum(1.0, ratio + 2.0 * np.sqrt(2.0 / np.maximum(moved, 1))), int(moved[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -606,7 +624,7 @@ class _Accounts:
     """What each cell gained with all of each stake, (cells,)."""
 
     def log_wealth(self, moves: _Moves) -> Iterator[Floats]:
-        """Yield the logarithm of the product of all accounts by each day, (days,), for each way to stake.
+        """Yield the logarithm of what the account of each cell's event came to, (cells,), for each way to stake.
 
         First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of what was staked first on each
         event, and nothing of what came later.
@@ -626,17 +644,14 @@ class _Accounts:
             gained = moves.gains(self.shares * weights.T[:, self.of_position])
         else:
             gained = self.gained * np.append(shares_bet, HALFWAY)[:, np.newaxis]
-        return (self._log_product(moves, *each) for each in zip(gained, kept.T, strict=True))
+        return (self._log_wealth(moves, *each) for each in zip(gained, kept.T, strict=True))
 
-    def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
-        """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
+    def _log_wealth(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
+        """Return the logarithm of accounts that gained so much in each cell, and always keep some, (cells,)."""
         wealth = 1.0 + _within(gained, moves.event_start)
         # What is never lost: sums of rounded numbers may say less.
         least = np.bincount(self.event, kept)[moves.cell_event]
-        log_wealth = np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
-        changes = np.diff(log_wealth, prepend=0.0)
-        changes[moves.event_start] = log_wealth[moves.event_start]
-        return np.cumsum(moves.of_days(changes))
+        return np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
 
 
 def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
@@ -671,7 +686,7 @@ def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floa
     paid_out = _by(paid_on[paid_rows], worth[paid_rows], midnights)
     at_stake = put_in - paid_out + np.cumsum(gained) - gained
     # What is worth nothing can lose nothing.
-    returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > _NOTHING)
+    returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > NO_MOVE)
     return np.maximum(returns, -1.0)
 
 

@@ -10,6 +10,9 @@ from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.power import EventsNeeded, events_needed
 
+MOVE_TOGETHER = 3.0
+"""Where G is larger, so many events say less than their number."""
+
 
 class Finding(StrEnum):
     """What a verdict says; reports make sentences of it."""
@@ -42,6 +45,8 @@ class Verdict:
     """The largest on any day: of what was found, or where nothing was, of beating the price; None of two bots."""
     needed: EventsNeeded | None = None
     """How many more it would take; None where something was found, or nothing is known of it."""
+    moved_like: float | None = None
+    """How many independent events its events moved like, where nothing was found and G is above `MOVE_TOGETHER`."""
 
 
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
@@ -85,7 +90,9 @@ def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: fl
         return Verdict(Finding.WORSE_THAN_THE_PRICE, events, evidence.worse.largest)
     if mean == 0.0 and not error:
         return Verdict(Finding.NEVER_DIFFERED, events, evidence.better.largest)
-    return Verdict(Finding.CANNOT_BE_TOLD, events, evidence.better.largest, needed)
+    alike = evidence.dependence is not None and evidence.dependence > MOVE_TOGETHER
+    moved_like = evidence.events / evidence.dependence if alike and evidence.dependence else None
+    return Verdict(Finding.CANNOT_BE_TOLD, events, evidence.better.largest, needed, moved_like)
 
 
 def pair_verdict(pair: Pair) -> Verdict:

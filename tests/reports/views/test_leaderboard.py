@@ -168,6 +168,23 @@ def test_where_no_edge_is_above_zero_it_is_said_that_no_number_of_events_helps()
     )
 
 
+@pytest.mark.parametrize(
+    ("like", "written"),
+    [
+        ({"lazy": 0.9}, "lazy moved like 1 independent one"),
+        ({"lazy": 4.2}, "lazy moved like 4 independent ones"),
+        ({"lazy": 4.2, "sharp": 9.7}, "lazy and sharp moved like 4 to 10 independent ones"),
+    ],
+)
+def test_of_events_that_moved_together_it_is_said_like_how_many(like: dict[str, float], written: str) -> None:
+    rows = [
+        replace(row, verdict=replace(row.verdict, moved_like=like.get(row.bot)))
+        for row in leaderboard(evaluated(LAZY, SHARP))
+    ]
+    rows.sort(key=lambda row: row.bot)
+    assert f" The events of {written}: much of what happened to them was one thing." in " ".join(conclusions(rows))
+
+
 def test_of_bots_with_few_events_nothing_is_claimed_and_at_least_what_lacks_is_needed() -> None:
     few = scored("few", 0.3, 0.2, 0.4, events=10)
     assert said(few, few=1000.0) == (

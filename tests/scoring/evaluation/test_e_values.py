@@ -84,12 +84,14 @@ def test_e_values_are_those_of_plain_loops(seed: int) -> None:
     expected, found = days(stakes, prices, as_of), evidence(stakes, as_of, paid=prices.paid, seen=prices.seen)
     for name in ("better", "worse", "book"):
         path, own = [1.0] + [getattr(one, name) for one in expected], getattr(found, name)
-        assert own.now == pytest.approx(path[-1], rel=1e-9)
+        assert own.now == pytest.approx(path[-1], rel=1e-9), name
         assert own.largest == pytest.approx(max(path), rel=1e-9)
         if own.largest > 1.0 + 1e-9:
             reached = next(one.day for one in expected if getattr(one, name) >= max(path) * (1 - 1e-12))
             assert own.largest_at == reached * DAY
-    assert found.dependence == (None if expected[-1].dependence is None else pytest.approx(expected[-1].dependence))
+    for name in ("dependence", "dependence_worse"):
+        root = getattr(expected[-1], name)
+        assert getattr(found, name) == (None if root is None else pytest.approx(root)), name
     assert found.events == len({one.event for one in stakes if one.usd})
 
 
@@ -126,6 +128,57 @@ def test_two_events_that_move_as_one_count_as_one_by_hand() -> None:
     found = evidence([Stake(0.5, 0.5, e, e, e, 0.0) for e in range(2)], 2.0, paid={0: (1.0, 1.0), 1: (1.0, 1.0)})
     assert found.dependence == pytest.approx(2.0 + 2.0 * math.sqrt(2.0))
     assert found.better.now == pytest.approx(np.mean([(1 + 0.5 * s) ** 2 for s in FRACTIONS]) ** (1 / found.dependence))
+
+
+def test_a_day_on_which_events_cancel_out_does_not_dilute_the_day_on_which_they_do_not() -> None:
+    # A share of each: +.1 and -.1 on one day, +.5 and +.5 on the next. (0 + 1) / (.02 + .5), and 2 sqrt(2 / 2).
+    stakes = [Stake(0.3, 0.3, e, e, e, 0.0) for e in range(2)]
+    found = evidence(stakes, 3.0, seen=[(0, 1.0, 0.4), (1, 1.0, 0.2), (0, 2.0, 0.9), (1, 2.0, 0.7)])
+    assert found.dependence == pytest.approx(1 / 0.52 + 2.0)
+    assert found.dependence == pytest.approx(3.923, abs=1e-3)
+
+
+def one_night(*, came_true: int) -> BettingEvidence:
+    """Return the evidence of 60 events held over 59 quiet days, of which so many, the first ones, come true at once."""
+    stakes = [Stake(0.5, 0.5, e, e, e, 0.5) for e in range(60)]
+    just_after_noon = 0.5 + 1.0 / DAY
+    seen = [
+        (e, d + just_after_noon, 0.5 + (0.005 * (-1) ** (e + d) if d else 0.0)) for e in range(60) for d in range(60)
+    ]
+    return evidence(stakes, 61.0, paid={e: (float(e < came_true), 60 + 1 / 24) for e in range(60)}, seen=seen)
+
+
+@pytest.mark.parametrize(
+    ("came_true", "better", "worse", "g"),
+    [(60, 1.461, 1.0, 58.993), (45, 1.523, 1.0, 15.013), (15, 1.0, 1.453, 15.013), (0, 1.0, 1.336, 58.993)],
+)
+def test_one_night_says_nothing_however_many_events_it_settles(
+    came_true: int, better: float, worse: float, g: float
+) -> None:
+    found = one_night(came_true=came_true)
+    # With a mean of daily ratios it was 13 million, 550, 15 thousand and 310 thousand.
+    assert (found.better.largest, found.worse.largest) == pytest.approx((better, worse), abs=1e-3)
+    assert found.dependence == pytest.approx(g, abs=1e-3)
+    if came_true == 60:
+        assert found.book.largest == pytest.approx(1.353, abs=1e-3)
+
+
+@pytest.mark.parametrize(("every_fourth", "better", "worse"), [(False, 156.8, 1.0), (True, 1.0, 1311.0)])
+def test_a_night_each_says_as_much_as_it_did(every_fourth: bool, better: float, worse: float) -> None:
+    stakes = [Stake(0.5, 0.5, e, e, e, e + 0.5) for e in range(60)]
+    paid = {e: (float((e % 4 == 3) == every_fourth), e + 1 + 1 / 24) for e in range(60)}
+    found = evidence(stakes, 62.0, paid=paid)
+    assert (found.better.largest, found.worse.largest) == pytest.approx((better, worse), rel=5e-4)
+    assert found.dependence == pytest.approx(1.365, abs=1e-3)
+
+
+def test_worse_has_a_dependence_of_its_own() -> None:
+    # .5 on YES at .5 twice, one true: 1 / W is 4 / 5 and 4 / 3. (1/3 - 1/5)^2 / (1/9 + 1/25).
+    stakes = [Stake(0.5, 0.5, e, e, e, 0.0) for e in range(2)]
+    found = evidence(stakes, 2.0, paid={0: (1.0, 1.0), 1: (0.0, 1.0)})
+    assert found.dependence == pytest.approx(ONE_DAY - 1.0)
+    assert found.dependence_worse == pytest.approx((1 / 3 - 1 / 5) ** 2 / (1 / 9 + 1 / 25) + 2.0 * math.sqrt(2.0))
+    assert found.worse.now == pytest.approx((4 / 5 * 4 / 3) ** (1 / found.dependence_worse))
 
 
 def test_the_largest_is_kept_when_what_was_gained_is_lost() -> None:

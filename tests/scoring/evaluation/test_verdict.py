@@ -60,6 +60,15 @@ def test_an_interval_alone_proves_nothing_either_way() -> None:
         assert found.needed == EventsNeeded(0, more_than=False)
 
 
+def test_events_that_moved_together_are_said_to_be_fewer() -> None:
+    for g, like in ((None, None), (3.0, None), (15.0, 4.0)):
+        moved = replace(evidence(), dependence=g, events=60)
+        assert verdict(moved, edge=0.5, standard_error=0.01, events=90).moved_like == like
+    assert verdict(replace(moved, better=Evidence(20.0, 20.0)), edge=0.5, standard_error=0.01, events=90) == Verdict(
+        Finding.BEATS_THE_PRICE, 90, 20.0
+    )
+
+
 def test_worse_than_the_price_has_its_own_evidence() -> None:
     found = verdict(evidence(1.0, 55.0), edge=-0.02, standard_error=0.01, events=100)
     assert found == Verdict(Finding.WORSE_THAN_THE_PRICE, 100, 55.0)
