@@ -595,7 +595,8 @@ def _kind(cells: Sequence[object]) -> Kind:
 
 def _leaderboard_columns() -> dict[str, Kind]:
     """Return the fields of a row of the leaderboard as columns; a verdict is its words and what JSON has of it."""
-    told = {"verdict": str, "verdict_e_value": float, "verdict_events_needed": int, "verdict_more_than": bool}
+    told: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
+    told |= {"verdict_events_needed": int, "verdict_more_than": bool, "verdict_moved_like": float}
     columns: dict[str, Kind] = {}
     for name, kind in columns_of(LeaderboardRow).items():
         columns.update(told if name == "verdict" else {name: kind})
@@ -610,6 +611,7 @@ def _leaderboard_cells(row: LeaderboardRow) -> Cells:
         "verdict_e_value": row.verdict.e_value,
         "verdict_events_needed": None if needed is None else needed.events,
         "verdict_more_than": None if needed is None else needed.more_than,
+        "verdict_moved_like": row.verdict.moved_like,
     }
 
 
