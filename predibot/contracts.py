@@ -926,6 +926,8 @@ class VenuePlugin:
     """Raises UsageError if it cannot be asked about the instant."""
     live: bool
     """Whether it answers for now only. What is decided on a live venue cannot have been known by any model."""
+    invented: bool = False
+    """Whether its world is made up: no model can have read of it, whatever it was trained on."""
     usage: str = ""
     """How it is written with its argument, such as `archive:FOLDER`; empty where it takes none."""
     needs_argument: bool = False

@@ -63,6 +63,14 @@ def is_live(spec: str) -> bool:
         return False
 
 
+def is_invented(name: str) -> bool:
+    """Return whether the world of a venue is made up; that of one that is not installed any more is not."""
+    try:
+        return venue_plugin(name).invented
+    except PluginError:
+        return False
+
+
 def ends_at(spec: str) -> datetime | None:
     """Return from when a venue is looked back on, None for now; one that is not installed any more is from now."""
     try:

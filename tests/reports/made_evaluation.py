@@ -113,6 +113,7 @@ def made_evaluation(grouping: str | None = "category") -> Evaluation:
     price = made.made(
         Scorecard,
         bot="market_price",
+        baseline=True,
         decisions=7,
         clean=7,
         cost_usd=0.0,
@@ -160,7 +161,7 @@ def made_evaluation(grouping: str | None = "category") -> Evaluation:
         first_results_at=datetime(2026, 2, 20, 19, 30, tzinfo=UTC),
         late=6,
     )
-    unsure = replace(price, bot="unsure", unknown=7, edge=made.edge(-0.1, 0.1), cost_usd=None)
+    unsure = replace(price, bot="unsure", baseline=False, unknown=7, edge=made.edge(-0.1, 0.1), cost_usd=None)
     apart = replace(
         found,
         cards=(unsure,),

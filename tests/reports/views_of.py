@@ -10,6 +10,7 @@ from predibot.reports.views.decide import (
     PassedOverView,
     RunView,
 )
+from predibot.scoring.baselines import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
@@ -54,6 +55,7 @@ def card(bot: str = "random_bet") -> Scorecard:
     """Return a scorecard with present and missing numbers."""
     return Scorecard(
         bot=bot,
+        baseline=bot in BASELINES,
         decisions=12,
         forecasts=45,
         void=1,

@@ -45,6 +45,7 @@ class PricedDecision:
     price_yes: float
     probability: float | None
     bet_usd: float
+    baseline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ def market_history(record: TrackRecord, row: int, market: AskedMarket) -> Market
                 float(record.bet_price_yes[bet]),
                 None if np.isnan(said := record.bet_probability[bet]) else float(said),
                 float(record.bet_usd[bet]),
+                record.bots[record.decision_bot[decision]] in record.baselines,
             )
             for bet in np.flatnonzero(booked).tolist()
             for decision in (int(record.bet_decision[bet]),)

@@ -36,6 +36,10 @@ _MICROSECONDS = 1e6
 _UNKNOWN = -1.0
 
 
+HELD_BY_SYSTEM = len(STATUSES)
+"""Stands for the status of a decision that the system made, because no answer of the bot could be taken."""
+
+
 _Targets = Mapping[int, tuple[Ints, Floats]]
 """Instruments and weights, by decision."""
 
@@ -218,11 +222,16 @@ def _numbered(targets: Floats, rows: Ints) -> _Targets:
 def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Floats:
     """Return the decisions of accounts, (n, 5), in the order of accounts and then as they were made.
 
-    Columns are the account, the status as an index into `STATUSES`, the cost and the known part of it in dollars, and
-    what the models behind it can have known, as an index into `KNOWLEDGE`; a cost of -1 is not known. What the models
-    of all bots know is asked for, because one may pool another.
+    Columns are the account, the status as an index into `STATUSES` or `HELD_BY_SYSTEM`, the cost and the known part of
+    it in dollars, and what the models behind it can have known, as an index into `KNOWLEDGE`; a cost of -1 is not
+    known. What the models of all bots know is asked for, because one may pool another.
     """
-    status = case({name: number for number, name in enumerate(STATUSES)}, value=decisions.c.status, else_=_UNKNOWN)
+    status = case(
+        # No answer could be taken, and something is recorded all the same: the system held.
+        (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
+        *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
+        else_=_UNKNOWN,
+    )
     statement = (
         select(accounts.c.id, status, func.coalesce(decisions.c.cost_usd, _UNKNOWN), decisions.c.cost_known_usd)
         .add_columns(decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
@@ -244,6 +253,13 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
     known = knowledge_of_decisions(connection, made) if len(found) else np.zeros(0, dtype=np.int8)
     of_own = np.isin(found[:, 0], own)
     return np.column_stack([found[of_own, :4], known[of_own].astype(np.float64)])
+
+
+def counted_statuses(status: Floats) -> Mapping[str, int]:
+    """Return how many decisions ended with each status, of a column as above; what the system held has failed."""
+    counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
+    found = dict(zip(STATUSES, counts, strict=False))
+    return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
 
 
 def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
@@ -403,7 +419,6 @@ def _account(
     valued, marked = ledger.of("valuations", named.row), ledger.of("marks", named.row)
     known = decided[:, 1] != _UNKNOWN
     targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
-    counts = np.bincount(decided[:, 0].astype(np.int64), minlength=len(STATUSES))
     return AccountRecord(
         bot=named.bot,
         strategy=named.strategy,
@@ -415,7 +430,7 @@ def _account(
         shares=folded.shares,
         cash_usd=folded.cash_usd,
         targets=targets,
-        decisions={name: int(counts[number]) for number, name in enumerate(STATUSES)},
+        decisions=counted_statuses(decided[:, 0]),
         last_usd=float(valued[-1, 3]),
         last_cash_usd=float(valued[-1, 2]),
         pending=ledger.pending.get(named.row, 0),

@@ -12,6 +12,7 @@ from sqlalchemy import Case, Connection, and_, case, or_, select
 from predibot.domain.clock import parse_instant
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import live_venues, runs
+from predibot.plugins.venues import is_invented
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
@@ -38,13 +39,16 @@ def run_is_live(connection: Connection) -> "Case[int]":
 
 
 def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np.int8]:
-    """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`."""
+    """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
+
+    In a world that is made up a model without a cutoff has read nothing of what came later.
+    """
     present, index = np.unique(made.bot_row, return_inverse=True)
     # Of all models of a bot: the start of its UTC day.
     statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
     days = {row: day for row, day in connection.execute(statement)}
     starts = {day: parse_instant(day).timestamp() for day in set(days.values())}
-    cutoffs = {row: starts[day] for row, day in days.items()}
+    cutoffs = dict.fromkeys(_in_invented_worlds(connection), -np.inf) | {row: starts[day] for row, day in days.items()}
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     own = knowledge_of(
         made.opened_model,
@@ -54,6 +58,12 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
         event_settled_at=made.event_settled_at,
     )
     return inherited_knowledge(own, *_pools(made, _members(connection)))
+
+
+def _in_invented_worlds(connection: Connection) -> list[int]:
+    names = connection.execute(select(runs.c.venue_name).distinct()).scalars()
+    invented = runs.c.venue_name.in_([name for name in names if is_invented(name)])
+    return list(connection.execute(select(bots.c.id).join(runs, runs.c.id == bots.c.run_id).where(invented)).scalars())
 
 
 def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:

@@ -22,6 +22,7 @@ from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
+from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -74,7 +75,7 @@ def track_record(
         asked = np.isin(head[:, 1], list(rows))
         head, bet = _only(asked, head, bet)
         knowledge = knowledge[asked]
-    names, bot_index = _bots(connection, head[:, 1])
+    names, bot_index, baselines = _bots(connection, head[:, 1])
     event = head[:, 5].astype(np.int64)
     categories, category = _categories(event, played)
     terms = _terms(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
@@ -105,6 +106,7 @@ def track_record(
         decision_slot=head[:, 4] / _MICROSECONDS,
         decision_category=category,
         categories=categories,
+        baselines=baselines,
         event_names={number: played[row].title for number, row in enumerate(event_rows.tolist()) if row in played},
         bet_confidence=_known(bet[:, 5]),
         bet_bid_yes=_known(bet[:, 6]),
@@ -229,13 +231,16 @@ def _only(kept: NDArray[np.bool_], head: Floats, bet: Floats) -> tuple[Floats, F
     return head[kept], bet
 
 
-def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
-    """Return the names that decided, in order of entry, and the index of each decision's."""
+def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints, frozenset[str]]:
+    """Return the names that decided, in order of entry, the index of each decision's, and which never knew anything."""
     present = np.unique(bot_rows)
-    named = {row: name for row, name in connection.execute(select(bots.c.id, bots.c.name))}
-    names = tuple(dict.fromkeys(named[int(row)] for row in present))
-    index = np.array([names.index(named[int(row)]) for row in present], dtype=np.int64)
-    return names, index[np.searchsorted(present, bot_rows)] if present.size else np.zeros(0, dtype=np.int64)
+    named = {row: (name, how) for row, name, how in connection.execute(select(bots.c.id, bots.c.name, bots.c.strategy))}
+    whose = [named[int(row)] for row in present]
+    names = tuple(dict.fromkeys(name for name, _ in whose))
+    baselines = frozenset(names) - {name for name, strategy in whose if strategy not in BASELINES}
+    index = np.array([names.index(name) for name, _ in whose], dtype=np.int64)
+    of_decision = index[np.searchsorted(present, bot_rows)] if present.size else np.zeros(0, dtype=np.int64)
+    return names, of_decision, baselines
 
 
 def _markets(connection: Connection, venue: str) -> Ints:

@@ -14,7 +14,6 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs
 from predibot.reports.views.decide import RunRow
 from predibot.reports.views.from_jobs import run_row
-from predibot.reports.views.leaderboard import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
@@ -136,7 +135,7 @@ def _worst(
     if asking.worst is None or evaluation.as_of is None:
         return None
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
-    others = dict.fromkeys(card.bot for card in cards if card.bot not in BASELINES)
+    others = dict.fromkeys(card.bot for card in cards if not card.baseline)
     bots = tuple(asking.bots) or tuple(others)
     return worst_decisions(
         store, venue_name, evaluation.as_of, asking.worst, recipe=recipe, bots=bots, only=asking.only

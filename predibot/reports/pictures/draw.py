@@ -1,7 +1,7 @@
 """How pictures are drawn: small multiples of curves, reliability diagrams, bars, and prices with decisions."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from predibot.jobs.histories.event import MarketHistory, PricedDecision
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
 from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns
-from predibot.reports.views.leaderboard import BASELINES
 from predibot.scoring.evaluation.running import RunningPoint
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def _prices(market: MarketHistory) -> "Figure":
     axes.step(at, [price for _, price in market.prices], where="post", color=GREY, linewidth=1.0)
     shown = [each for each in market.decisions if each.probability is not None or each.bet_usd != 0.0]
     handles, names = [], []
-    for name, colour, of in _groups(dict.fromkeys(each.bot for each in shown)):
+    for name, colour, of in _groups({each.bot: each.baseline for each in shown}):
         handles.append(_decisions(axes, [each for each in shown if each.bot in of], colour))
         names.append(name)
     if market.payout_yes is not None and market.settled_at is not None:
@@ -177,10 +176,10 @@ def _prices(market: MarketHistory) -> "Figure":
     return figure
 
 
-def _groups(bots: Collection[str]) -> Iterator[tuple[str, str, Collection[str]]]:
+def _groups(bots: Mapping[str, bool]) -> Iterator[tuple[str, str, Collection[str]]]:
     """Yield whose decisions are drawn alike, what the legend calls them, and their colour; what knows nothing first."""
-    baselines = [bot for bot in bots if bot in BASELINES]
-    others = [bot for bot in bots if bot not in BASELINES]
+    baselines = [bot for bot, knows_nothing in bots.items() if knows_nothing]
+    others = [bot for bot, knows_nothing in bots.items() if not knows_nothing]
     if baselines:
         # Each by its name where there is nobody else to be seen.
         yield ("baselines" if others or len(baselines) > 1 else label(baselines[0], _LEGEND_CELLS)), _FAINT, baselines

@@ -20,8 +20,6 @@ from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.edge import EdgeCurve
 from predibot.scoring.records.horizon_returns import NOW, SETTLED
 
-BASELINES = ("market_price", "random_bet", "favourite", "underdog", "always_half")
-"""Names of the strategies that know nothing, by which the others are measured."""
 HEADLINE_DAYS = 7
 """The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
 _MOST_NAMED = 3
@@ -108,7 +106,7 @@ def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCur
     return LeaderboardRow(
         rank=rank,
         bot=card.bot,
-        baseline=card.bot in BASELINES,
+        baseline=card.baseline,
         edge=card.edge.edge,
         edge_low=None if interval is None else interval.low,
         edge_high=None if interval is None else interval.high,

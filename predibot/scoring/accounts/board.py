@@ -9,9 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from predibot.domain.price import money_sign
-from predibot.scoring.accounts.record import INDEX_FUND, AccountRecord, AccountsRecord
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
+from predibot.scoring.baselines import INDEX_FUND
 from predibot.scoring.inference.blocks import drawn_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty

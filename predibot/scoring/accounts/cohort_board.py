@@ -12,10 +12,8 @@ from predibot.scoring.accounts.cohort_scores import (
     stated_brier,
 )
 from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.knowledge import Knowledge
-
-BASELINES = ("all_cash", "random_trade")
-"""Strategies that know nothing, by which the others are measured."""
 
 
 @dataclass(frozen=True, slots=True)

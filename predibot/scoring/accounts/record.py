@@ -7,11 +7,6 @@ from datetime import datetime
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import Knowledge
 
-INDEX_FUND = "index_fund"
-"""The strategy that buys an index, by which portfolios of stocks are measured."""
-BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights", INDEX_FUND)
-"""Strategies of accounts that know nothing, by which the others are measured."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccountRecord:

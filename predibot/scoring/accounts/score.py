@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
-from predibot.scoring.accounts.record import BASELINES, AccountRecord, AccountsRecord
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.baselines import BASELINES
 from predibot.scoring.inference.blocks import (
     DrawnCurves,
     drawdown_estimate,

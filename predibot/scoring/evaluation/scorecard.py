@@ -167,6 +167,8 @@ class Scorecard:
     """Those whose event had ended before the models' cutoff: in no score."""
     edge: EdgeScore = field(default_factory=EdgeScore)
     """Over the price, on everything it was asked: by this bots are ranked."""
+    baseline: bool = False
+    """Whether its strategy knows nothing."""
 
     @property
     def settled(self) -> int:
@@ -263,6 +265,7 @@ def scorecards(
             cost_usd=counts.cost_usd[row],
             cost_known_usd=counts.cost_known_usd[row],
             edge=ahead_of_price[row],
+            baseline=bot in record.baselines,
             **{name: of_bots[row] for name, of_bots in counts.of_kind.items() if name != "recorded"},
         )
         for row, bot in enumerate(record.bots)

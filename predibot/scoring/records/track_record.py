@@ -83,6 +83,8 @@ class TrackRecord:
     decision_category: Ints | None = None
     """What the event is about, (n_d,): an index into `categories`. Left out, nothing is known of it."""
     categories: tuple[str, ...] = ()
+    baselines: frozenset[str] = frozenset()
+    """Of those bots the ones whose strategy knows nothing, whatever they are called."""
     event_names: Mapping[int, str] = field(default_factory=dict)
     """What to call an event, by its number; one that is absent is called by its number."""
     decision_cluster: Ints | None = None

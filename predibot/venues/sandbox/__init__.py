@@ -30,6 +30,7 @@ def _past(asked: VenueRequest) -> Past:
 VENUE = VenuePlugin(
     _open,
     live=False,
+    invented=True,
     usage="sandbox[:seed=7,...]",
     check=_check,
     past=_past,

@@ -7,7 +7,7 @@ from itertools import groupby
 from predibot.jobs.status import status_of
 from predibot.ledger.read.details.lately import SaidOfSettled, said_of_settled, under_way
 from predibot.ledger.read.rows_for_python import Asked
-from predibot.reports.views.leaderboard import BASELINES
+from predibot.scoring.baselines import BASELINES
 from predibot.web.pages.page import Page, records
 from predibot.web.shelf import Shelf
 
@@ -85,7 +85,7 @@ def settled_markets(said: Sequence[SaidOfSettled]) -> list[Settled]:
     found = []
     for _, group in groupby(said, key=lambda each: (each.event_id, each.market_id)):
         own = list(group)
-        thought = [each for each in own if each.bot not in BASELINES]
+        thought = [each for each in own if each.strategy not in BASELINES]
         paid = own[0].payout_yes
         prices = [each.price_yes for each in own if each.price_yes is not None]
         found.append(

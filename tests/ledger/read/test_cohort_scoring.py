@@ -79,6 +79,19 @@ def test_the_board_has_both_brier_scores_and_no_rank(store: Store) -> None:
     assert "2 cohorts, of which up to 2 overlap, count as 1, and 30 are needed" in " ".join(cohort_conclusions(board))
 
 
+def test_what_the_system_held_has_failed_and_the_board_says_so(store: Store) -> None:
+    played(store)
+    with store.write() as connection:
+        last = "SELECT max(id) FROM decisions WHERE status = 'recorded'"
+        connection.exec_driver_sql(f"UPDATE decisions SET reason_kind = 'answer' WHERE id IN ({last})")
+    (record,) = records(store)
+    one, two = bot(record, "one"), bot(record, "two")
+    assert sum(each.decisions["recorded"] for each in (one, two)) == 3
+    assert sum(each.decisions["failed"] for each in (one, two)) == 1
+    said = "1 decision is a HOLD of the system, because no answer could be taken: counted as failed"
+    assert said in cohort_board(record).notes
+
+
 def test_nothing_later_than_the_instant_is_read(store: Store) -> None:
     played(store)
     (early,) = records(store, SUNDAY + timedelta(days=2))

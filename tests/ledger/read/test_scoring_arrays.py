@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
 from predibot.ledger.read.rows_for_python import Asked, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
-from predibot.ledger.write.runs import BotPlan, void_run
+from predibot.ledger.write.runs import BotPlan, runs, void_run
 from predibot.scoring.evaluation.scorecard import scorecards
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.track_record import TrackRecord
@@ -352,3 +353,30 @@ def test_outcomes_that_exclude_each_other_are_read_event_by_event(store: Store) 
     ]
     a_run(store, *events, replace(event_of(3), description='{"ref":{"id":"m1a"},"exclusive_group":"x"}'))
     assert record_of(store, 10).market_exclusive.tolist() == [0, 0, 1, -1]  # type: ignore[union-attr]
+
+
+def test_a_baseline_is_one_by_its_strategy_in_all_its_runs_and_by_no_name(store: Store) -> None:
+    strategies = {
+        "market_price": ("mine", "mine"),
+        "plain": ("market_price", "market_price"),
+        "changed": ("random_bet", "mine"),
+    }
+    for number, event in enumerate((ONE, TWO)):
+        run = a_run(store, event, key=f"daily@{number}", bots=())
+        for name, used in strategies.items():
+            decide(store, run, BotPlan(name, used[number], {}, "s"), abstained(event))
+    cards = {each.bot: each.baseline for each in scorecards(record_of(store, 10))}
+    assert cards == {"market_price": False, "plain": True, "changed": False}
+
+
+@pytest.mark.parametrize(("venue_name", "word"), [("sandbox", "clean"), ("sandbox_mana", "clean"), ("m", "unknown")])
+def test_in_a_world_that_is_made_up_a_model_without_a_cutoff_is_clean(store: Store, venue_name: str, word: str) -> None:
+    run = a_run(store, TWO, bots=(), venue=ARCHIVE)
+    decide(store, run, BotPlan("a", "a", {}, "s", "m"), replace(failed(TWO), models=MODELS))
+    with store.write() as connection:
+        # As of a recording of it, too.
+        connection.execute(update(runs).values(venue_name=venue_name))
+        bot_row, event = connection.execute(select(bots.c.id)).scalar_one(), np.array([1])
+        yes, no = np.array([True]), np.array([False])
+        made = Deciders(np.array([bot_row]), event, yes, no, np.array([NOW.timestamp()]), np.array([np.inf]))
+        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, made)] == [word]

@@ -42,7 +42,7 @@ def test_a_place_that_may_surprise_is_explained() -> None:
     certain = replace(
         PRICE, edge=replace(PRICE.edge, interval=replace(PRICE.edge.interval, cluster_standard_error=0.0))
     )
-    broken = replace(PRICE, bot="broken", edge=replace(PRICE.edge, answered=0))
+    broken = replace(PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, answered=0))
     lines = board(certain, LAZY, broken)
     assert [line.split()[:2] for line in lines[2:5]] == [["1", "market_price*"], ["2", "lazy"], ["–", "broken"]]
     assert "equals price: an edge of 0 for certain, above those that may be worse." in lines

@@ -7,11 +7,15 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from predibot.domain.decision import STATUSES
 from predibot.games.weekly_cohort.cohorts import Cohort, CohortState, is_complete
 from predibot.games.weekly_cohort.methodology import DECIDING_COHORTS, methodology_of
 from predibot.games.weekly_cohort.positions import resolved_bets
-from predibot.ledger.read.account_scoring import decided_accounts, decisions_of_accounts
+from predibot.ledger.read.account_scoring import (
+    HELD_BY_SYSTEM,
+    counted_statuses,
+    decided_accounts,
+    decisions_of_accounts,
+)
 from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
 from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.write.accounts import accounts
@@ -84,7 +88,7 @@ def cohort_records(
                 cohorts=len(in_it),
                 complete=sum(ended[row] is not None for row in in_it),
                 archived=sum(each in asked for each in of_group) - len(in_it),
-                remarks=tuple(_remarks(of_bots, in_it, bot_names)),
+                remarks=tuple(_remarks(of_bots, in_it, bot_names, decided)),
             )
         )
     return tuple(found)
@@ -169,7 +173,6 @@ def _bots(
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
         rows = np.concatenate([of_account.get(each.row, nothing) for each in own])
-        counts = np.bincount(rows[:, 1].astype(np.int64), minlength=len(STATUSES))
         stated = said[np.isin(said[:, 0], [each.row for each in own])]
         yield CohortBot(
             bot=bot,
@@ -185,7 +188,7 @@ def _bots(
             cannot_bet=sum(each.standing == "cannot bet" for each in own),
             bankrupt=sum(each.standing == "bankrupt" for each in own),
             owing=sum(each.account.owing for each in own),
-            decisions={name: int(counts[number]) for number, name in enumerate(STATUSES)},
+            decisions=counted_statuses(rows[:, 1]),
             cost_usd=float(rows[:, 2].sum()) if (rows[:, 2] != _UNKNOWN).all() else None,
             cost_known_usd=float(rows[:, 3].sum()),
             knowledge=knowledge,
@@ -210,9 +213,13 @@ def _result(member: MemberAccount, cohort: KeptCohort, end: datetime) -> CohortR
 
 
 def _remarks(
-    members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str]
+    members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str], decided: Floats
 ) -> Iterator[str]:
-    """Yield which members have no result, so that nobody takes them for zero."""
+    """Yield which members have no result, so that nobody takes them for zero, and how often the system decided."""
+    of_them = np.isin(decided[:, 0], [each.row for each in members])
+    if held := int((decided[of_them, 1] == HELD_BY_SYSTEM).sum()):
+        was = "1 decision is a HOLD" if held == 1 else f"{held:,} decisions are HOLDs"
+        yield f"{was} of the system, because no answer could be taken: counted as failed"
     for each in members:
         if each.value_usd is None:
             yield f"{each.bot} in {cohorts[each.cohort].name} was never valued, so it counts in no return"

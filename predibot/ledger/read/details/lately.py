@@ -38,6 +38,7 @@ class SaidOfSettled:
     payout_yes: float
     settled_at: datetime
     bot: str
+    strategy: str
     run: str
     subject_kind: str
     subject_id: str
@@ -84,7 +85,7 @@ def said_of_settled(connection: Connection, most: int) -> tuple[SaidOfSettled, .
         .subquery()
     )
     about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
-    who = (bots.c.name, runs.c.key, subjects.c.kind, subjects.c.subject_id)
+    who = (bots.c.name, bots.c.strategy, runs.c.key, subjects.c.kind, subjects.c.subject_id)
     said = (*who, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
     statement = (
         with_decisions(*about, last.c.payout_yes, last.c.settled_at, *said)
