@@ -14,7 +14,9 @@ from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummar
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
 from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
+from predibot.ledger.write.prices_and_resolutions import resolutions
 
+_INSTANTS = (journal.c.at, valuations.c.at, resolutions.c.effective_at)
 _LAST = datetime(2999, 12, 31, tzinfo=UTC)
 """Nothing that is stored is later."""
 
@@ -112,8 +114,8 @@ def _named(connection: Connection, store: Store, name: str | None, recipe: str |
 
 
 def _at(connection: Connection, clock: Clock) -> datetime:
-    """Return now, or where all cohorts are replayed when something was last booked or valued."""
+    """Return now, or where all cohorts are replayed when something was last booked, valued or resolved."""
     if any(each.mode == "live" for each in kept_cohorts(connection, _LAST)):
         return clock()
-    ends = [connection.execute(select(func.max(column))).scalar() for column in (journal.c.at, valuations.c.at)]
+    ends = [connection.execute(select(func.max(column))).scalar() for column in _INSTANTS]
     return max((at for at in ends if at is not None), default=clock())

@@ -110,7 +110,7 @@ def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: 
 
     def read(connection: Connection) -> tuple[set[str], list[tuple[KnownMarket, ...]], Counter[int]]:
         held = Counter[int]()
-        for member in member_accounts(connection, kept, run.as_of):
+        for member in member_accounts(connection, kept, run.as_of, as_booked=True):
             held[member.cohort] += len(member.account.positions)
         return set(connection.execute(statement).scalars()), [_universe(connection, each) for each in kept], held
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, and_, case, func, or_, select
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import EQUITY
 from predibot.games.weekly_cohort.rules import COHORT
+from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
@@ -90,6 +91,7 @@ def account_records(
         targets=_targets(connection, own),
         decisions=decisions_of_accounts(connection, venue, own, as_of),
         pending=_pending(connection, own, as_of),
+        known=accounts_as_of(connection, own, as_of),
     )
     groups: defaultdict[tuple[str, str, str, str], list[_Named]] = defaultdict(list)
     for each in named:
@@ -115,6 +117,8 @@ class _Ledger:
     decisions: Floats
     """Status, cost, known cost, what its models can have known."""
     pending: Mapping[int, int]
+    known: Mapping[int, AccountAsOf]
+    """With what was paid and seen since the last slot."""
 
     def of(self, table: str, account: int) -> Floats:
         """Return the rows of an account, without its number."""
@@ -416,7 +420,7 @@ def _account(
     turned = ledger.of("turns", named.row)
     slot = np.searchsorted(slots, turned[:, 0]).astype(np.int64)
     decided = ledger.of("decisions", named.row)
-    valued, marked = ledger.of("valuations", named.row), ledger.of("marks", named.row)
+    last, marked = ledger.known[named.row], ledger.of("marks", named.row)
     known = decided[:, 1] != _UNKNOWN
     targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
     return AccountRecord(
@@ -431,8 +435,8 @@ def _account(
         cash_usd=folded.cash_usd,
         targets=targets,
         decisions=counted_statuses(decided[:, 0]),
-        last_usd=float(valued[-1, 3]),
-        last_cash_usd=float(valued[-1, 2]),
+        last_usd=last.account.cash_usd if last.value_usd is None else last.value_usd,
+        last_cash_usd=last.account.cash_usd,
         pending=ledger.pending.get(named.row, 0),
         unpriced_marks=int((marked[:, 3] == 0.0).sum()),
         missed=int(slots.size - np.searchsorted(slots, turned[0, 0])) - len(turned),

@@ -2,20 +2,21 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
 from sqlalchemy import Connection, Text, and_, case, cast, func, or_, select
 
-from predibot.domain.account import Account
+from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
+from predibot.ledger.read.accounts_as_of import accounts_as_of
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
-from predibot.ledger.write.accounts import accounts, journal, marks, stored_journal, valuations
+from predibot.ledger.write.accounts import accounts, journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments, markets
@@ -122,7 +123,7 @@ class BookedRow:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """All that is known of an account, as of an instant."""
+    """All that is known of an account, as of an instant: what resolutions have paid since it was booked, too."""
 
     name: AccountName
     account: Account
@@ -169,25 +170,26 @@ def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> 
     Raises:
         ValueError: If its journal cannot be folded: `predibot ledger verify` says why.
     """
-    rows = [row for row in stored_journal(connection, name.row) if row.at <= as_of]
-    account = account_of(rows)
+    known = accounts_as_of(connection, [name.row], as_of).get(name.row)
+    account = account_of(()) if known is None else known.account
     values = _values(connection, name.row, as_of)
-    last = values[-1][0] if values else None
-    marked = {} if last is None else _marks(connection, name.row, last)
-    named = _named(connection, [instrument.id for instrument in account.positions])
-    nothing = (None, None, None)
-    positions = tuple(
-        HeldPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *marked.get(each.id, nothing))
-        for each, held in account.positions.items()
-    )
+    further = () if known is None else known.rows[known.booked :]
+    wanted = [*account.positions, *(row.instrument for row in further if row.instrument is not None)]
+    named = _named(connection, [instrument.id for instrument in wanted])
+    positions = []
+    for each, held in account.positions.items():
+        mark = None if known is None else known.marks.get(each)
+        seen = (None, None, None) if mark is None else (mark.price, mark.priced_at, mark.state)
+        positions.append(HeldPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *seen))
+    booked = _journal(connection, name.row, as_of)
     return Statement(
         name=name,
         account=account,
-        valued_at=last,
-        value_usd=values[-1][1] if values else None,
-        positions=positions,
+        valued_at=None if known is None else known.valued_at,
+        value_usd=None if known is None else known.value_usd,
+        positions=tuple(positions),
         allocations=_allocations(connection, name, as_of, dict(values)),
-        journal=_journal(connection, name.row, as_of),
+        journal=(*booked, *_unbooked(further, named, len(booked))),
         values=values,
     )
 
@@ -213,14 +215,13 @@ def _values(connection: Connection, account: int, as_of: datetime) -> tuple[tupl
     return tuple({at: value for at, value in connection.execute(statement)}.items())
 
 
-def _marks(connection: Connection, account: int, at: datetime) -> Mapping[str, tuple[float, datetime, str]]:
-    statement = (
-        select(instruments.c.instrument_id, marks.c.price, marks.c.priced_at, marks.c.state)
-        .join(instruments, instruments.c.id == marks.c.instrument_row)
-        .where(marks.c.account_id == account, marks.c.at == at)
-        .order_by(marks.c.revision)
-    )
-    return {name: (price, priced_at, state) for name, price, priced_at, state in connection.execute(statement)}
+def _unbooked(rows: Sequence[JournalRow], named: Mapping[str, tuple[str, str]], booked: int) -> Iterator[BookedRow]:
+    """Yield what resolutions have paid since, as it will be booked."""
+    for number, row in enumerate(rows, start=booked + 1):
+        asset = "" if row.instrument is None else row.instrument.id
+        paid = None if row.kind != "settlement" or not row.shares else -row.cash_usd / row.shares
+        words = named.get(asset, (asset, ""))
+        yield BookedRow(number, row.at, row.kind, *words, row.shares, row.cash_usd, None, row.revision, None, paid)
 
 
 def _named(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, tuple[str, str]]:

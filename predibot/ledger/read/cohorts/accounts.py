@@ -1,25 +1,21 @@
 """The cohorts of a ledger and the accounts of their members, as of an instant, in a few queries for all of them."""
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, and_, select
 
-from predibot.domain.account import Account, JournalRow, MarkState
-from predibot.domain.price import Instrument
-from predibot.games.accounts import account_of
+from predibot.domain.account import Account
 from predibot.games.weekly_cohort.cohorts import Member, cohort_start
 from predibot.games.weekly_cohort.positions import CohortPosition, Standing, positions_of, standing_of
 from predibot.games.weekly_cohort.rules import COHORT
+from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
-from predibot.ledger.write.accounts import accounts, journal, marks, valuations
+from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.events import instruments
 
 cohorts = table_of(CohortRow)
 _SHARED = ("recipe", "game", "mode", "methodology")
@@ -56,15 +52,6 @@ class KeptCohort:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """What a position was marked at in the last valuation of its account."""
-
-    price: float
-    priced_at: datetime
-    state: MarkState
-
-
-@dataclass(frozen=True, slots=True)
 class MemberAccount:
     """The account of a member of a cohort, as of an instant."""
 
@@ -72,15 +59,19 @@ class MemberAccount:
     cohort: int
     """The row of its cohort."""
     bot: str
-    account: Account
+    known: AccountAsOf
     positions: tuple[CohortPosition, ...]
     """In the order in which they were opened, ended ones too."""
-    booked_at: datetime
-    """When its journal was last written to."""
-    valued_at: datetime | None
-    valued_usd: float | None
-    marks: Mapping[Instrument, Mark]
-    """Of the last valuation."""
+
+    @property
+    def account(self) -> Account:
+        """Return what it has."""
+        return self.known.account
+
+    @property
+    def booked_at(self) -> datetime:
+        """Return when something was last traded or paid."""
+        return self.known.rows[-1].at
 
     @property
     def stake_usd(self) -> float:
@@ -89,8 +80,8 @@ class MemberAccount:
 
     @property
     def value_usd(self) -> float | None:
-        """Return what it is worth: as it was last valued, its cash where it holds nothing; None if nobody knows."""
-        return self.valued_usd if self.account.positions else self.account.cash_usd
+        """Return what it is worth, its cash where it holds nothing; None if nobody knows."""
+        return self.known.value_usd if self.account.positions else self.account.cash_usd
 
     @property
     def standing(self) -> Standing:
@@ -139,15 +130,21 @@ def kept_cohorts(
 
 
 def member_accounts(
-    connection: Connection, found: Sequence[KeptCohort], as_of: datetime, *, bot_names: Sequence[str] = ()
+    connection: Connection,
+    found: Sequence[KeptCohort],
+    as_of: datetime,
+    *,
+    bot_names: Sequence[str] = (),
+    as_booked: bool = False,
 ) -> tuple[MemberAccount, ...]:
     """Return the accounts of cohorts as they were at an instant, in the order of their rows.
 
     Args:
         connection: A reading transaction.
         found: The cohorts.
-        as_of: Nothing that was booked or valued later is read.
+        as_of: As for `accounts_as_of`.
         bot_names: Only of these bots; empty for all.
+        as_booked: As for `accounts_as_of`.
 
     Raises:
         ValueError: If a journal cannot be folded: `predibot ledger verify` says why.
@@ -169,92 +166,12 @@ def member_accounts(
         .order_by(accounts.c.id)
     )
     named = connection.execute(statement).all()
-    own = [row for row, *_ in named]
-    journals = _journals(connection, own, as_of)
-    valued = _valued(connection, own, as_of)
-    marked = _marked(connection, own, as_of)
+    found_accounts = accounts_as_of(connection, [row for row, *_ in named], as_of, as_booked=as_booked)
     made = []
     for row, cohort, bot in named:
-        if not (rows := journals.get(row)):
+        if (own := found_accounts.get(row)) is None:
             # It was opened later.
             continue
-        at, value = valued.get(row, (None, None))
-        its_marks = marked.get(row, {})
-        closed = {instrument for instrument, mark in its_marks.items() if mark.state in ("closed", "settled")}
-        made.append(
-            MemberAccount(
-                row=row,
-                cohort=cohort,
-                bot=bot,
-                account=account_of(rows),
-                positions=positions_of(rows, closed),
-                booked_at=rows[-1].at,
-                valued_at=at,
-                valued_usd=value,
-                marks=its_marks,
-            )
-        )
+        closed = {instrument for instrument, mark in own.marks.items() if mark.state in ("closed", "settled")}
+        made.append(MemberAccount(row, cohort, bot, own, positions_of(own.rows, closed)))
     return tuple(made)
-
-
-def _journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[JournalRow]]:
-    statement = (
-        select(journal.c.account_id, journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares)
-        .add_columns(journal.c.instrument_row, journal.c.revision)
-        .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
-        .order_by(journal.c.account_id, journal.c.number)
-    )
-    rows = connection.execute(statement).all()
-    named = _instruments(connection, {row.instrument_row for row in rows if row.instrument_row is not None})
-    found = defaultdict[int, list[JournalRow]](list)
-    for account, kind, at, cash_usd, shares, instrument, revision in rows:
-        entry = JournalRow(kind, at, cash_usd, named.get(instrument), shares, revision=revision)
-        found[account].append(entry)
-    return found
-
-
-def _instruments(connection: Connection, rows: set[int]) -> Mapping[int, Instrument]:
-    columns = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
-    statement = select(*columns)
-    if len(rows) < 10_000:
-        statement = statement.where(instruments.c.id.in_(rows))
-    return {row: Instrument(*name) for row, *name in connection.execute(statement)}
-
-
-def _last_valued(as_of: datetime) -> Any:
-    """Return the instant of an account's last valuation, for the statement that it stands in."""
-    return (
-        select(func.max(valuations.c.at))
-        .where(valuations.c.account_id == accounts.c.id, valuations.c.at <= as_of)
-        .correlate(accounts)
-        .scalar_subquery()
-    )
-
-
-def _valued(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[datetime, float]]:
-    inner = valuations.alias("last")
-    statement = (
-        select(accounts.c.id, inner.c.at, inner.c.value_usd)
-        .select_from(accounts)
-        .join(inner, and_(inner.c.account_id == accounts.c.id, inner.c.at == _last_valued(as_of)))
-        .where(accounts.c.id.in_(own))
-        .order_by(accounts.c.id, inner.c.revision)
-    )
-    # Of several revisions the last one stays.
-    return {account: (at, value) for account, at, value in connection.execute(statement)}
-
-
-def _marked(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, dict[Instrument, Mark]]:
-    statement = (
-        select(accounts.c.id, marks.c.instrument_row, marks.c.price, marks.c.priced_at, marks.c.state)
-        .select_from(accounts)
-        .join(marks, and_(marks.c.account_id == accounts.c.id, marks.c.at == _last_valued(as_of)))
-        .where(accounts.c.id.in_(own))
-        .order_by(accounts.c.id, marks.c.revision)
-    )
-    rows = connection.execute(statement).all()
-    named = _instruments(connection, {row.instrument_row for row in rows})
-    found = defaultdict[int, dict[Instrument, Mark]](dict)
-    for account, instrument, *mark in rows:
-        found[account][named[instrument]] = Mark(*mark)
-    return found

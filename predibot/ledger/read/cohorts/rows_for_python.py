@@ -84,7 +84,7 @@ def told_cohorts(
                     value_usd=value_usd,
                     profit_usd=None if account is None or value_usd is None else value_usd - account.stake_usd,
                     standing=None if account is None else account.standing,
-                    valued_at=None if account is None else account.valued_at,
+                    valued_at=None if account is None else account.known.valued_at,
                     open=states["open"] + states["PENDING"],
                     won=states["WON"],
                     lost=states["LOST"],

@@ -250,7 +250,7 @@ def position_lines(
         for position in member.positions:
             instrument = position.instrument
             outcome = named.get(instrument, NamedOutcome(instrument.id, "", "", is_binary=False))
-            mark = member.marks.get(instrument) if position.is_open else None
+            mark = member.known.marks.get(instrument) if position.is_open else None
             source = None
             if mark is not None:
                 name = outcome_name(outcome.market_id, outcome.side if outcome.is_binary else None, instrument.id)
@@ -362,7 +362,7 @@ def _member(member: Member, own: MemberAccount | None, made: Mapping[int, Sequen
         cash_usd=None if own is None else own.account.cash_usd,
         stake_usd=None if own is None else own.stake_usd,
         value_usd=None if own is None else own.value_usd,
-        valued_at=None if own is None else own.valued_at,
+        valued_at=None if own is None else own.known.valued_at,
         standing=None if own is None else own.standing,
         is_owing=own is not None and own.account.owing,
         states=Counter(position.state for position in own.positions) if own is not None else {},

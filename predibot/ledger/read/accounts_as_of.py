@@ -1,0 +1,266 @@
+"""Accounts as of an instant: what is booked, what resolutions have paid since, and what is held at its last prices.
+
+A bot's account is settled when its next turn comes, or when a live venue is tracked. What is known of its markets is
+known at once: whoever reads an account reads it as of the same instant as everything else, and nothing is written.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Select, and_, func, select
+
+from predibot.domain.account import Account, JournalRow, MarkState
+from predibot.domain.price import EQUITY, SIDES, Instrument, Side
+from predibot.domain.resolution import Resolution
+from predibot.games.accounts import account_of
+from predibot.games.settlement import settle
+from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
+from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.write.accounts import accounts, journal, marks, valuations
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolution_of, resolutions
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a position was last seen at."""
+
+    price: float
+    priced_at: datetime
+    state: MarkState
+
+
+@dataclass(frozen=True, slots=True)
+class AccountAsOf:
+    """An account with all that was known at an instant."""
+
+    rows: tuple[JournalRow, ...]
+    """Its journal, and behind it what resolutions have paid since, each when it was effective."""
+    booked: int
+    """How many of them are stored."""
+    account: Account
+    """What they come to."""
+    valued_at: datetime | None
+    value_usd: float | None
+    """At the last prices, or as it was last valued where none is newer; None where something held never had one."""
+    marks: Mapping[Instrument, Mark]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Which outcome of which market an instrument is."""
+
+    market_row: int
+    number: int
+    is_named: bool
+    """Whether it is one of more than two, each with a price of its own."""
+
+
+_Seen = Mapping[tuple[int, int], tuple[datetime, float]]
+"""When and at what an outcome was last seen, by its market and number."""
+
+
+def accounts_as_of(
+    connection: Connection, own: Sequence[int], as_of: datetime, *, as_booked: bool = False
+) -> Mapping[int, AccountAsOf]:
+    """Return accounts as they were at an instant, by row; those that were opened later are left out.
+
+    Args:
+        connection: A reading transaction.
+        own: Their rows.
+        as_of: Nothing that was booked, valued, observed or effective later is read.
+        as_booked: Whether nothing but what is stored of the accounts themselves counts: what a bot has at its turn.
+
+    Raises:
+        ValueError: If a journal cannot be folded: `predibot ledger verify` says why.
+    """
+    journals = _journals(connection, own, as_of)
+    valued, marked = _valued(connection, own, as_of), _marked(connection, own, as_of)
+    sides = {} if as_booked else _sides(connection, own, as_of)
+    revisions = _revisions(connection, sides, own, as_of)
+    settled = {row: _settled(rows, sides, revisions, as_of) for row, rows in journals.items()}
+    folded = {row: account_of(rows) for row, rows in settled.items()}
+    held = {sides[each].market_row for account in folded.values() for each in account.positions if each in sides}
+    seen = _last_seen(connection, held, own, as_of)
+    found = {}
+    for row, rows in settled.items():
+        at, value_usd = valued.get(row, (None, None))
+        stored, account = marked.get(row, {}), folded[row]
+        newer = {
+            each: Mark(price, priced_at, "closed" if (old := stored.get(each)) and old.state == "closed" else "quoted")
+            for each in account.positions
+            if each in sides and (last := _price_of(sides[each], seen)) is not None
+            for priced_at, price in [last]
+            if priced_at > (stored[each].priced_at if each in stored else at or rows[0].at)
+        }
+        if newer or len(rows) > len(journals[row]):
+            at = max(at or rows[0].at, rows[-1].at, *(mark.priced_at for mark in newer.values()))
+            value_usd = _worth_usd(account, stored | newer)
+        found[row] = AccountAsOf(rows, len(journals[row]), account, at, value_usd, stored | newer)
+    return found
+
+
+def _worth_usd(account: Account, known: Mapping[Instrument, Mark]) -> float:
+    """Return cash and positions; what has no price since it was bought is worth what it cost."""
+    return account.cash_usd + sum(
+        held.shares * known[each].price if each in known else held.cost_usd for each, held in account.positions.items()
+    )
+
+
+def _settled(
+    rows: Sequence[JournalRow],
+    sides: Mapping[Instrument, _Side],
+    revisions: Mapping[int, Sequence[Resolution]],
+    as_of: datetime,
+) -> tuple[JournalRow, ...]:
+    """Return a journal with what resolutions have paid since behind it."""
+    paid = {
+        instrument: [
+            (number, of_outcome)
+            for number, revision in enumerate(revisions[sides[instrument].market_row], start=1)
+            if (of_outcome := revision.of_outcome(sides[instrument].number)) is not None
+        ]
+        for instrument in {row.instrument for row in rows if row.instrument is not None}
+        if instrument in sides and sides[instrument].market_row in revisions
+    }
+    last = rows[-1].at
+    further = [
+        replace(each.row, at=max(last, dict(paid[each.row.instrument])[each.revision].effective_at))
+        for each in settle(rows, paid, as_of=as_of)
+        if each.row.instrument is not None
+    ]
+    return (*rows, *sorted(further, key=lambda row: row.at))
+
+
+def _price_of(side: _Side, seen: _Seen) -> tuple[datetime, float] | None:
+    """Return the last price of an outcome; that of NO follows from that of YES."""
+    is_no = side.number == 1 and not side.is_named
+    last = seen.get((side.market_row, 0 if is_no else side.number))
+    return (last[0], 1.0 - last[1]) if is_no and last is not None else last
+
+
+def _journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[JournalRow, ...]]:
+    statement = (
+        select(journal.c.account_id, journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares)
+        .add_columns(journal.c.instrument_row, journal.c.revision)
+        .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
+        .order_by(journal.c.account_id, journal.c.number)
+    )
+    rows = connection.execute(statement).all()
+    named = _instruments(connection, {row.instrument_row for row in rows if row.instrument_row is not None})
+    found = defaultdict[int, list[JournalRow]](list)
+    for account, kind, at, cash_usd, shares, instrument, revision in rows:
+        entry = JournalRow(kind, at, cash_usd, named.get(instrument), shares, revision=revision)
+        found[account].append(entry)
+    return {account: tuple(entries) for account, entries in found.items()}
+
+
+def _instruments(connection: Connection, rows: set[int]) -> Mapping[int, Instrument]:
+    columns = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    statement = select(*columns)
+    if len(rows) < 10_000:
+        statement = statement.where(instruments.c.id.in_(rows))
+    return {row: Instrument(*name) for row, *name in connection.execute(statement)}
+
+
+def _traded(own: Sequence[int], as_of: datetime) -> "Select[tuple[int | None]]":
+    """Return the statement of the instruments that accounts ever had."""
+    return select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.at <= as_of).distinct()
+
+
+def _sides(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[Instrument, _Side]:
+    """Return which outcome each instrument is that accounts ever had; what is none of a market is left out."""
+    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.market_row)
+    statement = select(*columns, instruments.c.side, instruments.c.outcome).where(
+        instruments.c.id.in_(_traded(own, as_of)), instruments.c.market_row.is_not(None), instruments.c.kind != EQUITY
+    )
+    return {
+        Instrument(venue, kind, name): _Side(market_row, _number(side, outcome), outcome is not None)
+        for venue, kind, name, market_row, side, outcome in connection.execute(statement)
+    }
+
+
+def _number(side: Side | None, outcome: int | None) -> int:
+    """Return which outcome an instrument is, from 0; of two, NO is 1."""
+    return outcome or 0 if side is None else SIDES.index(side)
+
+
+def _revisions(
+    connection: Connection, sides: Mapping[Instrument, _Side], own: Sequence[int], as_of: datetime
+) -> Mapping[int, Sequence[Resolution]]:
+    """Return every revision of the markets of those instruments by market, oldest first."""
+    if not sides:
+        return {}
+    traded = select(instruments.c.market_row).where(instruments.c.id.in_(_traded(own, as_of)))
+    statement = select(resolutions).where(resolutions.c.market_row.in_(traded))
+    found = defaultdict[int, list[Resolution]](list)
+    for row in connection.execute(statement.order_by(resolutions.c.market_row, resolutions.c.revision)):
+        found[row.market_row].append(resolution_of(row))
+    return found
+
+
+def _last_seen(connection: Connection, held: set[int], own: Sequence[int], as_of: datetime) -> _Seen:
+    """Return when and at what the outcomes of some of the markets were last seen that accounts ever had."""
+    if not held:
+        return {}
+    traded = select(instruments.c.market_row).where(instruments.c.id.in_(_traded(own, as_of)))
+    statement = (
+        select(instruments.c.market_row, instruments.c.side, instruments.c.outcome, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .where(instruments.c.market_row.in_(traded))
+    )
+    paths = [row for row in connection.execute(statement) if row.market_row in held]
+    points, sizes = unpacked_points([path.points for path in paths])
+    ends = np.cumsum(sizes)
+    found = {}
+    for path, start, end in zip(paths, (ends - sizes).tolist(), ends.tolist(), strict=True):
+        own_points = points[start:end]
+        known = own_points[own_points["at"] <= to_microseconds(as_of)]
+        if known.size:
+            last = known[np.argmax(known["at"])]
+            at, price = from_microseconds(int(last["at"])), float(last["price"])
+            found[path.market_row, _number(path.side, path.outcome)] = at, price
+    return found
+
+
+def _last_valued(as_of: datetime) -> Any:
+    """Return the instant of an account's last valuation, for the statement that it stands in."""
+    return (
+        select(func.max(valuations.c.at))
+        .where(valuations.c.account_id == accounts.c.id, valuations.c.at <= as_of)
+        .correlate(accounts)
+        .scalar_subquery()
+    )
+
+
+def _valued(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[datetime, float]]:
+    inner = valuations.alias("last")
+    statement = (
+        select(accounts.c.id, inner.c.at, inner.c.value_usd)
+        .select_from(accounts)
+        .join(inner, and_(inner.c.account_id == accounts.c.id, inner.c.at == _last_valued(as_of)))
+        .where(accounts.c.id.in_(own))
+        .order_by(accounts.c.id, inner.c.revision)
+    )
+    # Of several revisions the last one stays.
+    return {account: (at, value) for account, at, value in connection.execute(statement)}
+
+
+def _marked(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, dict[Instrument, Mark]]:
+    statement = (
+        select(accounts.c.id, marks.c.instrument_row, marks.c.price, marks.c.priced_at, marks.c.state)
+        .select_from(accounts)
+        .join(marks, and_(marks.c.account_id == accounts.c.id, marks.c.at == _last_valued(as_of)))
+        .where(accounts.c.id.in_(own))
+        .order_by(accounts.c.id, marks.c.revision)
+    )
+    rows = connection.execute(statement).all()
+    named = _instruments(connection, {row.instrument_row for row in rows})
+    found = defaultdict[int, dict[Instrument, Mark]](dict)
+    for account, instrument, *mark in rows:
+        found[account][named[instrument]] = Mark(*mark)
+    return found
