@@ -1,11 +1,13 @@
 """The fence around untrusted text: a mark that no page can know, so none can forge its end."""
 
-import itertools
 import re
+import string
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from predibot.contracts import Context
 from predibot.errors import AnswerError
@@ -13,17 +15,22 @@ from predibot.games.answers import AnswerComplaint
 
 REMOVED = "(marker removed)"
 SHORTENED = "… (shortened)"
-_FENCE_LIKE = re.compile(r"<\s*<[^<>]{0,80}untrusted[^<>]{0,80}>\s*>")
-_BRACKETS = {
-    **dict.fromkeys("‹˂ᐸ❮❰⟨⧼〈〈", "<"),
-    **dict.fromkeys("›˃ᐳ❯❱⟩⧽〉〉", ">"),
-    **dict.fromkeys("«≪⟪《⪡", "<<"),
-    **dict.fromkeys("»≫⟫》⪢", ">>"),
-}
-_LOOKALIKES = dict(
-    zip("υսцпոηтτтгѕꜱеεҽԁժ", "uuunnnttтrsseeedd", strict=True)
-)  # fmt: skip
-"""Letters of other scripts that look like those of `untrusted`."""
+_MAX_FENCE_CHARACTERS = 200
+"""Of what looks like a fence, its white space not counted: more between two brackets is text."""
+_BRACKETS = str.maketrans(
+    {**dict.fromkeys("❬❰⟨⦑⧼〈", "<"), **dict.fromkeys("❭❱⟩⦒⧽〉", ">")}
+    | {**dict.fromkeys("«⟪《⪡", "<<"), **dict.fromkeys("»⟫》⪢", ">>")}
+)
+"""Those that are no look-alikes in Unicode's table, which has the others."""
+_TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
+"""Invisible, but some models read them as letters."""
+_OUTLINED = dict(enumerate(string.ascii_lowercase + string.digits, 0x1CCD6))
+"""Letters of Unicode 16, which Python itself knows since 3.14."""
+_LATIN = re.compile(r"(?:LATIN|INDICATOR SYMBOL) .*?\b([A-Z])\b")
+_SIGNS = ("Mn", "Mc", "Me", "Cf", "Cc", "Cn", "Co", "Cs")
+"""Categories of what is not seen, or is seen on another character only."""
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+"""Letters that are not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +71,22 @@ class Fence:
     def cleared(self, text: str) -> str:
         """Return a text without the mark, however it is written, and without anything that looks like a fence.
 
-        Written otherwise is: in other cases, digits or widths, with anything
-        but letters and digits in between. What is taken out leaves its words
-        behind, so that nothing grows together into a new mark.
-        """
-        table = {character: _folded(character) for character in set(text)}
-        without = self._without_mark(text, {character: _alphanumeric(table[character]) for character in table})
-        return _without_fences(without, {**table, **{character: _folded(character) for character in REMOVED}})
+        Written otherwise is: in other cases, digits or widths, in characters
+        that look alike, with anything but letters and digits in between. What
+        is taken out leaves its words behind, so that nothing grows together
+        into a new mark.
 
-    def _without_mark(self, text: str, table: Mapping[str, str]) -> str:
-        mark, folded = self.mark.casefold(), _translated(text, table)
-        first = folded.find(mark)
-        if first < 0:
-            return text
-        spans = []
-        while first >= 0:
-            spans.append((first, first + len(mark)))
-            first = folded.find(mark, first + len(mark))
-        return _cut_out(text, table, spans)
+        Source:
+            Look-alikes are those of Unicode Technical Standard 39. Differs from
+            its skeletons: a character may look like several letters, since it
+            is compared in both of its cases.
+        """
+        for aliases in ({}, _TAGS):
+            text = _cut_out(text, _found(self.mark, text.translate(aliases)))
+            text = _cut_out(text, _fences(text.translate(aliases)))
+            if text.isascii():
+                break
+        return text
 
 
 def told(error: AnswerError, fence: Fence) -> str:
@@ -98,52 +103,149 @@ def told(error: AnswerError, fence: Fence) -> str:
     )
 
 
-def _without_fences(text: str, table: Mapping[str, str]) -> str:
-    folded = _translated(text, table)
-    spans = [match.span() for match in _FENCE_LIKE.finditer(folded)] if "untrusted" in folded else []
-    return _cut_out(text, table, spans) if spans else text
-
-
-def _translated(text: str, table: Mapping[str, str]) -> str:
-    return text.translate({ord(character): folded for character, folded in table.items()})
-
-
-def _cut_out(text: str, table: Mapping[str, str], spans: list[tuple[int, int]]) -> str:
-    """Return a text whose characters that stand for these parts of its folded form are replaced.
-
-    Args:
-        text: As it was written.
-        table: What each of its characters stands for in the folded form.
-        spans: Parts of the folded form, in order, none within another.
-    """
-    # Where in the folded form each character ends.
-    ends = list(itertools.accumulate(len(table[character]) for character in text))
-    return "".join(_pieces(text, ends, spans))
-
-
-def _pieces(text: str, ends: list[int], spans: list[tuple[int, int]]) -> Iterator[str]:
-    place = 0
+def _cut_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    pieces, place = [], 0
     for begin, end in spans:
-        first = next((row for row in range(place, len(text)) if ends[row] > begin), len(text))
-        yield text[place:first]
-        yield REMOVED
-        place = next((row for row in range(first, len(text)) if ends[row] >= end), len(text)) + 1
-    yield text[place:]
+        pieces += text[place:begin], REMOVED
+        place = end
+    return "".join([*pieces, text[place:]])
 
 
-@lru_cache(maxsize=4096)
-def _folded(character: str) -> str:
-    """Return what a character looks like in plain lower-case letters and digits; nothing for what is not seen."""
-    digit = unicodedata.digit(character, None)
-    if digit is not None:
-        return str(digit)
-    if character in _BRACKETS:
-        return _BRACKETS[character]
-    folded = unicodedata.normalize("NFKD", character).casefold()
-    seen = (each for each in folded if unicodedata.category(each) not in ("Cc", "Cf", "Mn", "Me") or each.isspace())
-    return "".join(_BRACKETS.get(each, _LOOKALIKES.get(each, each)) for each in seen)
+def _fences(text: str) -> list[tuple[int, int]]:
+    """Return where there is `untrusted` between two opening and two closing brackets, the outermost of such places."""
+    shape = text.translate({ord(character): _shape(character) for character in set(text)})
+    if not {"<", "{"} & set(shape):
+        return []
+    visible = [0, *accumulate(character != " " for character in shape)]
+    spans: list[tuple[int, int]] = []
+    openings: list[tuple[int, int]] = []
+    half = len(text)
+    for token in re.finditer(r">\s*>|[<{}]", shape):
+        begin, end = token.span()
+        if token[0] == "{":
+            openings.append((begin, end))
+        elif token[0] == "<":
+            if half < begin and visible[half + 1] == visible[begin]:
+                openings.append((half, end))
+            half = begin
+        elif openings:
+            first, inside = openings.pop()
+            if _is_fence(text, visible, spans, inside, begin):
+                while spans and spans[-1][0] >= first:
+                    spans.pop()
+                spans.append((first, end))
+                while openings and openings[-1][1] > first:
+                    openings.pop()
+    return spans
 
 
-@lru_cache(maxsize=4096)
-def _alphanumeric(folded: str) -> str:
-    return "".join(character for character in folded if character.isalnum())
+def _is_fence(text: str, visible: list[int], spans: list[tuple[int, int]], begin: int, end: int) -> bool:
+    """Return whether a part of a text, without what is cut out of it, is short and says `untrusted`."""
+    characters, cuts = visible[end] - visible[begin], []
+    for first, last in reversed(spans):
+        if first < begin or len(cuts) > _MAX_FENCE_CHARACTERS // len(REMOVED):
+            break
+        characters += len(REMOVED.replace(" ", "")) - (visible[last] - visible[first])
+        cuts.append((first - begin, last - begin))
+    if characters > _MAX_FENCE_CHARACTERS:
+        return False
+    return bool(_found("untrusted", _cut_out(text[begin:end], reversed(cuts))))
+
+
+def _shape(character: str) -> str:
+    seen = _simple(character).translate(_BRACKETS)
+    for bracket, double in ("<{", ">}"):
+        if seen.startswith(2 * bracket):
+            return double
+        if seen == bracket or bracket in _lookalikes().get(seen, ()):
+            return bracket
+    return " " if not seen.strip() or _is_sign(seen[0]) else "x"
+
+
+def _found(word: str, text: str) -> list[tuple[int, int]]:
+    """Return where a word is in a text, in look-alikes of its letters, with anything but letters and digits in between.
+
+    All states of a machine that reads the word are in the bits of one number, so the time is that of the text's length.
+    """
+    ahead = {character: _steps(character, word) for character in set(text)}
+    seen = text.translate({ord(character): _summary(steps) for character, steps in ahead.items()})
+    if all(part.count("*") < len(word) for part in seen.split("x")):
+        return []
+    back = {character: _steps(character, word[::-1])[::-1] for character in ahead}
+    spans, begin = [], 0
+    while (last := _match_end(text, range(begin, len(text)), ahead, len(word))) is not None:
+        first = _match_end(text, range(last, begin - 1, -1), back, len(word))
+        spans.append((last if first is None else first, last + 1))
+        begin = last + 1
+    return spans
+
+
+def _match_end(text: str, places: range, steps: Mapping[str, list[tuple[int, int]]], letters: int) -> int | None:
+    state, matched = 0, 1 << letters - 1
+    for place in places:
+        for bits, kept in steps[text[place]]:
+            state = (state << 1 | 1) & bits | state & kept
+            if state & matched:
+                return place
+    return None
+
+
+@lru_cache(maxsize=65_536)
+def _steps(character: str, word: str) -> list[tuple[int, int]]:
+    """Return for each letter that a character stands for: a bit for each it resembles, and which states it keeps."""
+    if _is_sign(character := character.translate(_OUTLINED)):
+        return [(0, -1)]
+    letters = [_likenesses(letter) for letter in word]
+    return [
+        (
+            sum(1 << row for row, letter in enumerate(letters) if letter & _likenesses(part)),
+            0 if part.isalnum() else -1,
+        )
+        for part in _simple(character)
+    ]
+
+
+def _summary(steps: list[tuple[int, int]]) -> str:
+    if matching := sum(bits != 0 for bits, _ in steps):
+        return "*" * matching
+    return " " if all(kept for _, kept in steps) else "x"
+
+
+@lru_cache(maxsize=65_536)
+def _simple(character: str) -> str:
+    """Return the characters that one is made of, without signs, or of which it has the looks; itself if it is one."""
+    simple = _bare(character) or character
+    return min((each for each in _lookalikes().get(simple, ()) if len(each) > 1), default=simple)
+
+
+@lru_cache(maxsize=65_536)
+def _likenesses(character: str) -> frozenset[str]:
+    """Return what a simple character looks like or stands for, in small letters; alike is what shares one of them."""
+    own = {character, *_LATIN.findall(unicodedata.name(character, ""))}
+    if (number := unicodedata.numeric(character, -1)) in range(10):
+        own.add(str(int(number)))
+    forms = {form for each in own for form in (each, each.upper(), each.casefold())}
+    return frozenset(each.casefold() for form in forms for each in (form, *_lookalikes().get(form, ())))
+
+
+@lru_cache(maxsize=1)
+def _lookalikes() -> Mapping[str, set[str]]:
+    # A table of ten thousand, which most commands need not.
+    from confusable_homoglyphs.confusables import confusables_data
+
+    table = defaultdict(set)
+    for character, others in confusables_data.items():
+        for other in (_bare(each["c"]) for each in others):
+            # A letter with a sign, like ơ, may look like two; its letter does not.
+            if len(other) == 1 or (other and character == _bare(character)):
+                table[_bare(character)].add(other)
+    return table
+
+
+def _bare(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.translate(_OUTLINED))
+    return "".join(character for character in decomposed if not _is_sign(character))
+
+
+def _is_sign(character: str) -> bool:
+    return character in _FILLERS or (unicodedata.category(character) in _SIGNS and not character.isspace())
