@@ -212,6 +212,19 @@ class Store:
         with self._in_use():
             return self._patiently(once)
 
+    def check(self) -> None:
+        """Read a row over a connection of its own, however many others are in use.
+
+        Raises:
+            LedgerUnusable: If it cannot.
+        """
+        alone = _engine(self._engine.url, read_only=True)
+        try:
+            with self._in_use(), alone.connect() as connection:
+                connection.execute(text("SELECT 1 FROM runs LIMIT 1"))
+        finally:
+            alone.dispose()
+
     def give_back_room(self) -> None:
         """Have the database rewrite itself without the room that nothing takes; others wait meanwhile.
 

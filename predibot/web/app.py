@@ -1,12 +1,13 @@
 """The app of a ledger: its pages, its API, and who may ask."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial, wraps
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
@@ -84,7 +85,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
         asked, ledger = dict(request.query_params), shelf.store.address
         with figures.in_currency(shelf.currency(asked)):
-            text = templates.filled(template, shown, path=request.url.path, asked=asked, ledger=ledger)
+            text = templates.filled(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
         return HTMLResponse(text, code)
 
     def in_its_currency(of: Callable[..., Page]) -> Callable[..., Page]:
@@ -131,22 +132,23 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         return StreamingResponse(trace.blocks(), media_type="application/x-ndjson", headers=headers)
 
     def refused(request: Request, code: int, said: str) -> Response:
-        if request.url.path.startswith("/api/"):
+        if request.scope["path"].startswith("/api/"):
             return JSONResponse({"detail": one_line(said)}, code)
         return html(request, "message", code, said=said)
 
+    # None of these is a coroutine: a page of the ledger may wait for others, and all would wait for the loop.
     @app.exception_handler(PredibotError)
-    async def told(request: Request, error: Exception) -> Response:
+    def told(request: Request, error: Exception) -> Response:
         return refused(request, 404 if isinstance(error, UsageError) else 503, str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def misread(request: Request, error: Exception) -> Response:
-        if request.url.path.startswith("/api/") and isinstance(error, RequestValidationError):
-            return await request_validation_exception_handler(request, error)
+    def misread(request: Request, error: Exception) -> Response:
+        if request.scope["path"].startswith("/api/") and isinstance(error, RequestValidationError):
+            return JSONResponse({"detail": jsonable_encoder(error.errors())}, 422)
         return refused(request, 422, "The address of this page asks for something that cannot be.")
 
     @app.exception_handler(404)
-    async def unknown(request: Request, _error: Exception) -> Response:
+    def unknown(request: Request, _error: Exception) -> Response:
         return refused(request, 404, "There is no such page.")
 
     @app.get("/login", include_in_schema=False)
@@ -154,8 +156,9 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         return html(request, "login", wrong=bool(wrong))
 
     @app.get("/health", include_in_schema=False)
-    def health() -> PlainTextResponse:
-        shelf.version()
+    async def health() -> PlainTextResponse:
+        # In a thread that no page waits for, as evaluations may take all of theirs, and all connections of the store.
+        await asyncio.to_thread(store.check)
         return PlainTextResponse("ok\n")
 
     @app.get("/metrics", include_in_schema=False)

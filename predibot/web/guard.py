@@ -1,8 +1,9 @@
 """Who may ask: hosts a browser may name, the token of an address that others reach, and what a page may load."""
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
@@ -11,6 +12,8 @@ COOKIE = "predibot"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _OPEN = ("/login", "/static/style.css", "/static/page.js", "/static/icon.svg", "/health")
 _MOST_FORM_BYTES = 2_000
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.ASCII | re.IGNORECASE)
+"""A name or an address, with a port or without: starlette made a path of whatever else stood there before 1.0.1."""
 _HEADERS = {
     # Nothing runs but our one file, nothing is loaded from elsewhere, and no other page frames this one.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -37,22 +40,24 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         response = _refusal(request)
         if response is None:
             response = await answer(request)
-        if request.url.path.startswith("/static/"):
+        if request.scope["path"].startswith("/static/"):
             response.headers["Cache-Control"] = "no-cache"
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         return response
 
     def _refusal(request: Request) -> Response | None:
-        named = _host_of(request.headers.get("host", ""))
+        named = _host_of(request)
         # A page of another site whose name leads here reads nothing.
-        if named not in hosts and "0.0.0.0" not in hosts and "::" not in hosts:
+        if named is None or not ({named, "0.0.0.0", "::"} & hosts):
             return PlainTextResponse(f"This is predibot at {host}; ask for it by that name.\n", 400)
-        if request.method not in ("GET", "HEAD") and request.url.path != "/login":
+        # What is routed, which `request.url` need not name.
+        path = request.scope["path"]
+        if request.method not in ("GET", "HEAD") and path != "/login":
             return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
-        if not token or request.url.path in _OPEN or _has(request, token):
+        if not token or path in _OPEN or _has(request, token):
             return None
-        if request.url.path.startswith("/api/") or request.url.path == "/metrics":
+        if path.startswith("/api/") or path == "/metrics":
             return PlainTextResponse("Send the token as `Authorization: Bearer TOKEN`.\n", 401)
         return RedirectResponse("/login", 303)
 
@@ -65,15 +70,15 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         if not token or not _same(given, token):
             return RedirectResponse("/login?wrong=1", 303)
         response = RedirectResponse("/", 303)
-        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
         return response
 
 
-def _host_of(header: str) -> str:
-    try:
-        return (urlsplit(f"//{header}").hostname or "").lower()
-    except ValueError:
-        return ""
+def _host_of(request: Request) -> str | None:
+    """Return the one name or address that a request asks for; None where it has none, or anything else stands there."""
+    named = request.headers.getlist("host")
+    found = _HOST.fullmatch(named[0]) if len(named) == 1 else None
+    return None if found is None else found[1].strip("[]").lower()
 
 
 def _has(request: Request, token: str) -> bool:

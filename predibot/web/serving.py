@@ -5,10 +5,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 import uvicorn
+from fastapi import FastAPI
 
 from predibot.errors import UsageError, words_of
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
+from predibot.web.connections import BoundedConnection
 
 
 def serving(
@@ -29,5 +31,17 @@ def serving(
         shown = f"[{host}]" if ":" in host else host
         say(f"http://{shown}:{listener.getsockname()[1]}/  (Ctrl-C ends it)")
         app = create_app(store, clock, host=host, token=token)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
-        uvicorn.Server(config).run([listener])
+        uvicorn.Server(server_config(app)).run([listener])
+
+
+def server_config(app: FastAPI) -> uvicorn.Config:
+    """Return how an app is served: over bounded connections, and over no websocket."""
+    return uvicorn.Config(
+        app,
+        http=BoundedConnection,
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+    )

@@ -16,14 +16,17 @@ import pytest
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 import uvicorn
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from predibot.ledger.store import Store
 from predibot.web.app import PAGES, create_app
 from tests.acceptance.conftest import said_here
 from tests.forked import Forked
 from tests.jobs.program import wait_until
-from tests.web.conftest import NOW, client_of
+from tests.web.conftest import BASE, NOW, client_of
 from tests.worlds import Worlds, three_games
 
 EVIL = (
@@ -67,6 +70,57 @@ def test_no_parameter_of_a_page_makes_an_error_or_reads_more(browser: TestClient
             assert "root:" not in answer.text and "CREATE TABLE" not in answer.text
             if name in ("run", "bot", "subject", "id", "week") and address == "/decisions":
                 assert "No decision is like this" in answer.text
+
+
+FAR = (
+    "9999-12-31",
+    "9999-12-30",
+    "0001-01-01",
+    "0000-01-01",
+    "2026-02-30",
+    "10000-01-01",
+    "9999-12-31T23:59:59-23:59",
+    "-1",
+    "0",
+    *(str(2**bits - less) for bits in (31, 32, 53, 63, 64) for less in (0, 1)),
+    "-" + "9" * 5_000,
+    "1e400",
+    "nan",
+    "-inf",
+    "٣",
+    "1_0",
+)
+WRITTEN = st.sampled_from(FAR) | st.dates().map(str) | st.datetimes().map(str) | st.integers().map(str)
+WRITTEN |= st.floats().map(str)
+
+
+@settings(max_examples=1, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_date_and_number_of_every_parameter_of_every_route_is_answered(played: str, data: st.DataObject) -> None:
+    with Store.open_to_read(played) as store:
+        app = create_app(store, lambda: NOW)
+        browser = TestClient(app, base_url=BASE, raise_server_exceptions=False)
+        decision = browser.get("/api/v1/decisions").json()["decisions"][0]
+        known = {"run": decision["run"], "bot": decision["bot"], "subject": decision["subject_id"]}
+        known |= {"id": decision["subject_id"], "name": decision["bot"]}
+        for path, names in query_parameters(app):
+            days = [name for name in names if name in ("since", "until", "week")]
+            drawn = {name: data.draw(WRITTEN) if data.draw(st.booleans()) else known.get(name) for name in names}
+            for asked in (drawn, *({**known, name: day} for name in days for day in ("9999-12-31", "0001-01-01"))):
+                answer = browser.get(path.replace("{name}", "pairs"), params={k: v for k, v in asked.items() if v})
+                assert answer.status_code == 200 or 400 <= answer.status_code < 500, (path, asked)
+
+
+def query_parameters(app: FastAPI) -> Iterator[tuple[str, list[str]]]:
+    """Yield every route with the names that its address may say something under."""
+    for path, of in PAGES.items():
+        names = list(inspect.signature(of).parameters)[1:]
+        yield path, names
+        yield f"{path if path != '/' else '/leaderboard'}.csv", [*names, "table"]
+    yield "/trace.jsonl", ["run", "bot", "subject"]
+    yield "/login", ["wrong"]
+    for path, of in app.openapi()["paths"].items():
+        yield path, [each["name"] for each in of["get"].get("parameters", ())]
 
 
 @pytest.mark.parametrize(

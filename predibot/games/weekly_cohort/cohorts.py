@@ -96,9 +96,10 @@ def cohort_start(name: str) -> datetime:
     """
     try:
         start = datetime.strptime(name, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
+        sunday = week_of(start)
+    except (ValueError, OverflowError):
         raise UsageError(f"{name[:40]!r} is no cohort; write its Sunday like 2026-03-01") from None
-    if start != week_of(start):
+    if start != sunday:
         raise UsageError(f"{name} is no Sunday; the cohort of that week is {cohort_name(start)}")
     return start
 

@@ -62,11 +62,10 @@ def latest_instant(text: object, *, now: datetime) -> datetime | None:
     if not isinstance(text, str) or not 0 < len(text.strip()) <= 80:
         return None
     words = text.strip()
-    ago = _AGO.fullmatch(words)
-    if ago:
-        count = int(ago.group(1)) if ago.group(1).isdigit() else 1
-        return now - (count - 1) * _UNITS[ago.group(2).lower()]
     try:
+        if ago := _AGO.fullmatch(words):
+            count = int(ago.group(1)) if ago.group(1).isdigit() else 1
+            return now - (count - 1) * _UNITS[ago.group(2).lower()]
         return _day_end(words) or _instant(words)
     except OverflowError:
         return None
@@ -90,10 +89,10 @@ def latest_of_made(text: object, *, now: datetime, units_are_known: bool = True)
     """
     try:
         stated = datetime.fromisoformat(str(text)).astimezone()
+        if stated.time() == time():
+            return datetime.combine(stated.date(), time(), UTC) + timedelta(days=1) + _WEST_MOST
     except (ValueError, OverflowError):
         return latest_instant(text, now=now)
-    if stated.time() == time():
-        return datetime.combine(stated.date(), time(), UTC) + timedelta(days=1) + _WEST_MOST
     if not units_are_known:
         return None
     age = now - stated

@@ -1,7 +1,6 @@
 """What each bot decided, and why, step by step."""
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import get_args
 
 from predibot.domain.account import MODES
@@ -11,7 +10,7 @@ from predibot.ledger.read.lists.narrowing import specs_of_mode
 from predibot.ledger.read.rows_for_python import SORTED_BY, Asked, LedgerDecision
 from predibot.scoring.records.narrowing import Narrowing
 from predibot.web.pages.details import shown_details
-from predibot.web.pages.page import PAGE, Page, Rows, day_of, part_of, records
+from predibot.web.pages.page import PAGE, Page, Rows, day_of, end_of_day, part_of, records
 from predibot.web.pages.traces import shown_steps
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -56,8 +55,7 @@ def decisions_page(
     by, rising = sort.removeprefix("-"), not sort.startswith("-")
     if by not in SORTED_BY:
         raise UsageError(f"decisions cannot be sorted by {by[:40]!r}; there are: {', '.join(SORTED_BY)}")
-    last = day_of(until)
-    part = Narrowing(day_of(since), None if last is None else last + timedelta(days=1), mode=mode or None)
+    part = Narrowing(day_of(since), end_of_day(until), mode=mode or None)
     wanted = Asked(
         run=run or None,
         recipe=recipe or None,

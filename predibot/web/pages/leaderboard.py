@@ -1,7 +1,6 @@
 """Who beats the price, and who is calibrated."""
 
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
 
 from predibot.domain.account import MODES
 from predibot.errors import UsageError
@@ -19,7 +18,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import Narrowing
 from predibot.web.curve import Curve, curve_of, reliability_of
 from predibot.web.drawing import Banded, Bars, curves_of
-from predibot.web.pages.page import Page, day_of, grid_tables, grids_page
+from predibot.web.pages.page import Page, day_of, end_of_day, grid_tables, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -57,9 +56,8 @@ class Part:
         Raises:
             UsageError: If a day is none, or as `Shelf.evaluation`.
         """
-        last = day_of(self.until)
-        until = None if last is None else last + timedelta(days=1)
-        only = Narrowing(day_of(self.since), until, self.category or None, self.mode or None)
+        since, until = day_of(self.since), end_of_day(self.until)
+        only = Narrowing(since, until, self.category or None, self.mode or None)
         bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
         return shelf.evaluation(self.recipe, question, self.venue, only, bots)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -81,3 +81,13 @@ def day_of(text: str) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         raise UsageError(f"{text[:20]!r} is no day; write it as 2026-01-31") from None
+
+
+def end_of_day(text: str) -> datetime | None:
+    """Return the first instant after a day; None where an address names none, or the last day that can be held.
+
+    Raises:
+        UsageError: If it is no day.
+    """
+    day = day_of(text)
+    return None if day is None or day.date() == date.max else day + timedelta(days=1)

@@ -17,7 +17,7 @@ from predibot.tools.web_search import SearchPolicy, make_web_search
 from predibot.agents.budget.budget import Budget
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
-from predibot.research.search.dates import latest_instant
+from predibot.research.search.dates import latest_instant, latest_of_made
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
@@ -377,6 +377,14 @@ def test_a_date_means_the_latest_instant_it_can(text: str, expected: str) -> Non
 @pytest.mark.parametrize("text", [None, 5, "", "soon", "2026-13-45", "9999-12-31T23:59:59-23:59", "x" * 900, "\x00"])
 def test_a_date_that_cannot_be_read_is_none(text: object) -> None:
     assert latest_instant(text, now=NOW) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["5000 years ago", "9999-12-31", "9999-12-31T00:00:00+00:00", "0001-01-01T00:00:00-23:00"]
+)
+@pytest.mark.parametrize("read", [latest_instant, latest_of_made])
+def test_a_date_of_which_nobody_can_hold_the_end_costs_itself(text: str, read: Callable[..., datetime | None]) -> None:
+    assert (read(text, now=NOW) or NOW).year in (1, NOW.year)
 
 
 def test_every_provider_can_be_made_by_its_name() -> None:

@@ -1,0 +1,75 @@
+"""What a connection of the server may take: time for a request, room beside others, and a reader of its answers.
+
+uvicorn limits only the time between two requests (`timeout_keep_alive`), which each byte that comes begins anew, and
+counts connections (`limit_concurrency`) only when a request is complete: `data_received` and `handle_events` of its
+`H11Protocol`.
+"""
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+REQUEST_SECONDS = 15.0
+"""From its first byte, or from the connection, until the last of its body."""
+MOST_CONNECTIONS = 200
+ANSWER_SECONDS = 60.0
+"""In which a part of an answer has to be taken."""
+_FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class BoundedConnection(H11Protocol):
+    """A connection that is closed where it takes more than its time, or is one too many."""
+
+    _request_ends: asyncio.TimerHandle | None = None
+    _answer_ends: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection, or send it away."""
+        super().connection_made(transport)
+        # So that `pause_writing` is called as soon as anything waits to be taken.
+        transport.set_write_buffer_limits(high=0)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self.connections.discard(self)
+            transport.write(_FULL)
+            transport.close()
+        else:
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        for timer in (self._request_ends, self._answer_ends):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came, and look whether it ends a request."""
+        if not self.transport.is_closing():
+            super().data_received(data)
+            self._watch()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, of which a part may be here."""
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        """Wait for who asked to take what is answered."""
+        super().pause_writing()
+        self._answer_ends = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: all of it was taken."""
+        if self._answer_ends is not None:
+            self._answer_ends.cancel()
+        super().resume_writing()
+
+    def _watch(self) -> None:
+        """Limit the time of a request that is not here whole, from when it began."""
+        is_whole = self.conn.their_state not in (h11.IDLE, h11.SEND_BODY)
+        if is_whole and self._request_ends is not None:
+            self._request_ends.cancel()
+            self._request_ends = None
+        elif not is_whole and self._request_ends is None:
+            self._request_ends = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
