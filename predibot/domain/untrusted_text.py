@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but some scripts and symbols cannot be written without them."""
@@ -43,6 +44,7 @@ def spreadsheet_cell(text: str) -> str:
     return f"'{line}" if unicodedata.normalize("NFKC", line[:1]) in FORMULA else line
 
 
+@lru_cache(maxsize=4096)
 def _harmless(character: str) -> str:
     category = unicodedata.category(character)
     if character.isspace():

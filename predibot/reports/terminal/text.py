@@ -25,8 +25,11 @@ def plain(text: str, limit: int | None = None) -> str:
     line = one_line(text)
     if limit is None:
         return line
+    limit = max(limit, 1)
+    if line.isascii():
+        return line if len(line) <= limit else f"{line[: limit - 1]}…"
     shortened = Text(line)
-    shortened.truncate(max(limit, 1), overflow="ellipsis")
+    shortened.truncate(limit, overflow="ellipsis")
     return shortened.plain
 
 
