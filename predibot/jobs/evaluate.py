@@ -147,21 +147,26 @@ def evaluate(
 def _with_accounts(
     found: Evaluation, kept: Sequence[AccountsRecord], cohorts: Sequence[CohortsRecord], question: Question
 ) -> Evaluation:
-    """Return an evaluation with the accounts beside it, and how far their orders and its leaderboard agree."""
+    """Return an evaluation with the accounts beside it, and how far their orders and its leaderboard agree.
+
+    Baselines have no place in any of these.
+    """
     boards = tuple(
         account_board(each, question.convention, question.uncertainty, currency=found.currency) for each in kept
     )
     of_cohorts = tuple(cohort_board(each) for each in cohorts)
     orders = {
-        " ".join((each.game, each.recipe, each.mode, each.subject)): [score.bot for score in each.scores]
+        " ".join((each.game, each.recipe, each.mode, each.subject)): [
+            score.bot for score in each.scores if not score.baseline
+        ]
         for each in boards
     }
     for board in of_cohorts:
         # Models whose cutoff is unknown have another row for what they decided with none.
         named = " ".join((board.game, board.recipe, board.mode, board.methodology))
-        orders[named] = list(dict.fromkeys(score.bot for score in board.scores))
+        orders[named] = list(dict.fromkeys(score.bot for score in board.scores if not score.baseline))
     if orders and found.cards:
-        orders["the leaderboard of events"] = [card.bot for card in found.leaderboard]
+        orders["the leaderboard of events"] = [card.bot for card in found.leaderboard if not card.baseline]
     return replace(found, accounts=boards, cohorts=of_cohorts, agreements=rank_agreements(orders))
 
 

@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +24,8 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
-from predibot.scoring.accounts.record import AccountsRecord
+from predibot.scoring.accounts.implied import implied
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.coherence.coherence import Coherence, coherence_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -222,6 +224,10 @@ def running_of(record: TrackRecord, knowledge: Knowledge) -> Running:
     return {} if ranking is None else running_sums(ranking)
 
 
+def _implied_until(record: AccountsRecord, account: AccountRecord, row: int) -> float:
+    return implied(record, replace(account, slot=account.slot[: row + 1])).deviation
+
+
 def account_histories(
     evaluation: Evaluation, kept: Sequence[AccountsRecord], uncertainty: Uncertainty
 ) -> Iterator[AccountHistory]:
@@ -233,7 +239,7 @@ def account_histories(
         for score in board.scores:
             own = accounts[score.bot]
             at = [record.at[number].timestamp() for number in own.slot.tolist()]
-            values = running_value(at, own.value_usd, uncertainty)
+            values = running_value(at, own.value_usd, uncertainty, implied=partial(_implied_until, record, own))
             moves = tuple(
                 (start, end, after / before - 1.0)
                 for (start, end), (before, after) in zip(pairwise(at), pairwise(score.values), strict=True)

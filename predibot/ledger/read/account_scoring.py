@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, and_, case, func, or_, select
 
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import EQUITY
 from predibot.games.weekly_cohort.rules import COHORT
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.read.event_facts import asked_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
@@ -91,6 +93,7 @@ def account_records(
         targets=_targets(connection, own),
         decisions=decisions_of_accounts(connection, venue, own, as_of),
         pending=_pending(connection, own, as_of),
+        groups=asked_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
     )
     groups: defaultdict[tuple[str, str, str, str], list[_Named]] = defaultdict(list)
@@ -117,6 +120,8 @@ class _Ledger:
     decisions: Floats
     """Status, cost, known cost, what its models can have known."""
     pending: Mapping[int, int]
+    groups: Mapping[int, tuple[int, str]]
+    """The row of the event, and the group, of each market of which the venue says that it excludes others."""
     known: Mapping[int, AccountAsOf]
     """With what was paid and seen since the last slot."""
 
@@ -307,12 +312,15 @@ def _record(
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
     numbered = _numbered(ledger.targets, rows)
     names, outcome, market, is_share = _instruments(connection, rows)
-    prices = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
+    prices, settled = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
     found = tuple(_account(each, ledger, folded[each.row], slots, rows, numbered) for each in named)
     recipe, game, mode, subject = group
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
     if not is_share:
-        return AccountsRecord(recipe, game, mode, subject, instants, names, outcome, prices, found)
+        behind = _behind(connection, ledger.groups, market, outcome)
+        return AccountsRecord(
+            recipe, game, mode, subject, instants, names, outcome, prices, found, *behind, settled=settled
+        )
     # In shares of before all splits, so that holdings of one slot can be priced at another.
     factors = _split_factors(connection, list(own), rows, at, as_of)
     found = tuple(
@@ -324,7 +332,9 @@ def _record(
         for each in found
     )
     sectors = _sectors(connection, recipe, market)
-    return AccountsRecord(recipe, game, mode, subject, instants, names, outcome, prices * factors, found, sectors)
+    return AccountsRecord(
+        recipe, game, mode, subject, instants, names, outcome, prices * factors, found, sectors=sectors
+    )
 
 
 def _split_factors(connection: Connection, own: list[int], rows: Ints, at: Floats, as_of: datetime) -> Floats:
@@ -457,6 +467,26 @@ def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], I
     return tuple(name for name, *_ in listed), outcome, market, any(kind == EQUITY for *_, kind in listed)
 
 
+def _behind(
+    connection: Connection, groups: Mapping[int, tuple[int, str]], market: Ints, outcome: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return the numbers of the market, the event and the group of exclusive ones of each instrument, (i,) each.
+
+    An outcome that is none of two sides has a number of its own for a market, and those of its market exclude each
+    other.
+    """
+    statement = select(markets.c.id, markets.c.event_row).where(markets.c.id.in_(np.unique(market).tolist()))
+    events = {row: event for row, event in connection.execute(statement)}
+    keys = [groups.get(row) if side else (row, "") for row, side in zip(market.tolist(), outcome.tolist(), strict=True)]
+    number = {each: place for place, each in enumerate(dict.fromkeys(keys)) if each is not None}
+    alone = np.arange(market.size)
+    return (
+        np.where(outcome != 0, market, -1 - alone),
+        np.array([events.get(row, -1 - place) for place, row in enumerate(market.tolist())], dtype=np.int64),
+        np.array([-1 if each is None else number[each] for each in keys], dtype=np.int64),
+    )
+
+
 def _prices(
     connection: Connection,
     rows: Ints,
@@ -467,8 +497,11 @@ def _prices(
     own: Mapping[int, Floats],
     slots: Floats,
     as_of: datetime,
-) -> Floats:
-    """Return the price of each instrument at each slot: its payout, else its mark, else what was observed."""
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the price of each instrument at each slot: its payout, else its mark, else what was observed.
+
+    And whether it is its payout.
+    """
     prices = _observed(connection, market, outcome, at, as_of)
     for account, turned in own.items():
         marked = ledger.of("marks", account)
@@ -506,8 +539,14 @@ def _observed(connection: Connection, market: Ints, outcome: Ints, at: Floats, a
     return prices
 
 
-def _paid(connection: Connection, prices: Floats, market: Ints, outcome: Ints, at: Floats, as_of: datetime) -> Floats:
-    """Return prices with the payout from each slot on at which a revision was effective; later ones take its place."""
+def _paid(
+    connection: Connection, prices: Floats, market: Ints, outcome: Ints, at: Floats, as_of: datetime
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return prices with the payout from each slot on at which a revision was effective; later ones take its place.
+
+    And where they are payouts.
+    """
+    settled = np.zeros(prices.shape, np.bool_)
     listed = np.unique(market[market >= 0]).tolist()
     statement = (
         select(resolutions.c.market_row, resolutions.c.effective_at, func.coalesce(resolutions.c.payout_yes, _UNKNOWN))
@@ -522,4 +561,5 @@ def _paid(connection: Connection, prices: Floats, market: Ints, outcome: Ints, a
             # Where the cost is given back, nothing was paid that a share is worth.
             paid = np.nan if payout == _UNKNOWN else 1.0 - payout if outcome[number] < 0 else payout
             prices[at >= effective_at, number] = paid
-    return prices
+            settled[at >= effective_at, number] = True
+    return prices, settled

@@ -19,17 +19,16 @@ _MOST_NAMED = 3
 
 def board_document(board: AccountBoard) -> Document:
     """Return the JSON document of a board, best account first."""
-    ranks = board.ranks
     return {
         "recipe": board.recipe,
         "game": board.game,
         "mode": board.mode,
         "subject": board.subject,
         "leaderboard": [
-            {**account_cells(score, ranks.get(score.bot)), "intervals": _intervals(score), "delays": _delays(score)}
+            {**cells, "intervals": _intervals(score), "delays": _delays(score)}
             | ({} if score.behaviour.sectors is None else {"sectors": dict(score.behaviour.sectors)})
             | {"periods_basis": score.periods_basis, "values_usd": list(score.values)}
-            for score in board.scores
+            for score, cells in zip(board.scores, account_cells(board), strict=True)
         ],
         "comparisons": [_pair(pair) for pair in board.pairs],
         "delay_bands": [asdict(band) for band in board.delay_bands],
@@ -46,8 +45,7 @@ def agreement_document(agreement: RankAgreement) -> Document:
 def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
     """Yield one row an account, whose columns are those of every other; ends of intervals beside what they are of."""
     for board in boards:
-        ranks = board.ranks
-        for score in board.scores:
+        for score, cells in zip(board.scores, account_cells(board), strict=True):
             ends: Document = {}
             for name in _INTERVALS:
                 found = score.intervals.get(name)
@@ -58,7 +56,7 @@ def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
                 for delay in DELAYS
             }
             named = {"recipe": board.recipe, "game": board.game, "mode": board.mode, "subject": board.subject}
-            yield {**named, **account_cells(score, ranks.get(score.bot)), **ends, **delays}
+            yield {**named, **cells, **ends, **delays}
 
 
 def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
@@ -68,13 +66,29 @@ def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
         yield from ({**named, **_pair(pair)} for pair in board.pairs)
 
 
-def account_cells(score: AccountScore, rank: int | None) -> Document:
-    """Return the plain figures of an account; one without a value is None."""
+def account_cells(board: AccountBoard) -> Iterator[Document]:
+    """Yield the plain figures of each account of a board; one without a value is None."""
+    ranks, standings, least = board.ranks, board.standings, board.least
+    for score in board.scores:
+        bot = score.bot
+        told = {
+            "rank": ranks.get(bot),
+            "bot": bot,
+            "standing": standings[bot],
+            "least_difference": number(least.get(bot)),
+        }
+        yield {**told, **_cells(score)}
+
+
+def _cells(score: AccountScore) -> Document:
     equity = {} if score.equity is None else asdict(score.equity)
     behaviour = score.behaviour
     return {
-        "rank": rank,
-        "bot": score.bot,
+        "growth_over_half": number(score.told),
+        "repeats": score.repeats or None,
+        "implied_deviation": number(score.implied.deviation),
+        "dependence": number(score.implied.dependence),
+        "most_in_one_event": number(score.implied.most_in_one_event),
         "baseline": score.baseline,
         "knowledge": score.knowledge,
         "first_at": format_instant(score.first_at),
@@ -108,31 +122,30 @@ _EQUITY = (
 
 
 def conclusions(board: AccountBoard) -> Iterator[str]:
-    """Yield what may be said of the bots beside the baselines, with the interval that says it."""
-    baselines = {pair.baseline for pair in board.pairs}
-    bots = [score.bot for score in board.scores if not score.baseline]
-    if not baselines or not bots:
+    """Yield what may be said of the bots, with the interval that says it."""
+    told = board.standings
+    if "baseline" not in told.values() or all(standing == "baseline" for standing in told.values()):
         return
-    pairs = {bot: [pair for pair in board.pairs if pair.bot == bot] for bot in bots}
-    above = [bot for bot in bots if pairs[bot] and all(pair.better == bot for pair in pairs[bot])]
-    below = [bot for bot in bots if pairs[bot] and all(pair.better == pair.baseline for pair in pairs[bot])]
-    for bots_so, words, worst in ((above, "above", min), (below, "below", max)):
-        if bots_so:
-            said = [_nearest(bot, worst(pairs[bot], key=_middle)) for bot in bots_so[:_MOST_NAMED]]
-            more = f", and {len(bots_so) - _MOST_NAMED} more" if len(bots_so) > _MOST_NAMED else ""
-            yield f"Ended {words} every baseline: {'; '.join(said)}{more}."
-    if not above:
-        few = any(pair.few_dates for each in pairs.values() for pair in each)
-        yield "No bot can be said to end above every baseline" + (": there are fewer than 30 dates." if few else ".")
+    better = [_nearest(bot, board) for bot, standing in told.items() if standing == "better"]
+    worse = [_own(score) for score in board.scores if told[score.bot] == "worse"]
+    for said, words in ((better, "better than every baseline"), (worse, "worse than cash")):
+        if said:
+            more = f", and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
+            yield f"Did {words}: {'; '.join(said[:_MOST_NAMED])}{more}."
+    if not better:
+        few = ": there are fewer than 30 dates." if "too few" in told.values() else "."
+        yield f"No bot can be said to do better than every baseline{few}"
 
 
-def _middle(pair: AccountPair) -> float:
-    return pair.difference.estimate
-
-
-def _nearest(bot: str, pair: AccountPair) -> str:
+def _nearest(bot: str, board: AccountBoard) -> str:
+    pair = min((each for each in board.pairs if each.bot == bot), key=lambda each: each.difference.low or 0.0)
     low, high = pair.difference.interval or (None, None)
     return f"{bot} (from the nearest, {pair.baseline}: {figures.percent_interval(low, high)})"
+
+
+def _own(score: AccountScore) -> str:
+    found = score.intervals["cumulative_return"]
+    return f"{score.bot} ({figures.percent_interval(found.low, found.high)})"
 
 
 def _figure(value: float | int | None) -> float | int | None:

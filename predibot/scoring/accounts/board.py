@@ -5,10 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
 from predibot.domain.price import money_sign
+from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, distance, implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
@@ -27,7 +29,7 @@ class AccountPair:
     bot: str
     baseline: str
     difference: Estimate
-    """Of cumulative returns, both of the same dates in each resample."""
+    """By what share it came to more, (1 + return) / (1 + the baseline's) - 1, both over the same dates."""
     beta: float | None = None
     """Beside an index fund: by how much a return of it moves the bot's in the mean; None where it does not move."""
     correlation: float | None = None
@@ -60,38 +62,71 @@ class DelayBand:
     bots: int
 
 
+Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
+_ORDER: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "baseline")
+REPEATS_BELOW = 0.01
+"""Mean L1 distance to a baseline's weights of an account that only repeats it."""
+_ALIKE = 1e-9
+
+
 @dataclass(frozen=True, slots=True)
 class AccountBoard:
-    """The accounts of a recipe and a game, of one mode, ranked."""
+    """The accounts of a recipe and a game, of one mode, in groups."""
 
     recipe: str
     game: str
     mode: str
     subject: str
     scores: tuple[AccountScore, ...]
-    """By the lower end of the return's interval, highest first: so that luck is no rank."""
+    """Those better than every baseline by how much at least; those that cannot be told, and those worse than cash, by
+    how far their growth is from nothing; those on too few dates; baselines last. Behind them those ranked apart."""
     pairs: tuple[AccountPair, ...] = ()
     delay_bands: tuple[DelayBand, ...] = ()
     """Over bots that are no baselines, unless there are only such."""
     notes: tuple[str, ...] = ()
 
     @property
+    def standings(self) -> Mapping[str, Standing]:
+        """Return in which group each bot is."""
+        least = self.least
+        return {each.bot: _standing(each, least.get(each.bot)) for each in self.scores}
+
+    @property
+    def least(self) -> Mapping[str, float]:
+        """Return the smallest lower end of each bot's differences to the baselines, where all have one."""
+        baselines = sum(each.baseline for each in self.scores)
+        lows: defaultdict[str, list[float]] = defaultdict(list)
+        for pair in self.pairs:
+            if pair.difference.low is not None:
+                lows[pair.bot].append(pair.difference.low)
+        return {bot: min(found) for bot, found in lows.items() if len(found) == baselines}
+
+    @property
     def ranks(self) -> Mapping[str, int]:
-        """Return the place of each bot with an interval over 30 dates or more, equals alike.
+        """Return the place of each bot that did better than every baseline, by how much at least, equals alike.
 
         Those whose models have no known cutoff are ranked apart, from 1 again.
         """
-        ends = {
-            each.bot: (each.knowledge, found.low)
-            for each in self.scores
-            if (found := each.intervals.get("cumulative_return")) is not None
-            and found.low is not None
-            and not found.few_clusters
-        }
+        told, least = self.standings, self.least
+        ends = {each.bot: (each.knowledge, least[each.bot]) for each in self.scores if told[each.bot] == "better"}
         return {
-            bot: 1 + sum(other == known and end > low for other, end in ends.values())
+            bot: 1 + sum(other == known and end > low + _ALIKE for other, end in ends.values())
             for bot, (known, low) in ends.items()
         }
+
+
+def _standing(score: AccountScore, least: float | None) -> Standing:
+    """Return the group of a bot, by the smallest lower end of its differences to the baselines."""
+    found = score.intervals.get("cumulative_return")
+    if score.baseline:
+        return "baseline"
+    if score.dates < FEW_CLUSTERS:
+        return "too few"
+    if found is None or found.high is None or score.implied.few_decide:
+        return "not proven"
+    if least is not None and least > 0.0:
+        return "better"
+    return "worse" if found.high < 0.0 else "not proven"
 
 
 def account_board(
@@ -117,17 +152,21 @@ def account_board(
         convention = convention_for_stocks(convention)
     drawn = _drawn(record, uncertainty)
     scores = [account_score(record, each, convention, drawn.get(each.bot)) for each in record.accounts]
-    ranked = tuple(sorted(scores, key=_place))
-    return AccountBoard(
+    by_return = sorted(
+        scores, key=lambda each: (-np.inf if (made := each.cumulative_return) is None else made, each.bot)
+    )
+    scores = [replace(each, repeats=_repeated(each, scores, record)) for each in reversed(by_return)]
+    board = AccountBoard(
         recipe=record.recipe,
         game=record.game,
         mode=record.mode,
         subject=record.subject,
-        scores=ranked,
-        pairs=tuple(_pairs(ranked, record, uncertainty, drawn)),
-        delay_bands=_bands(ranked),
-        notes=(*_notes(ranked, money_sign(currency)), *_on_told(told)),
+        scores=tuple(scores),
+        pairs=tuple(_pairs(scores, record, uncertainty, drawn)),
+        delay_bands=_bands(scores),
+        notes=(*_notes(scores, money_sign(currency)), *_on_told(told)),
     )
+    return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
 
 def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Column]:
@@ -143,12 +182,24 @@ def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Col
     return found
 
 
-def _place(score: AccountScore) -> tuple[bool, bool, float, float, str]:
-    """Return what scores are ordered by: what is ranked apart last, the lower end, the return, the name."""
-    found = score.intervals.get("cumulative_return")
-    low = None if found is None else found.low
-    made = score.cumulative_return
-    return score.knowledge != "clean", low is None, -(low or 0.0), -(made if made is not None else -np.inf), score.bot
+def _place(score: AccountScore, board: AccountBoard) -> tuple[bool, int, float, str]:
+    """Return what scores are ordered by: what is ranked apart last, the group, how far within it, the name."""
+    group = board.standings[score.bot]
+    within = {"better": board.least.get(score.bot, 0.0), "baseline": score.cumulative_return or 0.0}
+    far = within.get(group, score.told)
+    return score.knowledge != "clean", _ORDER.index(group), -round(far / _ALIKE), score.bot
+
+
+def _repeated(score: AccountScore, scores: Sequence[AccountScore], record: AccountsRecord) -> str:
+    """Return the baseline whose weights an account had nearly all the time; nothing of most."""
+    by_bot = {each.bot: each for each in record.accounts}
+    apart = {
+        other.bot: found
+        for other in scores
+        if other.baseline and not score.baseline
+        if (found := distance(record, by_bot[score.bot], by_bot[other.bot])) is not None and found < REPEATS_BELOW
+    }
+    return min(apart, key=lambda bot: (apart[bot], bot), default="")
 
 
 def _pairs(
@@ -165,7 +216,7 @@ def _pairs(
         for other in baselines:
             if other == score.bot:
                 continue
-            difference = _difference(by_bot[score.bot], by_bot[other], uncertainty, drawn)
+            difference = _difference(record, by_bot[score.bot], by_bot[other], uncertainty, drawn)
             if difference is not None and not (score.baseline and baselines.index(score.bot) > baselines.index(other)):
                 moves = (
                     _moves(by_bot[score.bot], by_bot[other]) if by_bot[other].strategy == INDEX_FUND else (None, None)
@@ -189,20 +240,25 @@ def _moves(one: AccountRecord, index: AccountRecord) -> tuple[float | None, floa
 
 
 def _difference(
-    one: AccountRecord, other: AccountRecord, uncertainty: Uncertainty, drawn: Mapping[str, Column]
+    record: AccountsRecord,
+    one: AccountRecord,
+    other: AccountRecord,
+    uncertainty: Uncertainty,
+    drawn: Mapping[str, Column],
 ) -> Estimate | None:
-    """Return the difference of two cumulative returns over the slots that both have; None where there are too few."""
+    """Return the difference of two accounts' growth over the slots that both have; None where there are too few."""
     if one.bot not in drawn or other.bot not in drawn:
         return None
     first, second = drawn[one.bot], drawn[other.bot]
-    if first.curves is second.curves:
-        return growth_difference(first.curves, first.number, second.number)
     both = np.intersect1d(one.slot, other.slot)
     if both.size < 3:
         return None
+    deviation = implied(record, one, other).deviation
+    if first.curves is second.curves:
+        return growth_difference(first.curves, first.number, second.number, deviation)
     curves = [each.value_usd[np.isin(each.slot, both)] for each in (one, other)]
     common = drawn_curves(np.stack([returns_of(each) for each in curves], axis=1), uncertainty)
-    return growth_difference(common, 0, 1)
+    return growth_difference(common, 0, 1, deviation)
 
 
 def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
@@ -239,7 +295,22 @@ def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:
                 f"{each.bot} owes {sign}{each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is "
                 "repaid"
             )
-    return [*said, *_on_missing(scores)]
+    return [*said, *_on_few(scores), *_on_missing(scores)]
+
+
+def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
+    """Yield who is not told because few outcomes or one swing decide, and whose deviation is not known."""
+    for each in scores:
+        if each.baseline:
+            continue
+        share, moved = each.implied.most_in_one_event, each.implied.dependence
+        said = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT else []
+        said += [f"held events that moved like one (D = {moved:.1f})"] if moved > MOST_DEPENDENCE else []
+        if said:
+            yield f"{each.bot} {' and '.join(said)}: few outcomes decide, so nothing is concluded and it has no rank"
+    if unknown := [each.bot for each in scores if each.sharpe_unknown]:
+        names = ", ".join(unknown)
+        yield f"no interval of Sharpe ratios: the prices imply swings that have not happened; of {names}"
 
 
 def _on_missing(scores: Sequence[AccountScore]) -> Iterator[str]:

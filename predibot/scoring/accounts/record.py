@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import Knowledge
 
@@ -66,5 +69,16 @@ class AccountsRecord:
     prices: Floats
     """At each slot, the payout from settlement on, NaN where nobody offered one, (s, i)."""
     accounts: tuple[AccountRecord, ...]
+    market: Ints | None = None
+    """The number of each instrument's market, (i,); an outcome among several that is none of two sides has its own.
+
+    Left out, each instrument stands by itself, and so for the next two.
+    """
+    event: Ints | None = None
+    """The number of its event, (i,)."""
+    group: Ints | None = None
+    """The number of those of which at most one pays, -1 for none, (i,)."""
+    settled: NDArray[np.bool_] | None = None
+    """Whether the price is what was paid, (s, i); left out, nothing was."""
     sectors: tuple[str, ...] | None = None
     """Of shares the sector of each instrument, empty where none is named, (i,); None of what are no shares."""

@@ -1,7 +1,8 @@
 """Account scores: growth, risk, delays and behaviour of each bot's account, each with what it rests on."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
+from predibot.scoring.accounts.implied import Implied, implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
@@ -80,6 +82,10 @@ class AccountScore:
     cost_known_usd: float
     knowledge: Knowledge = "clean"
     """What the models behind its decisions can have known: with `unknown` it is ranked apart."""
+    implied: Implied = field(default_factory=Implied)
+    """What prices say of its growth."""
+    repeats: str = ""
+    """The baseline whose weights it had; empty of most."""
 
     @property
     def dates(self) -> int:
@@ -95,6 +101,21 @@ class AccountScore:
     def cumulative_return(self) -> float | None:
         """Return what it made of that by its last slot."""
         return None if self.equity is None else self.equity.cumulative_return
+
+    @property
+    def told(self) -> float:
+        """Return how far its growth is from nothing: log growth over half its interval; 0 without one."""
+        found = self.intervals.get("cumulative_return")
+        if found is None or found.high is None or not -1.0 < found.estimate < found.high:
+            return 0.0
+        growth = math.log1p(found.estimate)
+        return growth / (math.log1p(found.high) - growth)
+
+    @property
+    def sharpe_unknown(self) -> bool:
+        """Return whether the prices imply swings that have not happened, so that a Sharpe ratio has no interval."""
+        sharpe = None if self.equity is None else self.equity.sharpe
+        return sharpe is not None and self.implied.deviation > 0.0 and "sharpe" not in self.intervals
 
     @property
     def failed_share(self) -> float | None:
@@ -135,7 +156,7 @@ def account_score(
     record: AccountsRecord, account: AccountRecord, convention: Convention, column: Column | None
 ) -> AccountScore:
     """Return how an account did; without intervals where nothing was drawn."""
-    values = account.value_usd
+    values, prices_say = account.value_usd, implied(record, account)
     at = [record.at[number] for number in account.slot]
     equity, basis, why = _equity(at, values, convention)
     return AccountScore(
@@ -149,7 +170,7 @@ def account_score(
         equity=equity,
         why_missing=why,
         periods_basis=basis,
-        intervals={} if column is None or equity is None else _intervals(column, equity),
+        intervals={} if column is None or equity is None else _intervals(column, equity, prices_say),
         delays=_delays(record, account, paper=convention.name == PAPER),
         behaviour=_behaviour(record, account),
         decisions=dict(account.decisions),
@@ -159,6 +180,7 @@ def account_score(
         cost_usd=account.cost_usd,
         cost_known_usd=account.cost_known_usd,
         knowledge=account.knowledge,
+        implied=prices_say,
     )
 
 
@@ -181,12 +203,12 @@ def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> t
     return curve.score, curve.periods.basis, ""
 
 
-def _intervals(column: Column, equity: EquityScore) -> Mapping[str, Estimate]:
-    curves, number = column.curves, column.number
-    found = {"cumulative_return": growth_estimate(curves, number)}
+def _intervals(column: Column, equity: EquityScore, prices_say: Implied) -> Mapping[str, Estimate]:
+    curves, number, deviation = column.curves, column.number, prices_say.deviation
+    found = {"cumulative_return": growth_estimate(curves, number, deviation)}
     per_year, rate = equity.periods_per_year, equity.risk_free_rate
     if equity.sharpe is not None and per_year is not None:
-        found["sharpe"] = sharpe_estimate(curves, number, equity.sharpe, per_year, rate, equity.ddof)
+        found["sharpe"] = sharpe_estimate(curves, number, equity.sharpe, per_year, rate, equity.ddof, deviation)
     found["max_drawdown"] = drawdown_estimate(curves, number, equity.max_drawdown)
     return {name: each for name, each in found.items() if each.interval is not None}
 

@@ -1,6 +1,6 @@
 """Running sums: how an edge, a gain or an account stood slot by slot, each time with the interval it had."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,18 +83,24 @@ def running_sums(
 
 
 def running_value(
-    at: Sequence[float], values: Floats, uncertainty: Uncertainty, *, most: int = MOST_POINTS
+    at: Sequence[float],
+    values: Floats,
+    uncertainty: Uncertainty,
+    *,
+    most: int = MOST_POINTS,
+    implied: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[RunningPoint, ...]:
     """Return what an account was worth over its slots, and what it might have been by the scatter of its returns.
 
-    The interval of a point is that of the cumulative return up to it, by the
-    stationary bootstrap over dates: the last one is that of the account's score.
+    The interval of a point is that of the cumulative return up to it: the last
+    one is that of the account's score.
 
     Args:
         at: The instants in seconds since 1970, increasing, (n,).
         values: Its values in dollars, (n,).
         uncertainty: Seed and confidence of the intervals.
         most: How many points at most, at least 2.
+        implied: How far log growth up to a row may come out otherwise by the prices.
 
     Raises:
         ValueError: If the lengths differ, or an argument is out of range.
@@ -107,7 +113,7 @@ def running_value(
     for row in _spread(np.arange(values.size), most).tolist():
         low = high = None
         if row >= 2 and is_curve(values[: row + 1]):
-            estimate = growth_estimate(drawn_curves(returns_of(values[: row + 1])[:, None], drawn), 0)
+            estimate = growth_estimate(drawn_curves(returns_of(values[: row + 1])[:, None], drawn), 0, implied(row))
             if estimate.low is not None and estimate.high is not None:
                 low, high = (float(values[0] * (1.0 + end)) for end in (estimate.low, estimate.high))
         found.append(RunningPoint(float(at[row]), float(values[row]), low, high, row, row))

@@ -5,7 +5,7 @@ Neighbouring returns are not independent, so that whole stretches of dates are d
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -18,7 +18,7 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 
 FEWEST_FOR_DRAWDOWN = 60
 """Dates below which the deepest fall has no interval: too few could have held a deeper one."""
-BY_BLOCKS = "stationary block bootstrap over dates, mirrored, widened by t"
+BY_BLOCKS = "stationary block bootstrap over dates, or what prices imply, by t, on log growth"
 BY_BLOCKS_AS_DRAWN = "stationary block bootstrap over dates, widened by t"
 BY_BLOCKS_ALONE = "stationary block bootstrap over dates"
 
@@ -26,6 +26,13 @@ _CELLS = 1 << 18
 """Dates drawn at once, so that they stay in the processor's cache."""
 _LEAST = 1e-300
 """What is left of an account that was wiped out: of zero there is no logarithm."""
+_LOST = -600.0
+"""Log growth of an account that was."""
+_MOST_GROWTH = 700.0
+"""Beyond it there is no float."""
+_ROUNDING = 1e-10
+MOST_WIDER = 3.0
+"""By how many times the prices may imply more than what happened, for a Sharpe ratio to have an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,28 +129,41 @@ def drawn_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     )
 
 
-def growth_estimate(drawn: DrawnCurves, curve: int) -> Estimate:
+def growth_estimate(drawn: DrawnCurves, curve: int, implied: float = 0.0) -> Estimate:
     """Return the cumulative return of a curve with its interval.
 
-    The deviations of the resamples' log growth are mirrored and widened.
+    It is symmetric on the scale of log growth, and as wide as the wider of two
+    deviations says: of the resamples, times t of as many degrees of freedom as
+    there are blocks less one, and of what the prices imply, times t of one fewer
+    than there are dates. No resample knows the favourite that did not lose.
+    There is none where all returns are alike and no price says anything, nor of
+    an account that lost everything.
+
+    Args:
+        drawn: The curves.
+        curve: Which of them.
+        implied: How far its log growth may come out otherwise by the prices.
     """
-    return _estimate(drawn, math.expm1(drawn.growth[curve]), _moved_return(drawn, curve), BY_BLOCKS)
+    return _growth(drawn, float(drawn.growth[curve]), drawn.drawn_growth[:, curve], implied)
 
 
-def growth_difference(drawn: DrawnCurves, curve: int, other: int) -> Estimate:
-    """Return by how much the cumulative return of one curve is above another's, with its interval.
+def growth_difference(drawn: DrawnCurves, curve: int, other: int, implied: float = 0.0) -> Estimate:
+    """Return by what share one curve came to more than another, (1 + return) / (1 + other return) - 1, likewise.
 
     Both are of the same dates in each resample.
     """
-    found = math.expm1(drawn.growth[curve]) - math.expm1(drawn.growth[other])
-    moved = _moved_return(drawn, curve) - _moved_return(drawn, other)
-    return _estimate(drawn, found, moved, BY_BLOCKS)
+    growth, less = float(drawn.growth[curve]), float(drawn.growth[other])
+    moved = drawn.drawn_growth[:, curve] - drawn.drawn_growth[:, other]
+    return _growth(drawn, growth - less, moved, implied, lost=min(growth, less) <= _LOST)
 
 
 def sharpe_estimate(
-    drawn: DrawnCurves, curve: int, sharpe: float, per_period: float, rate: float, ddof: int
+    drawn: DrawnCurves, curve: int, sharpe: float, per_period: float, rate: float, ddof: int, implied: float = 0.0
 ) -> Estimate:
-    """Return a Sharpe ratio with its interval: the resamples', their deviations widened.
+    """Return a Sharpe ratio with its interval: the resamples', their deviations widened, and what the prices imply.
+
+    Where that is more than three times as wide the prices imply swings that have
+    not happened, so that the deviation is not known: there is no interval.
 
     Args:
         drawn: The curves.
@@ -152,13 +172,23 @@ def sharpe_estimate(
         per_period: How many periods a year has.
         rate: The annual return without risk.
         ddof: What the deviation divides by: n - ddof.
+        implied: How far its log growth may come out otherwise by the prices.
     """
     n = drawn.dates
-    variance = (drawn.drawn_square[:, curve] - drawn.drawn_mean[:, curve] ** 2) * (n / (n - ddof))
-    known = variance > 1e-20
-    ratio = (drawn.drawn_mean[known, curve] * per_period - rate) / np.sqrt(variance[known] * per_period)
+    mean, square = drawn.drawn_mean[:, curve], drawn.drawn_square[:, curve]
+    variance = (square - mean**2) * (n / (n - ddof))
+    # What is left of two nearly equal squares is rounding.
+    known = variance > _ROUNDING * np.maximum(square, _ROUNDING)
+    ratio = (mean[known] * per_period - rate) / np.sqrt(variance[known] * per_period)
     moved = sharpe + drawn.widening * (ratio - sharpe)
-    return _estimate(drawn, sharpe, moved, BY_BLOCKS_AS_DRAWN)
+    found = _estimate(drawn, sharpe, moved, BY_BLOCKS_AS_DRAWN)
+    deviation = float(np.std(drawn.returns[:, curve], ddof=ddof))
+    if found.low is None or found.high is None or deviation <= 0.0:
+        return found
+    half = t_quantile(0.5 + drawn.confidence / 2.0, n - 1.0) * implied / (n * deviation) * math.sqrt(per_period)
+    if half > MOST_WIDER * (found.high - found.low) / 2.0:
+        return replace(found, low=None, high=None)
+    return replace(found, low=min(found.low, sharpe - half), high=max(found.high, sharpe + half))
 
 
 def drawdown_estimate(drawn: DrawnCurves, curve: int, drawdown: float) -> Estimate:
@@ -168,13 +198,24 @@ def drawdown_estimate(drawn: DrawnCurves, curve: int, drawdown: float) -> Estima
     return _estimate(drawn, drawdown, moved, BY_BLOCKS_ALONE)
 
 
-def _moved_return(drawn: DrawnCurves, curve: int) -> Floats:
-    """Return the cumulative return of each resample, its log growth mirrored at that of the curve and widened."""
-    growth = drawn.growth[curve]
-    # Beyond this there is no float; the ends are quantiles, which such a draw does not reach.
-    moved = np.minimum(growth - drawn.widening * (drawn.drawn_growth[:, curve] - growth), 700.0)
-    found: Floats = np.expm1(moved)
-    return found
+def _growth(drawn: DrawnCurves, growth: float, moved: Floats, implied: float, *, lost: bool = False) -> Estimate:
+    n, probability = drawn.dates, 0.5 + drawn.confidence / 2.0
+    error = float(moved.std()) * math.sqrt(n / (n - 1))
+    by_blocks = t_quantile(probability, max(n / mean_block(n) - 1.0, 1.0)) * error
+    half = max(by_blocks, t_quantile(probability, n - 1.0) * implied)
+    none = lost or growth <= _LOST or half <= _ROUNDING * max(1.0, abs(growth))
+    ends = (None, None) if none else (math.expm1(growth - half), math.expm1(min(growth + half, _MOST_GROWTH)))
+    return Estimate(
+        math.expm1(min(growth, _MOST_GROWTH)),
+        *ends,
+        drawn.confidence,
+        n,
+        n,
+        BY_BLOCKS,
+        resamples=drawn.resamples,
+        cluster_standard_error=error,
+        price_standard_error=implied,
+    )
 
 
 def _estimate(drawn: DrawnCurves, found: float, moved: Floats, method: str) -> Estimate:

@@ -59,26 +59,39 @@ def test_a_drawdown_has_no_interval_below_sixty_dates() -> None:
     assert drawdown_estimate(long, 0, 0.1).interval is not None
 
 
-def test_an_account_that_holds_cash_only_came_out_as_it_had_to() -> None:
-    found = growth_estimate(drawn_curves(np.zeros((40, 1)), FEW), 0)
-    assert (found.estimate, found.low, found.high) == (0.0, 0.0, 0.0)
+@pytest.mark.parametrize("each", [0.0, 0.01, -0.001, 1e-9])
+def test_an_account_whose_returns_are_all_alike_has_no_interval(each: float) -> None:
+    values = 500.0 * np.cumprod(np.full(41, 1.0 + each))
+    found = growth_estimate(drawn_curves((values[1:] / values[:-1] - 1.0)[:, np.newaxis], FEW), 0)
+    assert found.estimate == pytest.approx(math.expm1(40 * math.log1p(each)), abs=1e-12) and found.interval is None
 
 
-def test_an_account_that_lost_everything_has_ends_within_the_possible() -> None:
+def test_an_interval_is_as_wide_as_dates_or_prices_say() -> None:
+    drawn = drawn_curves(returns(40), FEW)
+    by_dates, less, more = (growth_estimate(drawn, 0, implied) for implied in (0.0, 1e-6, 2.0))
+    assert by_dates.interval == less.interval
+    assert more.high is not None
+    # t(.975, 39) is 2.0227.
+    assert math.log1p(more.high) - drawn.growth[0] == pytest.approx(2 * 2.022691, abs=1e-5)
+
+
+def test_an_account_that_lost_everything_has_no_interval() -> None:
     series = returns(40)
     series[20:] = 0.0
     series[20] = -1.0
     found = growth_estimate(drawn_curves(series, FEW), 0)
-    assert found.estimate == pytest.approx(-1.0)
-    assert found.low is not None and found.low >= -1.0
+    assert found.estimate == pytest.approx(-1.0) and found.interval is None
 
 
-def test_a_difference_of_a_curve_and_itself_is_zero_for_certain_and_turns_with_the_sides() -> None:
+def test_a_difference_of_a_curve_and_itself_is_nothing_and_turns_with_the_sides() -> None:
     drawn = drawn_curves(np.concatenate([returns(50), returns(50), returns(50, seed=1)], axis=1), FEW)
     same, one, other = growth_difference(drawn, 0, 1), growth_difference(drawn, 0, 2), growth_difference(drawn, 2, 0)
-    assert (same.estimate, same.low, same.high) == (0.0, 0.0, 0.0)
-    assert one.low is not None and other.high is not None
-    assert (one.estimate, one.low, one.high) == pytest.approx((-other.estimate, -other.high, -(other.low or 0.0)))
+    assert (same.estimate, same.low, same.high) == (0.0, None, None)
+    assert one.interval is not None and other.interval is not None
+    turned = (other.estimate, *reversed(other.interval))
+    assert [math.log1p(each) for each in (one.estimate, *one.interval)] == pytest.approx(
+        [-math.log1p(each) for each in turned]
+    )
 
 
 def test_blocks_are_as_long_as_said_and_every_date_is_drawn_as_often() -> None:
@@ -104,6 +117,19 @@ def test_a_sharpe_ratio_lies_in_its_interval_and_has_none_where_nothing_moves() 
     assert found.interval is not None and found.interval[0] < ratio < found.interval[1]
     flat = sharpe_estimate(drawn_curves(np.zeros((90, 1)), FEW), 0, math.nan, 365, 0.0, 1)
     assert flat.interval is None and flat.resamples_without_value == FEW.resamples
+
+
+def test_a_sharpe_ratio_is_moved_out_to_what_prices_imply_and_has_no_interval_far_beyond_what_happened() -> None:
+    series = returns(90)
+    drawn, ratio = drawn_curves(series, FEW), sharpe_ratio(series[:, 0], 365)
+    by_dates = sharpe_estimate(drawn, 0, ratio, 365, 0.0, 1)
+    assert by_dates.low is not None and by_dates.high is not None
+    half = (by_dates.high - by_dates.low) / 2.0
+    # So that H = t(.975, 89) implied / (n sd) sqrt(365) is so many times that half.
+    unit = half * 90 * float(series.std(ddof=1)) / (1.986979 * math.sqrt(365))
+    wider, beyond = (sharpe_estimate(drawn, 0, ratio, 365, 0.0, 1, times * unit) for times in (2.99, 3.01))
+    assert wider.interval == pytest.approx((ratio - 2.99 * half, ratio + 2.99 * half), rel=1e-5)
+    assert beyond.interval is None
 
 
 def test_one_date_is_nothing_to_draw_from() -> None:

@@ -16,19 +16,30 @@ def board_grid(board: AccountBoard) -> Grid:
     """Return the leaderboard of a game of accounts; it fits 80 columns."""
     columns = (
         *(Column("#"), Column("bot", "name"), Column("value"), Column("return"), Column("low"), Column("high")),
-        *(Column("Sharpe"), Column("fell"), Column("fail"), Column("cost"), Column("curve", "key")),
+        *(
+            Column("told", "name"),
+            Column("Sharpe"),
+            Column("fell"),
+            Column("fail"),
+            Column("cost"),
+            Column("curve", "key"),
+        ),
     )
-    ranks = board.ranks
+    ranks, standings = board.ranks, board.standings
     return Grid(
         _title(board),
         columns,
-        tuple(_row(score, ranks.get(score.bot)) for score in board.scores),
-        dropped_first=("curve", "Sharpe"),
+        tuple(_row(score, ranks.get(score.bot), standings[score.bot]) for score in board.scores),
+        dropped_first=("curve", "Sharpe", "cost", "fell", "fail"),
         kept=("bot", "value", "return", "low"),
         legend=(
             ("value", "cash and positions at the last prices"),
             ("return", "value at the last slot beside the cash at the start"),
-            ("low", "with high the 95 % interval of the return, had other dates come; by low bots are ranked"),
+            (
+                "low",
+                "with high the 95 % interval of the return, had other dates or outcomes come, by their prices",
+            ),
+            ("told", "better than every baseline (these have a place), worse than cash, or neither is proven"),
             ("Sharpe", "mean return over its deviation, a year"),
             ("fell", "the deepest fall below the highest value until then"),
             ("fail", "decisions refused or failed, which keep the shares as they were"),
@@ -85,10 +96,12 @@ def _title(board: AccountBoard) -> str:
     return f"{of}: {began}, {figures.things(dates, 'date')} to {until}"
 
 
-def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
+def _row(score: AccountScore, rank: int | None, standing: str) -> tuple[str, ...]:
     found = score.intervals.get("cumulative_return")
     ends = (None, None) if found is None else (found.low, found.high)
-    mark = ("*" if score.baseline else "") + ("?" if score.knowledge == "unknown" else "")
+    mark = (
+        ("*" if score.baseline else "") + ("=" if score.repeats else "") + ("?" if score.knowledge == "unknown" else "")
+    )
     curve = [value - score.start_usd for value in score.values]
     return (
         figures.count(rank),
@@ -96,6 +109,7 @@ def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
         figures.usd(score.last_usd) + (" owing" if score.owing_usd else ""),
         _bounded_percent(score.cumulative_return),
         *map(_bounded_percent, ends),
+        standing,
         figures.ratio(None if score.equity is None else score.equity.sharpe),
         figures.percent(None if score.equity is None else score.equity.max_drawdown),
         figures.percent(score.failed_share),
@@ -112,6 +126,8 @@ def _bounded_percent(value: float | None) -> str:
 def _below(board: AccountBoard) -> Iterator[str]:
     if any(score.baseline for score in board.scores):
         yield "*: a baseline."
+    if copies := [f"{plain(score.bot)} repeats {plain(score.repeats)}" for score in board.scores if score.repeats]:
+        yield f"=: {'; '.join(copies)}."
     if any(score.knowledge == "unknown" for score in board.scores):
         yield "?: its models' knowledge cutoff is not known; ranked apart."
     if stale := sum(score.unpriced_marks for score in board.scores):

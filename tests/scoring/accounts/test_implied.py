@@ -1,0 +1,122 @@
+"""What prices imply of accounts: favourites that have not lost, long odds that have not come in, one swing for all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from predibot.scoring.accounts.implied import distance, implied
+from predibot.scoring.accounts.score import AccountScore
+from tests.scoring.accounts.made_accounts import account, bet_a_date, board_of, record_of
+
+
+def scored(price: float, stake: float, won: list[bool]) -> tuple[AccountScore, str]:
+    """Return how an account did that bets so much of itself at a price a date, beside cash, and its group."""
+    prices, shares = bet_a_date(price, won)
+    made = record_of(
+        prices, account("bot", "tool_agent", shares * stake, prices), account("cash", "all_cash", shares * 0.0, prices)
+    )
+    board = board_of(made)
+    return next(each for each in board.scores if each.bot == "bot"), board.standings["bot"]
+
+
+def ends(score: AccountScore) -> tuple[float, float, float]:
+    found = score.intervals["cumulative_return"]
+    assert found.low is not None and found.high is not None
+    return round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
+
+
+def test_thirty_favourites_without_a_loss_are_no_certainty() -> None:
+    score, standing = scored(0.95, 0.1, [True] * 30)
+    assert score.implied.variance == pytest.approx(0.0157895, abs=5e-8)
+    assert score.implied.dependence == 1.0
+    assert ends(score) == (0.1706, -0.0947, 0.5136) and standing == "not proven"
+    half = np.log1p(score.intervals["cumulative_return"].high) - np.log1p(score.cumulative_return)
+    assert half == pytest.approx(0.256996, abs=5e-7)
+
+
+def test_one_loss_of_thirty_makes_it_no_narrower_than_the_prices_say() -> None:
+    score, standing = scored(0.95, 0.1, [True] * 29 + [False])
+    estimate, low, high = ends(score)
+    assert (estimate, standing) == (0.0480, "not proven")
+    assert low <= -0.1895 and high >= 0.3551
+
+
+def test_thirty_long_shots_that_all_lost_may_yet_have_been_fair() -> None:
+    score, standing = scored(0.05, 0.01, [False] * 30)
+    assert score.implied.variance == pytest.approx(0.057, abs=5e-7)
+    assert ends(score) == (-0.2603, -0.5461, 0.2054) and standing == "not proven"
+
+
+def test_of_no_bet_at_all_there_is_no_interval_no_rank_and_no_claim() -> None:
+    score, standing = scored(0.5, 0.0, [True] * 40)
+    assert "cumulative_return" not in score.intervals and standing == "not proven"
+
+
+def test_no_and_yes_of_a_market_are_one_thing() -> None:
+    prices = np.column_stack([np.full(31, 0.4), np.full(31, 0.6)])
+    prices[-1] = 1.0, 0.0
+    both, none = np.full((31, 2), 0.5), np.zeros((31, 2))
+    made = record_of(prices, account("both", "b", both, prices), account("no", "b", both * [0.0, 1.0], prices))
+    sides = {"outcome": np.array([1, -1]), "market": np.array([7, 7]), "event": np.array([3, 3])}
+    made = replace(made, **sides)
+    assert implied(made, made.accounts[0]).variance == 0.0 and not none.any()
+    # 0.5 shares for a dollar through one settlement: .25 q(.4), whichever side it is.
+    assert implied(made, made.accounts[1]).variance == pytest.approx(0.25 * 0.24)
+    assert implied(made, *made.accounts).variance == pytest.approx(0.25 * 0.24)
+
+
+def test_of_outcomes_that_exclude_each_other_all_together_are_worth_one_dollar_for_certain() -> None:
+    prices = np.full((3, 4), 0.25)
+    prices[2] = 1.0, 0.0, 0.0, 0.0
+    every = np.full((3, 4), 0.5)
+    alone = account("all", "b", every, prices)
+    apart, group = record_of(prices, alone), record_of(prices, alone, group=np.zeros(4, np.int64))
+    assert implied(apart, alone).variance == pytest.approx(4 * 0.25 * 0.25 * 0.75)
+    assert implied(group, alone).variance == 0.0
+    one = account("one", "b", every * [1.0, 0.0, 0.0, 0.0], prices)
+    # By hand: Q = .25 * .25 - (.5 * .25)^2 before, nothing after.
+    assert implied(record_of(prices, one, group=np.zeros(4, np.int64)), one).variance == pytest.approx(
+        0.0625 - 0.015625
+    )
+
+
+def test_events_that_moved_as_one_count_as_one_and_a_bot_on_them_gets_no_rank() -> None:
+    dates, events = 40, 10
+    rng = np.random.default_rng(3)
+    swing = np.where(rng.random(dates) < 0.9, 1.0, -1.0)
+    prices = 0.5 + 0.001 * np.vstack([np.zeros((1, events)), np.cumsum(np.tile(swing[:, None], events), axis=0)])
+    shares = np.full(prices.shape, 0.05)
+    made = record_of(
+        prices, account("bot", "tool_agent", shares, prices), account("cash", "all_cash", shares * 0.0, prices)
+    )
+    board = board_of(made)
+    score = next(each for each in board.scores if each.bot == "bot")
+    assert score.implied.dependence == pytest.approx(10.0)
+    assert board.standings["bot"] == "not proven" and board.ranks == {}
+    assert any("moved like one (D = 10.0)" in note for note in board.notes)
+
+
+@pytest.mark.parametrize(("share", "few"), [(0.25, False), (0.2501, True)])
+def test_a_quarter_of_an_account_in_one_event_is_the_most(share: float, few: bool) -> None:
+    prices, shares = bet_a_date(0.5, [True, False] * 20)
+    made = record_of(prices, account("bot", "b", shares * share, prices), event=np.arange(40))
+    assert implied(made, made.accounts[0]).few_decide is few
+
+
+def test_a_missing_price_is_the_last_one_and_before_the_first_nothing_moves() -> None:
+    prices = np.array([[np.nan], [0.4], [np.nan], [1.0]])
+    shares = np.full((4, 1), 1.0)
+    filled = np.array([[0.4], [0.4], [0.4], [1.0]])
+    bot = account("bot", "b", shares, filled)
+    assert implied(record_of(prices, bot), bot) == implied(record_of(filled, bot), bot)
+
+
+def test_a_copy_of_a_baseline_is_named_and_another_account_is_not() -> None:
+    prices, shares = bet_a_date(0.5, [True, False] * 20)
+    base = account("same", "equal_weights", shares * 0.1, prices)
+    near, far = (account(name, "b", shares * part, prices) for name, part in (("near", 0.104), ("far", 0.12)))
+    made = record_of(prices, base, near, far)
+    assert distance(made, near, base) == pytest.approx(0.008 * 40 / 41)
+    repeats = {each.bot: each.repeats for each in board_of(made).scores}
+    assert repeats == {"same": "", "near": "same", "far": ""}
