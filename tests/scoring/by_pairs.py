@@ -252,12 +252,41 @@ def _found(
     spread = sum((gains[event] - mean * counts[event]) ** 2 for event in gains)
     cluster_error = math.sqrt(k / (k - 1) * spread) / n
     half = student.ppf(0.975, k - 1) * max(cluster_error, price_error)
+    if horizon != "forecasts":
+        half *= math.sqrt(dependence(record, held))
     least, most = limits or _possible(record, held, horizon, n)
     if half == 0.0 and limits is None and least < most:
         # Nothing tells how far it could have come out otherwise.
         return Found(mean, n, k, cluster_error, price_error, None, None, without)
     low, high = max(mean - half, least), min(mean + half, most)
     return Found(mean, n, k, cluster_error, price_error, low, high, without)
+
+
+def dependence(record: TrackRecord, held: Sequence[Position]) -> float:
+    """Return D: the squared sums over events of what each day brought, over the sums of squares."""
+    seen: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    rows = zip(
+        record.observation_market.tolist(),
+        record.observation_at.tolist(),
+        record.observation_price_yes.tolist(),
+        strict=True,
+    )
+    for market, at, price in rows:
+        seen[market].append((at, price))
+    gained: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for each in held:
+        paid_at = float(record.settled_at[each.market])
+        path = sorted((one for one in seen[each.market] if not paid_at <= one[0]), key=lambda one: one[0])
+        if paid_at <= each.end:
+            path.append((paid_at, float(record.payout_yes[each.market])))
+        before = each.price
+        # The last of a day stands for it.
+        for day, price in {math.ceil(at / by_loops.DAY): p for at, p in path if each.start < at <= each.end}.items():
+            gained[day][each.event] += each.shares * (price - before)
+            before = price
+    moves = [[one if abs(one) > 1e-9 else 0.0 for one in of_day.values()] for of_day in gained.values()]
+    below = sum(one**2 for of_day in moves for one in of_day)
+    return max(1.0, sum(sum(of_day) ** 2 for of_day in moves) / below) if below else 1.0
 
 
 def _possible(record: TrackRecord, held: Sequence[Position], horizon: float | str, n: int) -> tuple[float, float]:

@@ -235,6 +235,7 @@ def test_beside_a_bot_that_holds_nothing_a_pair_is_the_other_alone(exclusive: bo
             assert (pair.clusters, pair.low, alone.low) == (1, None, None)
             continue
         assert pair.price_standard_error and pair.price_standard_error == pytest.approx(alone.price_standard_error)
+        assert pair.dependence == pytest.approx(alone.dependence)
         assert pair.cluster_standard_error == pytest.approx(alone.cluster_standard_error)
         assert (pair.low, pair.high) == (pytest.approx(alone.low), pytest.approx(alone.high))
     check_record(record)

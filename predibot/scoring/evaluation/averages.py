@@ -1,13 +1,15 @@
 """Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
+from predibot.scoring.evaluation.daily_gains import DailyPrices
 from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
@@ -19,7 +21,7 @@ from predibot.scoring.price_lookup import Observations
 from predibot.scoring.records.track_record import TrackRecord
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Book:
     """A record with its bets by bot, by market and then by time: sorted once, for all that is summed over it."""
 
@@ -51,6 +53,8 @@ class Book:
     """Those of markets that exclude others; None where none do."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
+    marks: dict[float, Ints] = field(default_factory=dict)
+    """Likewise the marks at which holdings end, by how long they are held."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
@@ -83,6 +87,17 @@ class Book:
             ends_of_cells=np.searchsorted(cells // max(clusters.size, 1), everyone).astype(np.int64),
             observations=_of_exclusive(record),
         )
+
+    @cached_property
+    def daily(self) -> DailyPrices:
+        """Return what prices did day by day."""
+        return DailyPrices.of(self.record, self.cluster[self.record.bet_decision])
+
+    def marks_until(self, held_seconds: float) -> Ints:
+        """Return the daily mark after the last one of each bet that is held for so long, (n_b,)."""
+        if held_seconds not in self.marks:
+            self.marks[held_seconds] = self.daily.marks_until(self.start + held_seconds)
+        return self.marks[held_seconds]
 
     def exclusion(self, rows: slice | Ints) -> Exclusion | None:
         """Return which outcomes of some bets exclude each other; None where none do."""
@@ -133,6 +148,8 @@ class Later:
     """Whether it is the payout."""
     held_seconds: float | None
     """For how long each is held; None for all until the same instant."""
+    dependences: list[tuple[Floats, list[float]]] = field(default_factory=list)
+    """D of every bot, by the shares of which it was worked out once."""
 
     @classmethod
     def of(cls, book: Book, price_yes: Floats, paid: NDArray[np.bool_], held_seconds: float | None) -> "Later":
@@ -146,6 +163,13 @@ class Later:
         if self.held_seconds is None:
             return book.ends_of_runs
         return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
+
+    def daily_gains(self, rows: slice | Ints, shares: Floats) -> Floats:
+        """Return what so many shares of some bets gained in each cluster and day, (cells,)."""
+        daily = self.book.daily
+        if self.held_seconds is None:
+            return daily.gains(rows, shares)
+        return daily.gains(rows, shares, after=self.book.marks_until(self.held_seconds), later=self.price_yes)
 
     @cached_property
     def starts_of_one_end(self) -> Ints:
@@ -225,8 +249,8 @@ class Average:
         if_no, if_yes = (
             _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
         )
-        of_bots = np.searchsorted(starts[1:], book.ends_of_bots, "right")
-        bounds = [_sums_between(each, of_bots) for each in _reach(if_no, if_yes, self.later.alternatives)]
+        ends_of_bots = np.searchsorted(starts[1:], book.ends_of_bots, "right")
+        bounds = [_sums_between(each, ends_of_bots) for each in _reach(if_no, if_yes, self.later.alternatives)]
         if self.beside is not None:
             bot = record.decision_bot[self.units.decision[known]]
             bounds = [
@@ -236,13 +260,30 @@ class Average:
         lowest, highest = (bound / np.maximum(counts, 1.0) for bound in bounds)
         return [
             self._limited(Spread(*each))
-            for each in zip(variance.tolist(), lowest.tolist(), highest.tolist(), strict=True)
+            for each in zip(
+                variance.tolist(), lowest.tolist(), highest.tolist(), self._dependences(held.shares), strict=True
+            )
         ]
+
+    def _dependences(self, shares: Floats) -> list[float]:
+        """Return D of each bot's gains with so many shares of each bet, (n_b,)."""
+        # A return less its costs, which no price moves, holds what the return does.
+        for other, known in self.later.dependences:
+            if np.array_equal(shares, other):
+                return known
+        found: list[float] = []
+        for start, end in pairwise(self.book.ends_of_bots.tolist()):
+            own = shares[start:end]
+            gained = self.later.daily_gains(slice(start, end), own) if own.any() else None
+            found.append(1.0 if gained is None else self.book.daily.dependence(gained))
+        self.later.dependences.append((shares, found))
+        return found
 
     def _limited(self, spread: Spread) -> Spread:
         if self.limits is None or spread.lowest >= spread.highest:
             return spread
-        return Spread(spread.variance, *self.limits)
+        lowest, highest = self.limits
+        return replace(spread, lowest=lowest, highest=highest)
 
     def compared(self, bots: Ints) -> "Compared":
         """Return some bots beside each other, with what they have values of."""
@@ -269,12 +310,13 @@ class Average:
         moves = bounded | (shares != 0.0) if record.market_exclusive is None else np.ones(unit.shape, dtype=np.bool_)
         kept = np.flatnonzero(moves & (of_unit > 0.0)) + int(own.start)
         part = of_unit[kept - int(own.start)]
-        unit = held.unit[kept]
+        unit, shares = held.unit[kept], shares[kept - int(own.start)]
         return _Rows(
             row=kept,
             rank=self.book.rank[kept],
             moment=moment[unit],
-            shares=held.shares[kept] * part,
+            shares=shares,
+            gained=self.later.daily_gains(kept, shares),
             if_no=held.if_no[kept] * part,
             if_yes=held.if_yes[kept] * part,
         )
@@ -288,6 +330,8 @@ class _Rows:
     rank: Ints
     moment: Ints
     shares: Floats
+    gained: Floats
+    """What they gained in each cluster and day, (cells,)."""
     if_no: Floats
     if_yes: Floats
 
@@ -327,6 +371,7 @@ class Compared:
         order = np.argsort(rank, kind="stable")
         if not order.size:
             return Spread(0.0, 0.0, 0.0)
+        ours, theirs = (self._gained(rows, kept) for rows, kept in sides)
         row = np.concatenate([rows.row[kept] for rows, kept in sides])[order]
         shares, if_no, if_yes = (
             np.concatenate(
@@ -352,7 +397,13 @@ class Compared:
         alternatives = None if exclusion is None else _Alternatives.of(exclusion.group[starts[:-1]])
         lowest, highest = (float(each.sum()) / n for each in _reach(bounds[0], bounds[1], alternatives))
         variance = variances(held, int(cell.max()) + 1, ends=ends, exclusion=exclusion)
-        return Spread(float(variance.sum()), lowest, highest)
+        return Spread(float(variance.sum()), lowest, highest, book.daily.dependence(ours - theirs))
+
+    def _gained(self, rows: _Rows, kept: Ints) -> Floats:
+        """Return what some of the rows gained in each cluster and day, (cells,)."""
+        if kept.size == rows.row.size:
+            return rows.gained
+        return self.average.later.daily_gains(rows.row[kept], rows.shares[kept])
 
 
 def _of_exclusive(record: TrackRecord) -> Observations | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import (
     Floats,
@@ -24,10 +24,10 @@ from predibot.scoring.arguments import (
     stable_order,
     within_floats,
 )
+from predibot.scoring.evaluation.daily_marks import DAY_SECONDS, Marks, daily_marks
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import NO_MOVE, dependence_by_day
 from predibot.scoring.metrics.kelly import kelly_fraction
-from predibot.scoring.price_lookup import in_order
 from predibot.scoring.records.track_record import TrackRecord
 
 BEATS_FROM = 20.0
@@ -37,7 +37,6 @@ FRACTIONS = tuple(0.999 * share for share in (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.
 HALFWAY = 0.5
 """Where the truth lies as far from the forecast as from the price: here an edge turns from a gain into a loss."""
 
-_DAY_SECONDS = 86_400.0
 _LATEST = 253_402_300_800.0
 """The end of the year 9999."""
 _MOST_LOG = math.log(np.finfo(np.float64).max)
@@ -199,7 +198,7 @@ def betting_evidence(
     instant = scalar("as_of", as_of)
     if not abs(instant) < _LATEST:
         raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
-    marks = _daily_marks(payouts, paid_at, observed, seen_at, seen, instant)
+    marks = daily_marks(payouts, paid_at, observed, seen_at, seen, instant)
     moves = _paths(positions, marks).moves(np.arange(positions.stake.size), positions)
     return _evidence(positions, marks, moves)
 
@@ -233,7 +232,7 @@ def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEv
     instance_of("record", record, TrackRecord)
     instance_of("dollars", dollars, bool)
     settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
-    marks = _daily_marks(
+    marks = daily_marks(
         record.payout_yes,
         settled_at,
         record.observation_market,
@@ -337,79 +336,7 @@ def _instants(name: str, values: ArrayLike) -> Floats:
     return at
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Marks:
-    """What markets were priced at, by midnights that show anything new, by market and then by day."""
-
-    first: int
-    """The first of those midnights, in days since 1970."""
-    span: int
-    """How many days there are, and one more: none is so late."""
-    key: Ints
-    """market * span + day since the first, (k,), rising."""
-    price: Floats
-    at: Floats
-    """When that price was seen, (k,)."""
-    paid: NDArray[np.bool_]
-    """Whether it is a payout, (k,): nothing of the market follows."""
-    ends: Ints
-    """Where the marks of each market end, (m,)."""
-
-    def first_after(self, market: Ints, at: Floats) -> Ints:
-        """Return the first mark of each market that was seen after an instant, (n,); the number of marks for none."""
-        day = np.clip(_midnights(at) - self.first, 0, self.span - 1).astype(np.int64)
-        wanted = market * self.span + day
-        row = np.searchsorted(self.key, wanted)
-        if self.key.size == 0:
-            return row
-        inside = np.minimum(row, self.key.size - 1)
-        # That day's mark may have been seen before the instant.
-        row = row + ((self.key[inside] == wanted) & (self.at[inside] <= at))
-        return np.where(row < self.ends[market], row, self.key.size)
-
-
-def _midnights(at: Floats) -> Floats:
-    """Return the first midnight not before each instant, in days since 1970."""
-    days = np.ceil(at / _DAY_SECONDS)
-    # A quotient is rounded; whole days are exact.
-    days += days * _DAY_SECONDS < at
-    days -= (days - 1.0) * _DAY_SECONDS >= at
-    return days
-
-
-def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, prices: Floats, as_of: float) -> _Marks:
-    """Return the last price of each market by each midnight up to `as_of`, where one was seen since the one before."""
-    last = math.floor(as_of / _DAY_SECONDS)
-    paid_on = np.where(np.isnan(settled_at), np.inf, _midnights(settled_at))
-    seen_on = _midnights(at)
-    kept = np.flatnonzero((seen_on <= last) & (seen_on < paid_on[market]))
-    paid = np.flatnonzero(paid_on <= last)
-    if kept.size + paid.size == 0:
-        nothing = np.zeros(0)
-        none = np.zeros(0, dtype=np.int64)
-        return _Marks(0, 1, none, nothing, nothing, none == 0, np.zeros(payouts.size, dtype=np.int64))
-    days = np.concatenate([seen_on[kept], paid_on[paid]])
-    first = int(days.min())
-    span = int(days.max()) - first + 2
-    key = market[kept] * span + (seen_on[kept] - first).astype(np.int64)
-    order = np.arange(key.size) if in_order(key, at[kept]) else np.lexsort((at[kept], key))
-    latest = order[np.diff(key[order], append=-1) != 0]
-    row = kept[latest]
-    key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    return _Marks(
-        first=first,
-        span=span,
-        key=key,
-        price=np.concatenate([prices[row], payouts[paid]])[order],
-        at=np.concatenate([at[row], settled_at[paid]])[order],
-        paid=order >= row.size,
-        ends=np.searchsorted(key, np.arange(1, payouts.size + 1) * span).astype(np.int64),
-    )
-
-
-def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingEvidence:
+def _evidence(positions: _Positions, marks: Marks, moves: "_Moves") -> BettingEvidence:
     """Return all e-values of some positions."""
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
     shares_bought = positions.shares()
@@ -513,7 +440,7 @@ class _Paths:
     A path is of a market in an event; paths are by event and then by market.
     """
 
-    marks: _Marks
+    marks: Marks
     mark: Ints
     """The first mark of each position, (n,); the number of marks for none."""
     path: Ints
@@ -585,7 +512,7 @@ class _Paths:
         return position_of[np.maximum.accumulate(latest)[self.moved]]
 
 
-def _paths(positions: _Positions, marks: _Marks) -> _Paths:
+def _paths(positions: _Positions, marks: Marks) -> _Paths:
     """Return what prices did to some positions."""
     order = stable_order(positions.market)
     order = order[stable_order(positions.event[order])]
@@ -672,14 +599,14 @@ def _within(values: Floats, starts: Ints) -> Floats:
     return total
 
 
-def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floats) -> Floats:
+def _book_returns(positions: _Positions, marks: Marks, days: Ints, gained: Floats) -> Floats:
     """Return what all open positions gained on each day, over what was at stake, (days,)."""
     last = np.maximum(marks.ends[positions.market] - 1, 0)
     paid = marks.paid[last] & (marks.key[last] // marks.span == positions.market)
     too_late = paid & (marks.at[last] <= positions.decided_at)
     midnights = days.astype(np.float64)
     open_rows, paid_rows = np.flatnonzero(~too_late), np.flatnonzero(paid & ~too_late)
-    put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), midnights * _DAY_SECONDS)
+    put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), midnights * DAY_SECONDS)
     worth: Floats = np.where(positions.stake > 0.0, marks.price[last], 1.0 - marks.price[last])
     worth = worth * np.abs(positions.shares())
     paid_on = (marks.key[last] % marks.span + marks.first).astype(np.float64)
@@ -713,5 +640,5 @@ def _read(logs: Floats, days: Ints) -> Evidence:
     return Evidence(
         now=max(math.exp(min(float(logs[-1]), _MOST_LOG)), _LEAST),
         largest=math.exp(min(largest, _MOST_LOG)),
-        largest_at=float(days[highest] * _DAY_SECONDS) if largest > 0.0 else None,
+        largest_at=float(days[highest] * DAY_SECONDS) if largest > 0.0 else None,
     )

@@ -57,14 +57,16 @@ class Pair:
     """The difference without the event that speaks most for the one who is ahead."""
     open_stakes: float | None = None
     """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
+    dependence: float = 1.0
+    """D: how many clusters moved as if they were one, by what the difference gained on the same days."""
     apart: int = 0
     """On how many events, of `brier` markets, both have values, but never within `NEAR_HOURS` of each other."""
 
     @property
     def standard_error(self) -> float | None:
-        """Return the larger of both standard errors; None where neither is known."""
+        """Return the larger of both standard errors, times the square root of D; None where neither is known."""
         known = [each for each in (self.cluster_standard_error, self.price_standard_error) if each is not None]
-        return max(known, default=None)
+        return max(known) * math.sqrt(self.dependence) if known else None
 
     @property
     def settles_early(self) -> bool:
@@ -277,5 +279,6 @@ def _pair(metric: str, first: str, second: str, found: Comparison | None, apart:
         cluster_standard_error=found.cluster_standard_error,
         price_standard_error=found.price_standard_error,
         without_best=found.without_best,
+        dependence=found.dependence,
         apart=apart,
     )

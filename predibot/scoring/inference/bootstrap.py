@@ -50,12 +50,14 @@ class Estimate:
     """How far it would vary by the prices that were paid, which know the odds that did not come in."""
     without_best: float | None = None
     """The mean without the cluster that lifts it most; None where it is not of gains, or there is one cluster."""
+    dependence: float = 1.0
+    """D: how many clusters moved as if they were one, by what they gained on the same days; 1 where nobody looked."""
 
     @property
     def standard_error(self) -> float | None:
-        """Return the larger of both standard errors; None where neither is known."""
+        """Return the larger of both standard errors, times the square root of D; None where neither is known."""
         known = [each for each in (self.cluster_standard_error, self.price_standard_error) if each is not None]
-        return max(known, default=None)
+        return max(known) * math.sqrt(self.dependence) if known else None
 
     @property
     def interval(self) -> tuple[float, float] | None:

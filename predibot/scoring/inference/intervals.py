@@ -11,7 +11,7 @@ from predibot.scoring.inference.clusters import ClusterSums
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.student_t import t_two_sided
 
-BY_PRICES = "t, the larger of cluster and price-implied standard error"
+BY_PRICES = "t, the larger of cluster and price-implied standard error, times the root of the dependence"
 ON_LOGITS = "logit t, the larger of cluster and price-implied standard error"
 
 
@@ -25,13 +25,16 @@ class Spread:
     """The least that the mean could be."""
     highest: float
     """The most."""
+    dependence: float = 1.0
+    """D, by which its variance is larger because clusters moved together."""
 
 
 def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Estimate:
     """Return a mean with the interval m +- t se, cut at what is possible.
 
     se is the larger of the standard error over clusters and that which the
-    prices imply; t has one degree of freedom less than there are clusters.
+    prices imply, times the square root of D; t has one degree of freedom less
+    than there are clusters.
     Without an interval for fewer than two clusters, and where neither tells
     anything of what is not certain.
 
@@ -42,7 +45,7 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         confidence: The share of such intervals that should hold the truth.
     """
     of_clusters, of_prices = _standard_errors(sums, spread.variance)
-    error = max(of_clusters, of_prices)
+    error = max(of_clusters, of_prices) * math.sqrt(spread.dependence)
     low = high = None
     if spread.lowest >= spread.highest:
         # Nothing was held: it could not have come out otherwise.
@@ -61,6 +64,7 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         method=BY_PRICES,
         cluster_standard_error=_known(of_clusters),
         price_standard_error=_known(of_prices),
+        dependence=spread.dependence,
         without_best=_without_best(sums, ahead=True),
     )
 

@@ -390,7 +390,8 @@ def settled_record(open_events: int, events: int = 40) -> TrackRecord:
         for bot, usd in (("a", 1.0), ("b", -1.0))
         for event in range(events)
     ]
-    return record_of(made, paid={event: Paid(1, 1.0) for event in range(open_events, events)}, as_of=9)
+    # A day each: what settles at once may be one thing.
+    return record_of(made, paid={event: Paid(1 + event, 1.0) for event in range(open_events, events)}, as_of=99)
 
 
 @pytest.mark.parametrize(("open_events", "better"), [(0, "a"), (4, "a"), (5, None), (9, None)])
@@ -402,6 +403,18 @@ def test_nobody_is_better_at_settlement_while_more_than_a_tenth_of_the_dollars_i
     assert pair.open_stakes == pytest.approx(open_events / 40)
     assert pair.p_adjusted is not None and pair.p_adjusted <= 0.05
     assert pair.better == better
+
+
+def test_what_was_won_in_one_night_is_won_once() -> None:
+    record = settled_record(0)
+    night = replace(record, settled_at=np.full(record.settled_at.shape, float(record.settled_at[0])))
+    horizon = horizon_returns(night, ())[-1]
+    (pair,) = return_pairs(night, horizon, FEW)
+    assert (pair.dependence, pair.better) == (pytest.approx(40.0), None)
+    alone, other = (each.horizons["settled"].intervals["mean_return"] for each in scorecards(night, uncertainty=FEW))
+    assert (alone.dependence, other.dependence) == (pytest.approx(40.0), pytest.approx(40.0))
+    assert (alone.low, other.high) == (-1.0, 1.0)
+    assert return_pairs(record, horizon_returns(record, ())[-1], FEW)[0].dependence == 1.0
 
 
 def test_pairs_of_returns_know_the_odds_of_what_one_holds_more_than_the_other() -> None:
