@@ -67,6 +67,8 @@ _ORDER: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "bas
 REPEATS_BELOW = 0.01
 """Mean L1 distance to a baseline's weights of an account that only repeats it."""
 _ALIKE = 1e-9
+_ROUNDING = 1e-24
+"""Of squared returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +235,10 @@ def _moves(one: AccountRecord, index: AccountRecord) -> tuple[float | None, floa
         return None, None
     own, other = own - own.mean(), other - other.mean()
     square, own_square = float(other @ other), float(own @ own)
-    if square <= 0.0:
+    # What is left of returns that are all alike is rounding.
+    if square <= _ROUNDING * other.size:
         return None, None
-    correlation = float(own @ other) / np.sqrt(square * own_square) if own_square > 0.0 else None
+    correlation = float(own @ other) / np.sqrt(square * own_square) if own_square > _ROUNDING * own.size else None
     return float(own @ other) / square, None if correlation is None else float(correlation)
 
 

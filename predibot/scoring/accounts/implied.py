@@ -84,7 +84,7 @@ def shares_of_value(record: AccountsRecord, account: AccountRecord, slots: Ints)
     whole = worth.sum(axis=1) + account.cash_usd[rows]
     found = np.zeros((slots.size, len(record.instruments) + 1))
     found[:, account.held], found[:, -1] = worth, account.cash_usd[rows]
-    return np.divide(found, whole[:, np.newaxis], out=np.zeros_like(found), where=whole[:, np.newaxis] > 0.0)
+    return _for_each_dollar(found, whole)
 
 
 def distance(record: AccountsRecord, one: AccountRecord, other: AccountRecord) -> float | None:
@@ -140,8 +140,15 @@ def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, market
     whole = (account.shares[rows] * np.nan_to_num(prices)).sum(axis=1) + account.cash_usd[rows]
     sign = np.where(record.outcome[account.held] < 0, -1.0, 1.0)
     found = np.zeros((slots.size, markets.event.size))
-    np.add.at(found, (slice(None), markets.of_instrument[account.held]), account.shares[rows] * sign)
-    return np.divide(found, whole[:, np.newaxis], out=np.zeros_like(found), where=whole[:, np.newaxis] > 0.0)
+    for column, market in enumerate(markets.of_instrument[account.held].tolist()):
+        found[:, market] += account.shares[rows, column] * sign[column]
+    return _for_each_dollar(found, whole)
+
+
+def _for_each_dollar(amounts: Floats, whole: Floats) -> Floats:
+    """Return amounts over what the account was worth, (slots, ...); nothing of one without anything."""
+    found: Floats = np.where(whole > 0.0, 1.0 / np.where(whole > 0.0, whole, 1.0), 0.0)[:, np.newaxis] * amounts
+    return found
 
 
 def _variance(weight: Floats, markets: _Markets) -> float:

@@ -49,7 +49,8 @@ def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
     if min(one.size, other.size) > 1:
         squares = one.var(ddof=1) * (one.size - 1) + other.var(ddof=1) * (other.size - 1)
         spread = math.sqrt(float(squares) / (one.size + other.size - 2))
-    cohen_d = (means[0] - means[1]) / spread if spread > 0.0 else math.nan
+    # A deviation of numbers that are all alike is rounding.
+    cohen_d = (means[0] - means[1]) / spread if spread > 1e-12 * max(map(abs, means)) else math.nan
     p_value = mann_whitney(one, other).two_sided
     return CoverageBias(means[0], means[1], cohen_d, p_value, int(known.sum()))
 

@@ -204,14 +204,14 @@ def _growth(drawn: DrawnCurves, growth: float, moved: Floats, implied: float, *,
     by_blocks = t_quantile(probability, max(n / mean_block(n) - 1.0, 1.0)) * error
     half = max(by_blocks, t_quantile(probability, n - 1.0) * implied)
     none = lost or growth <= _LOST or half <= _ROUNDING * max(1.0, abs(growth))
-    ends = (None, None) if none else (math.expm1(growth - half), math.expm1(min(growth + half, _MOST_GROWTH)))
     return Estimate(
-        math.expm1(min(growth, _MOST_GROWTH)),
-        *ends,
-        drawn.confidence,
-        n,
-        n,
-        BY_BLOCKS,
+        estimate=math.expm1(min(growth, _MOST_GROWTH)),
+        low=None if none else math.expm1(growth - half),
+        high=None if none else math.expm1(min(growth + half, _MOST_GROWTH)),
+        confidence=drawn.confidence,
+        n=n,
+        clusters=n,
+        method=BY_BLOCKS,
         resamples=drawn.resamples,
         cluster_standard_error=error,
         price_standard_error=implied,

@@ -17,7 +17,7 @@ LOWEST_RETURN = -1.0
 ENOUGH_TO_RANK = 30.0
 """Effective cohorts, below which nobody is said to be better than somebody else."""
 _ROUNDING = 1e-12
-"""Results that differ by less, relative to the largest, differ by rounding only."""
+"""Results that differ by less, relative to 1 or to the largest, differ by rounding only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def overlap_interval(returns: ArrayLike, overlap: int, *, confidence: float = CO
         raise ValueError(f"confidence is {confidence!r}; it must be above 0 and below 1")
     n, mean = x.size, float(x.mean())
     waves = max(1, n // (2 * overlap))
-    if n < 2 or float(np.ptp(x)) <= _ROUNDING * float(np.abs(x).max()):
+    if n < 2 or float(np.ptp(x)) <= _ROUNDING * max(1.0, float(np.abs(x).max())):
         return OverlapInterval(mean, None, None, n, overlap, waves)
     error = max(math.sqrt(float(np.mean(_waves(x, waves) ** 2)) / n), float(x.std(ddof=1)) / math.sqrt(n))
     reach = t_quantile((1.0 + confidence) / 2.0, waves) * error

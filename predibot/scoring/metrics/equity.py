@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,8 @@ from predibot.scoring.metrics.risk import (
     volatility,
     win_rate,
 )
+
+_FLOAT_ROUNDING = 4.5e-16
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ def equity_score(
         (0.089, 0.1, 1)
     """
     account = account_values(values)
-    returns = equity_returns(account)
+    returns = _without_rounding(account, equity_returns(account))
     at_least("first_win", first_win, 1)
     annual = (
         _NOT_ANNUAL if periods_per_year is None else _annual(account, returns, periods_per_year, ddof, risk_free_rate)
@@ -206,6 +209,26 @@ def equity_returns(values: ArrayLike) -> Floats:
     refuse("values", account, wiped_out & (account > 0.0), "an account that was wiped out stays at zero")
     before, after = account[:-1], account[1:]
     return after[before > 0.0] / before[before > 0.0] - 1.0
+
+
+def _without_rounding(account: Floats, returns: Floats) -> Floats:
+    """Return returns, all alike where the values differ from one steady growth by no more than their last digit.
+
+    A deviation that rounding made says nothing of risk, and what is divided by it nothing of anything.
+    """
+    if returns.size < 2 or account[-1] <= 0.0:
+        return returns
+    rate = math.log(account[-1] / account[0]) / returns.size
+    steady = account[0] * np.exp(rate * np.arange(account.size))
+    digits = max(-min(_exponent(value), 0) for value in account.tolist())
+    # Of numbers that were never written down the last digit is that of a float, once for each step.
+    last_digit = np.maximum(10.0**-digits, account * _FLOAT_ROUNDING * account.size)
+    return np.full(returns.shape, math.expm1(rate)) if (np.abs(account - steady) <= last_digit).all() else returns
+
+
+def _exponent(value: float) -> int:
+    """Return the power of ten of the last digit that a number is written with."""
+    return int(Decimal(repr(value)).normalize().as_tuple().exponent)
 
 
 def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:

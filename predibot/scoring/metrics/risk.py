@@ -11,7 +11,7 @@ from predibot.scoring.metrics.periods import check_periods_per_year
 
 VALUE_AT_RISK_LEVEL = 0.05
 _ROUNDING = 1e-12
-"""Returns that differ by less, relative to the largest, differ by rounding only."""
+"""Returns that differ by less, relative to 1 or to the largest, differ by rounding only."""
 
 
 @within_floats
@@ -205,8 +205,8 @@ def _deviation(series: Floats, ddof: int) -> float:
     at_least("ddof", ddof, 0)
     if series.size < 2 or series.size <= ddof:
         return math.nan
-    # The deviation of equal returns is seldom exactly zero in floating point.
-    if np.ptp(series) <= _ROUNDING * np.abs(series).max():
+    # The deviation of equal returns is seldom exactly zero in floating point; they are quotients of numbers about 1.
+    if np.ptp(series) <= _ROUNDING * max(1.0, float(np.abs(series).max())):
         return 0.0
     return float(np.std(series, ddof=ddof))
 

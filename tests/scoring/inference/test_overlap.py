@@ -34,7 +34,7 @@ def by_loops(x: list[float], overlap: int) -> tuple[float, float, float]:
 def test_the_interval_is_the_one_of_the_formula(x: list[float], overlap: int) -> None:
     found = overlap_interval(x, overlap)
     if found.low is None or found.high is None:
-        assert np.ptp(x) <= 1e-12 * max(map(abs, x))
+        assert np.ptp(x) <= 1e-12 * max(1.0, *map(abs, x))
         return
     assert (found.mean, found.low, found.high) == pytest.approx(by_loops(x, overlap), rel=1e-7, abs=1e-7)
     assert -1.0 <= found.low <= found.mean <= found.high
@@ -55,10 +55,10 @@ def test_a_lower_end_is_cut_at_the_whole_stake() -> None:
     assert overlap_interval([-0.9, 0.5], 1).low == -1.0
 
 
-@pytest.mark.parametrize("x", [[0.2], [0.1, 0.1, 0.1], [0.0, 0.0]])
+@pytest.mark.parametrize("x", [[0.2], [0.1, 0.1, 0.1], [0.0, 0.0], [2e-16, 1e-16, 3e-16]])
 def test_one_cohort_or_cohorts_that_are_all_alike_have_no_interval(x: list[float]) -> None:
     found = overlap_interval(x, 1)
-    assert (found.mean, found.low, found.high) == (pytest.approx(x[0]), None, None)
+    assert (found.mean, found.low, found.high) == (pytest.approx(x[0], abs=1e-12), None, None)
 
 
 @pytest.mark.parametrize(

@@ -128,3 +128,24 @@ def test_a_curve_like_one_of_livetradebench_is_scored_as_its_table_has_it(model:
     assert score.cumulative_return == pytest.approx(cumulative, abs=5e-5)
     assert score.volatility == pytest.approx(deviation, abs=5e-5)
     assert score.sharpe == pytest.approx(sharpe, abs=0.02)
+
+
+@pytest.mark.parametrize("digits", [0, 2, 4, 6, 12, None])
+@pytest.mark.parametrize("rate", [0.01, -0.004, 0.0, 1e-7])
+def test_steady_growth_has_no_ratio_however_its_values_were_rounded(rate: float, digits: int | None) -> None:
+    values = [
+        each if digits is None else round(each, digits) for each in (10_000.0 * (1.0 + rate) ** n for n in range(90))
+    ]
+    score = equity_score(values, 365)
+    assert (score.sharpe, score.volatility) == (None, 0.0)
+    # Nor has growth at the rate that needs no risk.
+    assert equity_score(values, 365, risk_free_rate=rate * 365).sortino is None or digits is not None
+
+
+@pytest.mark.parametrize("digits", [2, 6, None])
+def test_what_moves_by_more_than_its_last_digit_has_a_ratio(digits: int | None) -> None:
+    moves = [10_000.0 * 1.001**n + (0.03 if n % 2 else -0.03) for n in range(60)]
+    values = moves if digits is None else [round(each, digits) for each in moves]
+    returns = np.diff(values) / values[:-1]
+    found = equity_score(values, 365).sharpe
+    assert found == pytest.approx(float(returns.mean() / returns.std(ddof=1)) * math.sqrt(365), rel=1e-9)
