@@ -36,7 +36,7 @@ from predibot.ledger.read.rows_for_python import (
     told_runs,
 )
 from predibot.ledger.store import Store
-from predibot.ledger.url import DEFAULT_LEDGER
+from predibot.ledger.url import DEFAULT_LEDGER, sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
 from predibot.ledger.write.runs import list_runs
 from predibot.reports.terminal.replay import replay_view
@@ -558,7 +558,7 @@ def _aware(argument: str, instant: datetime | None) -> datetime | None:
 
 
 def _url(address: Address) -> str:
-    return address if isinstance(address, str) else f"sqlite:///{fspath(address)}"
+    return address if isinstance(address, str) else sqlite_address(address)
 
 
 def _wall_clock() -> datetime:

@@ -1,11 +1,17 @@
 """A whole file: it appears under its name when all of it is written, or not at all."""
 
+import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from predibot.plain_file import open_plain
+
+_UNFINISHED = re.compile(r"\.unfinished-[0-9a-f]{32}")
 
 
 @contextmanager
@@ -14,7 +20,8 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
 
     It is made beside `path` under a name that nobody can guess, and only if
     nothing has that name, so no link that lies there is followed. A link at
-    `path` itself is replaced, and what it points to stays as it is.
+    `path` itself is replaced, and what it points to stays as it is. Of one
+    that is killed the file stays, until `clear_unfinished`.
 
     Args:
         path: Its name in the end, in a folder that exists.
@@ -25,12 +32,12 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """
     unfinished = path.with_name(f".unfinished-{secrets.token_hex(16)}")
     try:
-        with unfinished.open("xb") as file:
+        with _new(unfinished) as file:
             yield file
+            file.flush()
             if durable:
-                file.flush()
                 os.fsync(file.fileno())
-        unfinished.replace(path)
+            unfinished.replace(path)
         if durable:
             names = os.open(path.parent, os.O_RDONLY)
             try:
@@ -40,3 +47,29 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove what killed processes left of whole files in a folder, with what SQLite left beside them.
+
+    What is being written stays, and what may not be removed.
+    """
+    for path in folder.glob(".unfinished-*"):
+        if not _UNFINISHED.fullmatch(path.name) or path.is_symlink():
+            continue
+        with suppress(OSError), open_plain(path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for mark in ("-journal", "-wal", "-shm", ""):
+                path.with_name(path.name + mark).unlink(missing_ok=True)
+
+
+def _new(path: Path) -> BinaryIO:
+    """Return a new file whose lock tells who clears up that it is being written."""
+    while True:
+        file = path.open("xb")
+        # Some network disks have no such locks; there nobody takes it for left either.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if path.exists():
+            return file
+        file.close()

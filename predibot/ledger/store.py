@@ -1,6 +1,7 @@
 """The open ledger: transactions on it, and the errors of a database in our words."""
 
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +15,11 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.private_copy import PrivateCopy
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
-from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
+from predibot.ledger.url import masked, parse_ledger_url, sqlite_address, sqlite_file
 
 T = TypeVar("T")
 
@@ -49,12 +51,16 @@ _END_SILENT = text(
 class Store:
     """A ledger that is open and of this version."""
 
-    def __init__(self, engine: Engine, *, read_only: bool = False, artefacts_inside: bool = False) -> None:
+    def __init__(self, url: URL, *, read_only: bool, artefacts_inside: bool, copy: PrivateCopy | None) -> None:
         """Wrap an engine whose tables are current; use `Store.open`."""
-        self._engine = engine
+        self._url = url
+        self._copy = copy
+        self._engine = _engine(url if copy is None else url.set(database=str(copy.file)), read_only=read_only)
         self._artefacts_inside = artefacts_inside
         self._read_only = read_only
-        self._file = sqlite_file(engine.url)
+        file = sqlite_file(url)
+        # Through a link too everything lies beside the file itself, as what SQLite keeps there does.
+        self._file = None if file is None else Path(os.path.realpath(file))
         self._opened: tuple[int, int] | None = None
         """Device and number of the file that is open; None while it is being made, and for a server."""
         self._largest_bytes = 0
@@ -111,7 +117,14 @@ class Store:
             UsageError: If the URL is not one predibot takes.
             LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
         """
-        return cls._opened_at(address, reconnect_seconds, read_only=True)
+        try:
+            return cls._opened_at(address, reconnect_seconds, read_only=True)
+        except LedgerUnusable as error:
+            file = sqlite_file(parse_ledger_url(address))
+            if file is None or not os.access(file, os.R_OK) or not _needs_files_beside(error.__cause__):
+                raise
+            _log.info("the ledger %s is read from a copy as it is now: %s", file, error)
+        return cls._opened_at(address, reconnect_seconds, read_only=True, copy=PrivateCopy(file))
 
     @classmethod
     def _opened_at(
@@ -124,13 +137,14 @@ class Store:
         read_only: bool = False,
         was_reached: bool = False,
         artefacts_inside: bool = False,
+        copy: PrivateCopy | None = None,
     ) -> Self:
         """Return a store whose tables are fit for it; where they are not, nothing stays open."""
         url = parse_ledger_url(address)
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        store = cls(_engine(url, read_only=read_only), read_only=read_only, artefacts_inside=artefacts_inside)
+        store = cls(url, read_only=read_only, artefacts_inside=artefacts_inside, copy=copy)
         try:
             if not was_reached:
                 # Told at once where it fails; it may be the address that is wrong.
@@ -150,7 +164,7 @@ class Store:
     @property
     def address(self) -> str:
         """Return the URL as it may be shown, without passwords."""
-        return masked(self._engine.url)
+        return masked(self._url)
 
     @property
     def files(self) -> Path | None:
@@ -225,6 +239,21 @@ class Store:
         finally:
             alone.dispose()
 
+    def require_whole(self) -> None:
+        """Have SQLite look at every page and every index of a file; a server looks after its own.
+
+        Raises:
+            LedgerUnusable: If the file is damaged.
+        """
+        if self._file is None:
+            return
+        found = self.run_read(
+            lambda connection: connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
+        )
+        if found != ["ok"]:
+            said = str(found[0]).splitlines()[-1] if found else "SQLite says nothing about it"
+            raise LedgerUnusable(f"the ledger {self.address} is damaged: {said}. Restore it from a copy")
+
     def give_back_room(self) -> None:
         """Have the database rewrite itself without the room that nothing takes; others wait meanwhile.
 
@@ -247,6 +276,8 @@ class Store:
         """Let go of every connection; those that another thread is using go when it is done."""
         self._closed = True
         self._engine.pool.dispose()
+        if self._copy is not None:
+            self._copy.remove()
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -298,7 +329,7 @@ class Store:
         try:
             with self._engine.connect() as connection, _reading(connection) as transaction:
                 found = next(foreign_rows(transaction), None)
-        except SQLAlchemyError:
+        except (SQLAlchemyError, UnicodeDecodeError):
             return
         finally:
             if self._closed:
@@ -426,10 +457,13 @@ class Store:
         except (IntegrityError, DataError):
             # The database is well; what was to be stored in it is not.
             raise
-        except (DBAPIError, NoConnection, sqlite3.Error) as error:
+        except UnicodeDecodeError as error:
+            # A damaged schema is quoted by SQLite's own complaint, which Python cannot read then.
             raise LedgerUnusable(
-                f"the ledger {self.address} cannot be used: {_cause(error, read_only=self._read_only)}"
+                f"the ledger {self.address} is damaged: it has bytes that are no text. Restore it from a copy"
             ) from error
+        except (DBAPIError, NoConnection, sqlite3.Error) as error:
+            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
         finally:
             if self._closed:
                 self._engine.pool.dispose()
@@ -514,7 +548,7 @@ def lay_down(file: Path) -> None:
         with closing(sqlite3.connect(file)) as connection:
             connection.execute("PRAGMA journal_mode=DELETE").close()
     except sqlite3.Error as error:
-        raise LedgerUnusable(f"the ledger sqlite:///{file} cannot be used: {_cause(error)}") from error
+        raise LedgerUnusable(f"the ledger {sqlite_address(file)} cannot be used: {_cause(error)}") from error
 
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:
@@ -555,7 +589,17 @@ def _state(error: Exception) -> str | None:
     return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
 
 
-def _cause(error: Exception, *, read_only: bool = False) -> str:
+def _needs_files_beside(error: BaseException | None) -> bool:
+    """Return whether SQLite cannot make, or write to, the files through which it reads.
+
+    A reader that would change rows is refused with the plain code of a read-only database.
+    """
+    said = getattr(error, "orig", error)
+    code = getattr(said, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) and code != sqlite3.SQLITE_READONLY
+
+
+def _cause(error: Exception) -> str:
     """Return what the database said, its first line, and what to do where we know."""
     said = _first_line(error)
     if _state(error) == "53100":
@@ -571,14 +615,6 @@ def _cause(error: Exception, *, read_only: bool = False) -> str:
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",
     }
-    # A reader that would change rows is refused with the plain code; those that say why are of files and folders.
-    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", sqlite3.SQLITE_READONLY)
-    if read_only and "readonly" in said and code != sqlite3.SQLITE_READONLY:
-        # Files that it shares with who writes; to pass over them where somebody does might read what never was.
-        return (
-            "SQLite reads a ledger through files that it makes beside it, and cannot here. Make the file and its "
-            "folder writable, or read a backup (`predibot ledger backup`), which needs no such files"
-        )
     remedy = next((text for word, text in remedies.items() if word in said), "")
     return f"{said}. {remedy}".rstrip(". ") if remedy else said
 

@@ -1,6 +1,8 @@
 """The address of a ledger: which are taken, and how one is shown without its password."""
 
+from os import PathLike, fspath
 from pathlib import Path
+from urllib.parse import unquote
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -47,6 +49,8 @@ def masked(url: URL) -> str:
         name: "***" if any(word in name.lower() for word in _SECRET_WORDS) else value
         for name, value in url.query.items()
     }
+    if url.get_backend_name() == "sqlite" and not (url.host or url.query):
+        return sqlite_address(url.database or "")
     shown = url.set(query=query).render_as_string(hide_password=True)
     return shown.replace("postgresql+psycopg://", "postgresql://").replace("%2A%2A%2A", "***")
 
@@ -62,11 +66,21 @@ def without_password(text: str) -> tuple[str, str]:
     url = parse_ledger_url(text)
     file = sqlite_file(url)
     if file is not None:
-        return f"sqlite:///{file.absolute()}", ""
+        return sqlite_address(file.absolute()), ""
     query = {name: value for name, value in url.query.items() if "password" not in name.lower()}
     return str(url.set(password=None, query=query).render_as_string()), str(
         url.password or url.query.get("password", "")
     )
+
+
+def sqlite_address(file: str | PathLike[str]) -> str:
+    """Return the URL of a file that holds a ledger, in which only what would be read otherwise is encoded.
+
+    Examples:
+        >>> sqlite_address("runs/100% #1?.db")
+        'sqlite:///runs/100%25 #1%3F.db'
+    """
+    return f"sqlite:///{fspath(file).replace('%', '%25').replace('?', '%3F')}"
 
 
 def sqlite_file(url: URL) -> Path | None:
@@ -79,6 +93,8 @@ def _sqlite(url: URL, text: str) -> URL:
         raise UsageError(f"a ledger in memory would be lost; name a file, as in {DEFAULT_LEDGER}. {TAKEN}")
     if url.database.startswith("file:") or url.host or "?" in text:
         raise UsageError(
-            f"a SQLite ledger is a file without options, as in {DEFAULT_LEDGER}; no host, no `file:`, no `?`. {TAKEN}"
+            f"a SQLite ledger is a file without options, as in {DEFAULT_LEDGER}; no host, no `file:`, and %3F for "
+            f"a `?` in its name. {TAKEN}"
         )
-    return url.set(drivername="sqlite")
+    # SQLAlchemy 2.0 takes a name as it is written, 2.1 decodes it.
+    return url.set(drivername="sqlite", database=unquote(text.partition(":///")[2]))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Pr
     before = {path.name for path in kept.iterdir()}
     kept.chmod(0o555)
     try:
-        for command in (*WRITERS, ("ledger", "backup", "b.db", *LEDGER)):
+        for command in WRITERS:
             assert "Make the file and its folder writable" in refused(program, *command, under=without_privileges)
         into = refused(
             program, "ledger", "backup", "kept/b.db", "--ledger", "sqlite:///kept/backup.db", under=without_privileges
@@ -85,19 +86,33 @@ def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Pr
     assert canonical_at(f"sqlite:///{tmp_path}/r.db") == canonical_at(f"sqlite:///{kept}/ledger.db")
 
 
-def test_a_backup_is_read_from_a_read_only_folder_and_of_a_ledger_it_is_told_what_to_read(
+def test_a_ledger_is_read_where_nothing_can_be_written_with_what_stands_in_its_log(
     program: Program, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept"
+    kept, temporary = tmp_path / "kept", tmp_path / "tmp"
+    temporary.mkdir()
+    program = replace(program, settings={"TMPDIR": str(temporary)})
+    # Not put into the file yet, as the connection that would do so never ends.
+    with closing(sqlite3.connect(kept / "ledger.db")) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint=0")
+        writer.execute("UPDATE markets SET question = 'said in the log'")
+        writer.commit()
+        (kept / "copy.db").write_bytes((kept / "ledger.db").read_bytes())
+        (kept / "copy.db-wal").write_bytes((kept / "ledger.db-wal").read_bytes())
+    (kept / "ledger.db.files").rename(kept / "copy.db.files")
+    before = {path: path.read_bytes() for path in kept.glob("*.db*") if path.is_file()}
     kept.chmod(0o555)
+    of_copy = ("--ledger", "sqlite:///kept/copy.db")
     try:
-        for command in ("report", "runs"):
-            said = refused(program, command, *LEDGER, under=without_privileges)
-            assert "or read a backup (`predibot ledger backup`)" in said
-            assert "attempt to write" not in said
+        for command in (("report",), ("runs",), ("ledger", "verify"), ("ledger", "backup", "b.db")):
+            ended(program.start(*command, *of_copy, first=without_privileges))
+        ended(program.start("export", "out", *of_copy, first=without_privileges))
         ended(program.start("report", "--ledger", "sqlite:///kept/backup.db", first=without_privileges))
     finally:
         kept.chmod(0o755)
+    assert "said in the log" in "".join(path.read_text() for path in (tmp_path / "out").glob("*.csv"))
+    assert {path: path.read_bytes() for path in kept.glob("*.db*") if path.is_file()} == before
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(program: Program, tmp_path: Path) -> None:

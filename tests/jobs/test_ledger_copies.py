@@ -1,5 +1,6 @@
 """Copies of a ledger: into any database, into a backup and back; the same in both, or nothing at all."""
 
+import random
 import shutil
 import signal
 import sqlite3
@@ -14,6 +15,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from predibot.ledger.store import Store
+from predibot.ledger.url import parse_ledger_url, sqlite_address, without_password
 from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.jobs.failpoints import After, Before, Executing, Placed
 from tests.jobs.program import Program, wait_until
@@ -251,6 +253,7 @@ def test_a_backup_that_is_killed_is_not_there_and_is_made_again(
     killed(program, IN_THE_MIDDLE, *asked)
     assert [path for path in (tmp_path / "b").iterdir() if not path.name.startswith(".unfinished-")] == []
     assert predibot(*asked).code == 0
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["b.db"]
     assert canonical_at(f"sqlite:///{tmp_path}/b/b.db") == canonical_at(ledger)
 
 
@@ -276,3 +279,60 @@ def test_a_backup_is_the_ledger_of_the_instant_at_which_it_began(
     assert written and canonical_at(ledger) != before
     assert canonical_at(backup) == before
     assert looked_at(backup)["traces present"] == 2
+
+
+NAMES = [
+    "a#b.db",
+    "100%.db",
+    "a%20b.db",
+    "why?.db",
+    "a b.db",
+    "Ünï 中.db",
+    "q'\"`.db",
+    "a:b@c.db",
+    "a&b=c;d.db",
+    "$(x) \\n.db",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_ledger_and_its_backup_may_have_any_name(tmp_path: Path, name: str) -> None:
+    ledger, restored, backup = tmp_path / name, tmp_path / f"r {name}", tmp_path / f"b {name}"
+    with Store.open(sqlite_address(ledger)) as store:
+        assert parse_ledger_url(store.address).database == str(ledger)
+    assert without_password(sqlite_address(ledger))[0] == sqlite_address(ledger)
+    assert said_here("ledger", "backup", str(backup), "--ledger", sqlite_address(ledger)).code == 0
+    assert said_here("ledger", "restore", str(backup), "--ledger", sqlite_address(restored)).code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {ledger.name, restored.name, backup.name}
+
+
+@pytest.mark.parametrize("link", ["of the file", "of the folder", "of a link"])
+def test_through_a_link_traces_lie_beside_the_file_itself(predibot: Predibot, tmp_path: Path, link: str) -> None:
+    (tmp_path / "real").mkdir()
+    address = tmp_path / ("folder/ledger.db" if link == "of the folder" else "link.db")
+    (tmp_path / "folder").symlink_to(tmp_path / "real")
+    (tmp_path / "between.db").symlink_to(tmp_path / "real" / "ledger.db")
+    (tmp_path / "link.db").symlink_to(tmp_path / ("between.db" if link == "of a link" else "real/ledger.db"))
+    decide_and_track(sqlite_address(address))
+    assert {path.name for path in (tmp_path / "real").iterdir()} == {"ledger.db", "ledger.db.files"}
+    for each in (address, tmp_path / "real" / "ledger.db"):
+        assert looked_at(sqlite_address(each))["traces present"] == 2
+
+
+def test_what_is_no_backup_or_is_damaged_is_refused_in_a_sentence_and_nothing_is_restored(
+    predibot: Predibot, decided: Place, tmp_path: Path
+) -> None:
+    assert predibot("ledger", "backup", "b.db", "--ledger", decided("sqlite")).code == 0
+    whole, rng = (tmp_path / "b.db").read_bytes(), random.Random(1)
+    broken = [b"", rng.randbytes(9_999), whole[:100], whole[:-1], whole[: len(whole) // 2], bytes(len(whole))]
+    broken.append(b"SQLite format 3\0" + rng.randbytes(9_999))
+    # A name in the schema that is no text any more, which SQLite quotes in its complaint.
+    broken.append(whole.replace(b"CREATE TABLE runs", b"CREATE TABLE\xcc\xcbuns", 1))
+    for page in range(1, len(whole) // 4096, 9):
+        begin = 4096 * page
+        broken.append(whole[:begin] + rng.randbytes(4096) + whole[begin + 4096 :])
+    for content in broken:
+        (tmp_path / "broken.db").write_bytes(content)
+        said = predibot("ledger", "restore", "broken.db", "--ledger", "sqlite:///r.db")
+        assert (said.code, "Traceback" in said.err, said.err.count("error: ")) == (1, False, 1), said.err
+    assert not (tmp_path / "r.db").exists()

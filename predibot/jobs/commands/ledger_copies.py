@@ -13,8 +13,8 @@ from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.ledger.care.copied_ledger import LedgerCopy, copy_ledger
 from predibot.ledger.store import Store, lay_down
-from predibot.ledger.url import sqlite_file
-from predibot.whole_file import whole_file
+from predibot.ledger.url import sqlite_address, sqlite_file
+from predibot.whole_file import clear_unfinished, whole_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ def back_up_as_asked(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
     """
     with Store.open_to_read(ledger) as before:
         file = _new_file(place, before, caller.clock())
+        clear_unfinished(file.parent)
         with _told(file), whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
             copied = _into(Path(unfinished.name), file, before, listener)
     return CopyReport(before.address, str(file), copied, file.stat().st_size)
@@ -64,7 +65,9 @@ def restore_as_asked(caller: Caller, *, backup: Path, ledger: str) -> CopyReport
     """
     if not backup.is_file():
         raise UsageError(f"there is no backup {backup}. Name a file that `predibot ledger backup` wrote")
-    report = copy_as_asked(caller, source=f"sqlite:///{backup}", target=ledger)
+    with Store.open_to_read(sqlite_address(backup)) as kept:
+        kept.require_whole()
+    report = copy_as_asked(caller, source=sqlite_address(backup), target=ledger)
     return CopyReport(str(backup), report.target, report.copied)
 
 
@@ -86,7 +89,7 @@ def _new_file(place: Path, store: Store, now: datetime) -> Path:
 
 def _into(unfinished: Path, file: Path, before: Store, listener: ProgressListener) -> LedgerCopy:
     """Copy a ledger into a file that gets another name in the end, by which it is called."""
-    address = f"sqlite:///{unfinished}"
+    address = sqlite_address(unfinished)
     try:
         with Store.open(address, artefacts_inside=True) as after:
             copied = copy_ledger(before, after, listener)

@@ -8,11 +8,10 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 
 from predibot.errors import UsageError
-from predibot.whole_file import whole_file
+from predibot.whole_file import clear_unfinished, whole_file
 
 
 class RawStore:
@@ -50,8 +49,8 @@ class RawStore:
                 raise UsageError(
                     f"{self.folder} holds answers of {there[:40]!r}, not of {platform!r}; name another folder"
                 )
-            for unfinished in chain(self.folder.glob(".unfinished-*"), raw.glob("*/.unfinished-*")):
-                unfinished.unlink(missing_ok=True)
+            for folder in (self.folder, *filter(Path.is_dir, raw.iterdir())):
+                clear_unfinished(folder)
             yield
         finally:
             os.close(held)

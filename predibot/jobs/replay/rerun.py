@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from predibot.contracts import Context, Progress, ProgressListener
@@ -24,6 +25,7 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
+from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.process_identity import is_gone, new_owner
@@ -123,7 +125,7 @@ def scratch_ledger() -> Iterator[Store]:
     """Yield an empty ledger, which is thrown away at the end with what lies beside it."""
     with (
         tempfile.TemporaryDirectory(prefix="predibot-scratch-") as folder,
-        Store.open(f"sqlite:///{folder}/ledger.db") as store,
+        Store.open(sqlite_address(Path(folder, "ledger.db"))) as store,
     ):
         yield store
 

@@ -115,7 +115,8 @@ def _back_up(connection: Connection, version: str) -> Path | None:
     file = sqlite_file(connection.engine.url)
     if file is None:
         return None
-    address = f"{file.absolute().as_uri()}?mode=ro"
+    file = file.resolve()
+    address = f"{file.as_uri()}?mode=ro"
     names = (file.with_name(f"{file.name}.{version}{mark}.backup") for mark in ("", *(f"-{n}" for n in range(2, 1000))))
     try:
         copy = next(name for name in names if not name.exists())

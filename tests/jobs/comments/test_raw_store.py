@@ -41,7 +41,8 @@ def test_answers_of_another_platform_are_not_taken_for_its_own(tmp_path: Path) -
 
 def test_a_second_collection_into_a_folder_is_refused_and_halves_are_cleared_away(tmp_path: Path) -> None:
     with RawStore(tmp_path).alone("manifold"):
-        halves = [tmp_path / ".unfinished-1", tmp_path / "raw" / "bets" / ".unfinished-2"]
+        name = f".unfinished-{'1' * 32}"
+        halves = [tmp_path / name, tmp_path / "raw" / "bets" / name]
         halves[1].parent.mkdir()
         for half in halves:
             half.touch()
