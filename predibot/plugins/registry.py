@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -196,8 +197,22 @@ def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
 
 def _points(kind: Kind, name: str | None = None) -> list[EntryPoint]:
     """Return the entry points of installed packages, those of one name alone where it is given."""
-    found = entry_points(group=kind.group) if name is None else entry_points(group=kind.group, name=name)
+    installed = _entry_points(tuple((folder, _changed_at(folder)) for folder in sys.path))
+    found = installed.select(group=kind.group) if name is None else installed.select(group=kind.group, name=name)
     return list({(_package(point), point.name, point.value): point for point in found}.values())
+
+
+@lru_cache(maxsize=1)
+def _entry_points(_folders: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """Return those of all packages, read again where a folder has changed that packages are installed in."""
+    return entry_points()
+
+
+def _changed_at(folder: str) -> int:
+    try:
+        return Path(folder).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _package(point: EntryPoint) -> str:
