@@ -1,13 +1,15 @@
-"""Settings of the installation, from `predibot.toml` of the current folder and the environment.
+"""Settings of the installation: from the environment, and `predibot.toml` of the current folder and of the user.
 
-Besides it only `environment.py` reads the environment, for what is no setting, and
-`_folders.py`, which the import system needs before any settings exist.
+What of the current folder needs its user's word counts where that was given (`trust.py`). Besides this module only
+`environment.py` reads the environment, for what is no setting, and `_folders.py`, which the import system needs before
+any settings exist.
 """
 
 import os
 import re
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -23,17 +25,19 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import KEY_NAME, NOTICE_KINDS, SECRET_ADDRESS_NAME, SECRET_NAME, NoticeKind
+from predibot.environment import configuration_folder
 from predibot.errors import UsageError
 from predibot.plugins.venues import url_names
+from predibot.trust import MAX_BYTES, SETTINGS_FILE, Folder, text_of
 
 
 def _url(value: object) -> str:
@@ -45,7 +49,6 @@ _ADDRESS = TypeAdapter(AnyHttpUrl)
 Url = Annotated[str, BeforeValidator(_url)]
 
 _PREFIX = "PREDIBOT_"
-SETTINGS_FILE = "predibot.toml"
 _BOUND_HOST = re.compile(r"(?:http://)?(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _KEY_HOSTS = (
     "write NAME_API_KEY=host for each host a key may go to, with commas between them; "
@@ -210,23 +213,57 @@ class _Urls(PydanticBaseSettingsSource):
         return {"urls": {name.removeprefix(_PREFIX).lower(): url for name, url in urls.items()}} if urls else {}
 
 
-class _File(TomlConfigSettingsSource):
-    """The file, in which those addresses are keys like all others."""
+class _File(InitSettingsSource):
+    """A file, in which those addresses are keys like all others."""
 
-    def __call__(self) -> dict[str, Any]:
-        """Return what the file says."""
-        said = super().__call__()
+    def __init__(self, settings_cls: type[BaseSettings], file: Path, *, is_users: bool) -> None:
+        """Read it, if it is there.
+
+        Raises:
+            UsageError: If it cannot be read.
+            NotTrusted: If it is not the user's own, and needs a word that was not given.
+        """
+        text = _text(file)
+        said = {} if text is None else _toml(text, file)
+        if text is not None and not is_users:
+            Folder.check_settings(file.parent, text)
         urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
-        return {**said, "urls": urls} if urls else said
+        super().__init__(settings_cls, {**said, "urls": urls} if urls else said)
+
+
+def _text(file: Path) -> str | None:
+    """Return the text of a file of settings; None where there is none."""
+    try:
+        if not file.exists():
+            return None
+        if not file.is_file():
+            raise UsageError(f"{file} is no file. Take it away")
+        with file.open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise UsageError(f"{file} is larger than {MAX_BYTES:,} bytes, and no settings are. Take something out")
+        return text_of(content)
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8. Save it as UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}. Let its user read it") from error
+
+
+def _toml(text: str, file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        what = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise UsageError(f"{file} is not TOML: {what}. Fix that line") from None
 
 
 class Settings(BaseSettings):
     """What is the same for every recipe: where the hosts are and how patient to be.
 
-    The environment wins over the file: `PREDIBOT_WORKERS` over `workers`.
+    The environment wins over the files, `PREDIBOT_WORKERS` over `workers`, and the folder's file over the user's.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, toml_file=SETTINGS_FILE, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="forbid", frozen=True)
 
     urls: dict[str, Url] = {}
     """Addresses of venues that are not the venues' own, by the names that venues give them, which end in `_url`."""
@@ -268,8 +305,12 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return arguments, environment, file, in the order in which they win."""
-        return init_settings, _Urls(settings_cls), env_settings, _File(settings_cls)
+        """Return arguments, environment, files, in the order in which they win."""
+        here, own = Path(SETTINGS_FILE), configuration_folder()
+        users = () if own is None else (own / "predibot" / SETTINGS_FILE,)
+        is_users = here.resolve() in [file.resolve() for file in users]
+        files = (_File(settings_cls, file, is_users=file in users or is_users) for file in (here, *users))
+        return init_settings, _Urls(settings_cls), env_settings, *files
 
 
 def load_settings() -> Settings:
@@ -277,6 +318,7 @@ def load_settings() -> Settings:
 
     Raises:
         UsageError: If a value is not what the setting takes; it names the setting.
+        NotTrusted: If the current folder sets what needs its user's word, and does not have it.
     """
     try:
         settings = Settings()
@@ -290,8 +332,6 @@ def load_settings() -> Settings:
         # Its cause may quote the value.
         name = str(error).partition('"')[2].partition('"')[0]
         raise UsageError(f"setting {name!r} is wrong: {_PREFIX}{name.upper()} is no JSON. Fix or unset it") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Fix that line") from None
     for name in settings.urls:
         # Of the environment others may use what looks alike.
         if f"{_PREFIX}{name.upper()}" not in os.environ and name not in (known := url_names()):

@@ -10,6 +10,8 @@ from predibot.domain.terms import KEY_NAME, SECRET_ADDRESS_NAME, SECRET_NAME
 
 _LEAST_TELLING_CHARACTERS = 16
 """Of a part of an address; a shorter one, such as `services`, is in many and says nothing."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""By which Python imports nothing from the current folder, or the one of a script."""
 _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 
 
@@ -63,11 +65,12 @@ def secret_named(name: str) -> str | None:
 
 
 def environment_of_command(names: Collection[str]) -> Mapping[str, str]:
-    """Return the environment for a command of the operator's: of what is secret only what is named."""
+    """Return the environment for a command of the operator's: of what is secret, or set by us, only what is named."""
     return {
         name: value
         for name, value in os.environ.items()
-        if name in names or not (SECRET_NAME.fullmatch(name) or SECRET_ADDRESS_NAME.fullmatch(name))
+        if name in names
+        or not (name == SAFE_PATH or SECRET_NAME.fullmatch(name) or SECRET_ADDRESS_NAME.fullmatch(name))
     }
 
 
@@ -84,3 +87,17 @@ def state_folder() -> Path:
     """
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
     return named if named.is_absolute() else Path.home() / ".local" / "state"
+
+
+def configuration_folder() -> Path | None:
+    """Return the folder in which this user configures programs; None where the user has no home."""
+    named = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    try:
+        return named if named.is_absolute() else Path.home() / ".config"
+    except RuntimeError:
+        return None
+
+
+def trusted_digests() -> Collection[str]:
+    """Return the digests of folders that the environment trusts, with commas between them in `PREDIBOT_TRUST`."""
+    return {each.strip().lower() for each in os.environ.get("PREDIBOT_TRUST", "").split(",") if each.strip()}

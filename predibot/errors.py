@@ -5,6 +5,7 @@ PredibotError
 ├── UsageError          fix what was asked for: an option, a URL, a file name
 │   ├── RecipeError     fix the recipe at the file and line it names
 │   ├── PluginError     fix the plug-in, or its name or arguments
+│   ├── NotTrusted      read the folder, and say `predibot trust` if it may do what it asks for
 │   ├── VenueMissing    look for what was recorded: it is not where it was
 │   └── ArtefactPruned  do without a trace, or look into a backup: it was pruned
 ├── RunConflict         choose: go on with the stored run, or start a new one
@@ -48,6 +49,10 @@ class RecipeError(UsageError):
 
 class PluginError(UsageError):
     """A plug-in does not exist, does not load, or refuses its arguments."""
+
+
+class NotTrusted(UsageError):
+    """A folder asks for what its user did not allow it."""
 
 
 class VenueMissing(UsageError):

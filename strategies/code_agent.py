@@ -49,6 +49,7 @@ class CodeAgent:
             raise PluginError(f"{why}, and {problem}; fix that, {instead}")
 
     games = ANY_GAME
+    starts_program = True
 
     @property
     def needs(self) -> Needs:

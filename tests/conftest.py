@@ -80,6 +80,8 @@ def _own_state(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let no test read or write what the user's own predibot keeps outside of ledgers."""
     with tempfile.TemporaryDirectory(prefix="predibot-state-") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", folder)
+        patch.setenv("XDG_CONFIG_HOME", folder)
+        patch.delenv("PREDIBOT_TRUST", raising=False)
         # Programs that tests start are compiled once for all workers and sessions, with the libraries they load, and
         # not each time where Python is told to write nothing down.
         patch.setenv("PYTHONPYCACHEPREFIX", str(request.config.rootpath / ".pytest_cache" / "compiled"))

@@ -17,6 +17,7 @@ from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.acceptance.conftest import Predibot, predibot
 from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres, postgres
+from tests.operator import set_up
 
 __all__ = ["postgres", "predibot"]
 
@@ -57,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
     for path in (ROOT / "runs").glob("*.toml"):
         text = path.read_text(encoding="utf-8").replace('venue = "polymarket"', 'venue = "sandbox:events=20"')
         (tmp_path / "runs" / path.name).write_text(text, encoding="utf-8")
-    (tmp_path / "predibot.toml").write_text('[notify.command]\nrun = ["true"]\n')
+    set_up(tmp_path, '[notify.command]\nrun = ["true"]\n')
     return tmp_path
 
 
@@ -96,7 +97,7 @@ def test_its_settings_are_settings_and_name_every_kind(tmp_path: Path, monkeypat
     recipe = parse_recipe(RecipeText(f"{schedule}{bot}", "operations.md", "operations"))
     assert recipe.schedule is not None and set(tomllib.loads(schedule)["schedule"]) >= {"cron", "catch_up", "jitter"}
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "predibot.toml").write_text(notify)
+    set_up(tmp_path, notify)
     settings = load_settings().notify
     assert None not in (settings.webhook, settings.email, settings.command, settings.apprise, settings.ping)
     assert settings.on == NOTICE_KINDS

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from predibot.cli.command import Command, DecidingCommand, Group, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
+from predibot.environment import SAFE_PATH
 from predibot.version import __version__
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "OMP_NUM_THREADS")
@@ -67,6 +68,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "demo": (Command, "run the main job over a simulated world and print the report"),
     "init": (Command, "write a recipe to start from"),
     "bots": (Command, "list the strategies, their arguments, and tools"),
+    "trust": (Command, "let a folder's settings and recipes do what only you may allow"),
     "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
     "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 }
@@ -113,6 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_program:
         # Loading makes a million objects and drops none: a collection for every 700 takes a tenth of the start.
         gc.set_threshold(*_COLLECT_AFTER)
+        # Processes that multiprocessing starts would import a `multiprocessing.py` of the current folder.
+        os.environ.setdefault(SAFE_PATH, "1")  # noqa: TID251 - the interpreter reads it, not the settings
     with ended_by_signals(is_program=is_program):
         code = ended(lambda: _run(given), given)
         if is_program:

@@ -136,6 +136,7 @@ def demo(
     output.set_up_logs(verbose=verbose)
     if market is DemoMarket.STOCKS and game is not DemoGame.PORTFOLIO_WEIGHTS:
         raise UsageError("--market stocks is of portfolios; add --game portfolio_weights")
+    settings = load_settings()
     played = _STOCKS if market is DemoMarket.STOCKS else _GAMES[game]
     asked = [asked_recipe(name, overrides=played.overrides, bots=played.bots) for name in played.recipes]
     for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
@@ -146,7 +147,7 @@ def demo(
         done = demonstrate(
             tuple(asked),
             store=store,
-            settings=load_settings(),
+            settings=settings,
             clock=options.wall_clock,
             listener=listener,
             told=_tell,

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from predibot.errors import PredibotError
+from predibot.errors import NotTrusted, PredibotError
 
 DONE, FAILED, MISUSE, PARTLY, NOTHING, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
 EXIT_CODES: Mapping[int, str] = {
     DONE: "done; every decision is made, refused and abstained ones counted",
     FAILED: "an error, told in one line",
-    MISUSE: "a command line that cannot be understood",
+    MISUSE: "a command line that cannot be understood; or a folder that is not trusted",
     PARTLY: "some decisions failed, others are recorded",
     NOTHING: "decisions failed, and none is recorded",
     INTERRUPTED: "interrupted by Ctrl-C; what is recorded is kept",
@@ -95,7 +95,7 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
             sys.stdout.flush()
             return code
     except PredibotError as error:
-        return _told(error.kind, str(error), FAILED, as_json=as_json)
+        return _told(error.kind, str(error), MISUSE if isinstance(error, NotTrusted) else FAILED, as_json=as_json)
     except _MISUSE as error:
         return _told("UsageError", _misuse(error), MISUSE, as_json=as_json)
     except BrokenPipeError:

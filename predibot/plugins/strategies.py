@@ -118,6 +118,15 @@ def forget_strategies(package: str = STRATEGY.package) -> None:
     registry.forget(_kind(package))
 
 
+def starts_program(name: str, *, package: str = STRATEGY.package) -> bool:
+    """Return whether a strategy declares that it starts a program, such as docker, before it is made.
+
+    Raises:
+        PluginError: If there is no such strategy, or it does not load.
+    """
+    return bool(getattr(_found(name, package).thing, "starts_program", False))
+
+
 def argument_names(name: str, *, package: str = STRATEGY.package) -> tuple[str, ...]:
     """Return the names of the arguments a strategy takes.
 
@@ -177,7 +186,7 @@ def _class_problem(found: Plugin) -> str:
     if problem := class_problem(found):
         return problem
     cls, label = found.thing, found.label
-    for declared in ("needs", "games"):
+    for declared in ("needs", "games", "starts_program"):
         if any(known.name == declared for known in dataclasses.fields(cls)):
             return f"{label}: a recipe could set the field {declared}; leave out its type, or make it a property"
     if not callable(getattr(cls, "decide", None)):

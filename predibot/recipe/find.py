@@ -7,9 +7,9 @@ from predibot.errors import RecipeError
 from predibot.recipe.packaged import packaged_recipe_names, packaged_recipe_text
 from predibot.recipe.parse import RecipeText, parse_recipe
 from predibot.recipe.recipe import Recipe
+from predibot.trust import MAX_BYTES, check_recipe, text_of
 
 DEFAULT = "daily"
-MAX_BYTES = 1_000_000
 _FOLDER = "runs"
 _ENDING = ".toml"
 
@@ -23,6 +23,7 @@ def load_recipe(argument: str | None, folder: Path) -> Recipe:
 
     Raises:
         RecipeError: If there is none, or it has a mistake.
+        NotTrusted: As `find_recipe`.
     """
     return parse_recipe(find_recipe(argument, folder))
 
@@ -35,6 +36,7 @@ def find_recipe(argument: str | None, folder: Path) -> RecipeText:
 
     Raises:
         RecipeError: If there is none, or it cannot be read.
+        NotTrusted: If it needs the user's word, and its folder does not have it.
     """
     name = DEFAULT if argument is None else argument
     is_path = name.endswith(_ENDING) or len(Path(name).parts) > 1
@@ -42,6 +44,7 @@ def find_recipe(argument: str | None, folder: Path) -> RecipeText:
     path = folder / label
     text = _read(path, label)
     if text is not None:
+        check_recipe(path, text)
         return RecipeText(text, label, path.stem)
     if not is_path and name in packaged_recipe_names():
         return RecipeText(packaged_recipe_text(name), f"the packaged recipe {name!r}", name)
@@ -65,7 +68,7 @@ def _read(path: Path, label: str) -> str | None:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise RecipeError(f"{label} is larger than {MAX_BYTES:,} bytes, and no recipe is. Name a recipe file")
-        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return text_of(content)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:

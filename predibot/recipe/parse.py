@@ -39,6 +39,7 @@ from predibot.recipe.tables import (
 )
 from predibot.recipe.toml_lines import KeyPath, key_lines
 from predibot.selection import SelectionRules
+from predibot.trust import LONG_KEY, MAX_KEY_PARTS
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -53,11 +54,6 @@ _MAX_BOTS = 1_000
 _MAX_ENTRIES = 50_000
 """Keys and entries of lists in all: what each of so many costs adds up to seconds."""
 _SHOWN_CHARACTERS = 60
-_MAX_KEY_PARTS = 50
-_LONG_KEY = re.compile(
-    rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}"""
-)
-"""What reading it would take hours for, before anybody reads it."""
 _ANY_LIMITS = {"ends_within_days": "days, 0 to 36,500", "min_hours_left": "hours, 0 or more"}
 _PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
@@ -137,9 +133,9 @@ class _Where:
 
 
 def _toml(found: RecipeText) -> dict[str, Any]:
-    if long := _LONG_KEY.search(found.text):
+    if long := LONG_KEY.search(found.text):
         at = found.text.count("\n", 0, long.start()) + 1
-        raise RecipeError(f"{found.label}, line {at}: a key has more than {_MAX_KEY_PARTS} parts. Write one or two")
+        raise RecipeError(f"{found.label}, line {at}: a key has more than {MAX_KEY_PARTS} parts. Write one or two")
     try:
         return tomllib.loads(found.text)
     except tomllib.TOMLDecodeError as error:

@@ -53,6 +53,7 @@ COMMANDS = (
     "notify",
     "runs",
     "serve",
+    "trust",
     "schedule",
     "status",
 )

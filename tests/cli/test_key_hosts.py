@@ -8,6 +8,7 @@ import pytest
 from tests.acceptance.conftest import Predibot
 from tests.agents.chat_server import Said, chat_server, completion
 from tests.agents.clients import SECRET
+from tests.operator import set_up
 
 AGENT = """
 venue = "sandbox:events=20"
@@ -97,7 +98,7 @@ def test_the_operator_binds_a_key_to_a_host(
     if how == "environment":
         keys.setenv("PREDIBOT_KEY_HOSTS", "OPENAI_API_KEY=api.other.org, ACME_API_KEY=https://API.acme.com:8443/")
     else:
-        (tmp_path / "predibot.toml").write_text('[key_hosts]\nACME_API_KEY = ["api.other.org", "api.acme.com:8443"]\n')
+        set_up(tmp_path, '[key_hosts]\nACME_API_KEY = ["api.other.org", "api.acme.com:8443"]\n')
     recipe = written(tmp_path, 'base_url = "https://api.acme.com:8443/v1"\ncredential = "ACME_API_KEY"\n')
     assert asks(predibot, recipe) == [
         {
@@ -126,7 +127,7 @@ def test_a_binding_that_is_none_is_refused_unseen(predibot: Predibot, keys: pyte
     "table", ["key_hosts = 1", "[key_hosts]\nACME_API_KEY = [[]]", "[key_hosts]\nacme = 'x'", "[[key_hosts]]\nA = 'x'"]
 )
 def test_a_binding_of_the_file_that_is_none_is_refused(predibot: Predibot, tmp_path: Path, table: str) -> None:
-    (tmp_path / "predibot.toml").write_text(table)
+    set_up(tmp_path, table)
     said = predibot("decide", "--venue", "sandbox", "--dry-run")
     assert said.code == 1
     assert "write NAME_API_KEY=host" in said.err

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.alone import Ended, predibot_alone
+from tests.operator import set_up
 
 RECIPE = """
 venue = "sandbox:events=20"
@@ -98,13 +99,13 @@ def test_without_a_file_the_records_are_json_on_stderr(noisy: Alone) -> None:
 
 def test_the_settings_name_a_log_for_every_command_that_works(noisy: Alone) -> None:
     settings = 'log_file = "log"\nlog_json = true\nlog_file_bytes = 1000\nlog_backups = 1\n'
-    Path("predibot.toml").write_text(settings)
+    set_up(Path(), settings)
     for command in (("decide", "r.toml", "--bots", "random_bet"), ("track",), ("evaluate",), ("runs",)):
         assert noisy(*command).code == 0
     logged = [*lines_of("log.1"), *lines_of("log")]
     assert {"predibot.jobs.decide", "predibot.jobs.track"} <= {line["logger"] for line in logged}
     assert not Path("log.2").exists()
-    Path("predibot.toml").write_text("log_backups = 0\n")
+    set_up(Path(), "log_backups = 0\n")
     said = noisy("track")
     assert (said.code, "setting 'log_backups' is wrong" in said.err) == (1, True)
 

@@ -11,6 +11,7 @@ from tests.acceptance.conftest import Predibot
 from tests.cli.alone import predibot_alone
 from tests.cli.terminal import on_a_terminal, without_colours
 from tests.jobs.notify.servers import TOKEN, Heard, Mailbox, refusing, smtp, web
+from tests.operator import set_up
 
 MAIL = (
     '[notify.email]\nhost = "localhost"\nport = {port}\nsecurity = "none"\n'
@@ -21,7 +22,7 @@ PARTS = (TOKEN, TOKEN[-16:], "xoxSECRET")
 
 @pytest.fixture
 def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
-    (tmp_path / "predibot.toml").write_text("[notify.webhook]\n[notify.ping]\n")
+    set_up(tmp_path, "[notify.webhook]\n[notify.ping]\n")
     with web() as heard:
         monkeypatch.setenv("PREDIBOT_WEBHOOK", heard.url)
         monkeypatch.setenv("PREDIBOT_PING", heard.url)
@@ -47,8 +48,9 @@ def test_a_test_reaches_each_channel_and_says_which_did_not(
     predibot: Predibot, chat: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = tmp_path / "predibot.toml"
-    settings.write_text(
-        settings.read_text() + MAIL.format(port=refusing()) + '[notify.command]\nrun = ["false"]\n[notify.apprise]\n'
+    set_up(
+        settings.parent,
+        settings.read_text() + MAIL.format(port=refusing()) + '[notify.command]\nrun = ["false"]\n[notify.apprise]\n',
     )
     monkeypatch.delenv("PREDIBOT_APPRISE", raising=False)
     said = predibot("notify", "--test", "--json", "-v")
@@ -64,7 +66,7 @@ def test_a_test_reaches_each_channel_and_says_which_did_not(
     assert chat.texts[0].startswith("*predibot: a test*\n```Sent at 20")
     assert not [part for part in PARTS if part in said.out + said.err]
     with smtp(Mailbox()) as box:
-        settings.write_text(MAIL.format(port=box.port))
+        set_up(settings.parent, MAIL.format(port=box.port))
         assert predibot("notify", "--test").code == 0
     assert box.mails[0]["Subject"] == "predibot: a test"
 
@@ -96,7 +98,7 @@ def test_it_fits_a_screen_of_80_columns(chat: Heard, tmp_path: Path, monkeypatch
 def test_settings_that_are_wrong_are_named_and_no_secret_is(
     predibot: Predibot, tmp_path: Path, table: str, said: str
 ) -> None:
-    (tmp_path / "predibot.toml").write_text(f"{table}\n")
+    set_up(tmp_path, f"{table}\n")
     ended = predibot("notify")
     assert ended.code == 1
     assert ended.err.startswith("error: setting 'notify.") and ended.err.count("\n") == 1
@@ -123,7 +125,7 @@ def test_an_address_in_a_variable_that_reads_like_that_of_a_venue_is_none(
     predibot: Predibot, chat: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PREDIBOT_CHAT_WEBHOOK_URL", chat.url)
-    (tmp_path / "predibot.toml").write_text('[notify.webhook]\nurl_env = "PREDIBOT_CHAT_WEBHOOK_URL"\n')
+    set_up(tmp_path, '[notify.webhook]\nurl_env = "PREDIBOT_CHAT_WEBHOOK_URL"\n')
     assert predibot("notify", "--test").code == 0
     assert len(chat.asked) == 1
 

@@ -12,6 +12,7 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.sandbox.world.world import World
 from tests.acceptance.conftest import Predibot
+from tests.operator import set_up
 
 NOW = datetime(2025, 6, 2, 22, tzinfo=UTC)
 AT = ("--as-of", "2025-06-02T22:00:00Z")
@@ -129,6 +130,6 @@ def test_an_address_of_a_provider_may_stand_in_the_file_of_settings(
     predibot: Predibot, server: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PREDIBOT_TIINGO_URL")
-    (tmp_path / "predibot.toml").write_text(f'tiingo_url = "{server.stocks_url}"\n')
+    set_up(tmp_path, f'tiingo_url = "{server.stocks_url}"\n')
     said = predibot("record", "stocks", "--stocks", "tiingo", *AT, "--tickers", "KO")
     assert (said.code, server.requests) == (0, 1)

@@ -20,6 +20,7 @@ from predibot.plugins.venues import (
     named,
     venue_plugin,
 )
+from tests.operator import set_up
 from tests.packaging.conftest import REPOSITORY
 from tests.plugins.conftest import Install
 
@@ -116,12 +117,12 @@ def test_the_addresses_of_venues_are_settings_by_the_names_that_venues_give_them
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "predibot.toml").write_text('gamma_url = "http://a.example"\nclob_url = "http://b.example"\n')
+    set_up(tmp_path, 'gamma_url = "http://a.example"\nclob_url = "http://b.example"\n')
     monkeypatch.setenv("PREDIBOT_GAMMA_URL", "http://c.example")
     assert load_settings().urls == {"gamma_url": "http://c.example/", "clob_url": "http://b.example/"}
-    (tmp_path / "predibot.toml").write_text('gama_url = "http://a.example"\n')
+    set_up(tmp_path, 'gama_url = "http://a.example"\n')
     with pytest.raises(UsageError, match=r"no venue has an address 'gama_url'\. Did you mean 'gamma_url'\?"):
         load_settings()
-    (tmp_path / "predibot.toml").write_text('clob_url = "not an address"\n')
+    set_up(tmp_path, 'clob_url = "not an address"\n')
     with pytest.raises(UsageError, match=r"setting 'clob_url' is wrong: .*Fix predibot.toml or PREDIBOT_CLOB_URL"):
         load_settings()

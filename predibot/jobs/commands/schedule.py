@@ -126,7 +126,12 @@ def schedule_as_asked(
 
 
 def _looked(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:
-    """Have a service look, and return when it is to look again; a ledger that is away may come back."""
+    """Have a service look, and return when it is to look again; a ledger that is away may come back.
+
+    Raises:
+        NotTrusted: If the folder has other settings now, which need its user's word.
+    """
+    caller.settings()
     try:
         return service.look()
     except LedgerError as error:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
-from predibot.errors import PredibotError, UsageError
+from predibot.errors import NotTrusted, PredibotError, UsageError
 from predibot.jobs.schedule.scheduled import Scheduled, close_slot
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
@@ -174,6 +174,8 @@ class ScheduleService:
                     f"{argument} is named {recipe.name!r} now, and was {before.name!r}. Start the service anew"
                 )
             self._recipes[argument] = recipe
+        except NotTrusted:
+            raise
         except PredibotError as error:
             problem = f"{error}. The recipe as it was read last goes on"
         recipe = self._recipes[argument]

@@ -14,6 +14,7 @@ from tests.acceptance.conftest import Predibot, said_here
 from tests.forked import Forked
 from tests.jobs.logs.collector import Collector, attributes_of, collecting
 from tests.jobs.program import Program
+from tests.operator import set_up
 
 KEY = "sk-acme-0123456789abcdef"
 RECIPE = """
@@ -141,7 +142,7 @@ def test_what_is_sent_again_has_the_same_ids_and_a_run_is_sent_whole(decided: Pr
 
 def test_the_setting_sends_what_each_run_decided_and_nothing_twice(decided: Predibot, tmp_path: Path) -> None:
     with collecting() as collector:
-        Path("predibot.toml").write_text(f'otlp_endpoint = "{collector.address}"\n')
+        set_up(Path(), f'otlp_endpoint = "{collector.address}"\n')
         assert decided("decide", "r.toml").code == 0
         assert collector.requests == []
         assert decided("decide", "r.toml", "--new-run").code == 0
@@ -157,15 +158,15 @@ def test_the_setting_sends_what_each_run_decided_and_nothing_twice(decided: Pred
 def test_a_collector_that_is_away_broken_or_silent_fails_no_run(decided: Predibot) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    Path("predibot.toml").write_text(f'otlp_endpoint = "http://127.0.0.1:{port}"\n')
+    set_up(Path(), f'otlp_endpoint = "http://127.0.0.1:{port}"\n')
     away = decided("decide", "r.toml", "--new-run")
     assert (away.code, "cannot be reached" in away.err) == (0, True)
     with collecting(status=503) as collector:
-        Path("predibot.toml").write_text(f'otlp_endpoint = "{collector.address}"\n')
+        set_up(Path(), f'otlp_endpoint = "{collector.address}"\n')
         broken = decided("decide", "r.toml", "--new-run")
     assert (broken.code, "answered 503" in broken.err) == (0, True)
     with collecting(hangs=True) as collector:
-        Path("predibot.toml").write_text(f'otlp_endpoint = "{collector.address}"\n')
+        set_up(Path(), f'otlp_endpoint = "{collector.address}"\n')
         silent = decided("decide", "r.toml", "--new-run")
     assert (silent.code, silent.err.count("spans are sent no more by this command")) == (0, 1)
     assert "receipt 1" in silent.out

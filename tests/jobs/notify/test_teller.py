@@ -19,6 +19,7 @@ from predibot.jobs.notify.webhook import Ping, SecretAddress, Webhook
 from predibot.net.retry import RetryPolicy
 from tests.jobs.notify.servers import TOKEN, Heard, Mailbox, hanging, refusing, smtp, web
 from tests.jobs.program import PATIENCE_SECONDS
+from tests.operator import set_up
 
 NOON = parse_instant("2026-11-22T12:00Z")
 SLOT = parse_instant("2026-11-22T11:00Z")
@@ -255,7 +256,7 @@ def test_the_settings_reach_every_channel_and_no_key_does(
     with web() as chat, web() as watchdog, smtp(Mailbox()) as box:
         monkeypatch.setenv("PREDIBOT_WEBHOOK", chat.url)
         monkeypatch.setenv("PREDIBOT_PING", watchdog.url)
-        (folder / "predibot.toml").write_text(SETTINGS.format(port=box.port, command=folder / "tell"))
+        set_up(folder, SETTINGS.format(port=box.port, command=folder / "tell"))
         settings = load_settings()
         notice = notice_of_slot(f"daily {KEY}", SLOT, is_good=False, reason=f"openai.Error: {KEY}")
         telling = open_teller(open_channels(settings.notify, Clock()), settings.notify, Clock())
@@ -275,7 +276,7 @@ def test_a_variable_that_is_not_set_is_said_and_the_others_are_told(
 ) -> None:
     for name in ("PREDIBOT_WEBHOOK", "PREDIBOT_PING", "PREDIBOT_SMTP_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
-    (folder / "predibot.toml").write_text(SETTINGS.format(port=refusing(), command=folder / "tell"))
+    set_up(folder, SETTINGS.format(port=refusing(), command=folder / "tell"))
     channels = open_channels(load_settings().notify, Clock())
     assert [name for name, _ in channels.problems] == ["webhook", "email", "ping"]
     assert [each.name for each in channels.usable] == ["command"]

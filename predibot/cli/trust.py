@@ -1,0 +1,42 @@
+"""`predibot trust`: let a folder do what only its user may allow."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+
+
+def trust(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", file_okay=False, exists=True, help="which")] = Path(),
+    show: Annotated[bool, typer.Option("--show", help="say what there is to trust, and change nothing")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="trust it no more")] = False,
+    json: options.Json = False,
+) -> None:
+    """Trust the settings and recipes of a folder as they are now; any change of them needs a new word."""
+    from predibot.reports.terminal.text import plain
+    from predibot.trust import Folder
+
+    if show and remove:
+        raise typer.BadParameter("--show changes nothing, and --remove does; give one of them")
+    found = Folder.read(folder)
+    if remove:
+        found.distrust()
+    elif found.powers and not show:
+        found.trust()
+    needed, trusted = {name: list(powers) for name, powers in found.powers.items()}, found.is_trusted
+    if json:
+        told = {"folder": str(found.path), "needs": needed, "trusted": trusted, "digest": found.digest}
+        output.print_document(told)
+        return
+    console = output.report_console()
+    for name, powers in needed.items():
+        console.print(plain(f"{name}: {', '.join(powers)}"), markup=False, soft_wrap=True)
+    if not needed:
+        said = f"nothing in {found.path} needs your word"
+    elif trusted:
+        said = f"{found.path} is trusted as it is now; elsewhere set PREDIBOT_TRUST={found.digest}"
+    else:
+        said = f"{found.path} is not trusted; its digest is {found.digest}"
+    console.print(plain(said), markup=False, soft_wrap=True)

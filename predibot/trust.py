@@ -1,0 +1,215 @@
+"""What a folder asks for that only its user may allow, and whether the user did.
+
+A folder may come from anybody. Its `predibot.toml` may send keys and texts elsewhere, start a program, or write files,
+and a recipe may start a program or load the code of a model. That counts after `predibot trust`, which keeps the path
+of the folder with a digest of its `predibot.toml` and of every such recipe, or where `PREDIBOT_TRUST` has the digest.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from predibot.environment import state_folder, trusted_digests
+from predibot.errors import NotTrusted, PluginError, UsageError
+from predibot.plugins.strategies import starts_program
+from predibot.whole_file import whole_file
+
+SETTINGS_FILE = "predibot.toml"
+HARMLESS = frozenset(
+    {
+        "call_deadline_seconds",
+        "decision_deadline_seconds",
+        "lease_seconds",
+        "list_deadline_seconds",
+        "log_json",
+        "max_concurrency",
+        "worker_wait_seconds",
+        "workers",
+    }
+)
+"""Settings that any folder may have: how patient to be, and how many at once."""
+MAX_BYTES = 1_000_000
+_RUNS = "runs"
+_MOST_FILES = 1_000
+_MOST_SHOWN = 5
+MAX_KEY_PARTS = 50
+LONG_KEY = re.compile(
+    rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}"""
+)
+"""What reading it would take hours for, before anybody reads it."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder whose settings and recipes are read, and what of them needs its user's word."""
+
+    path: Path
+    """Without links."""
+    texts: Mapping[str, str]
+    """Of `predibot.toml` and of the recipes in it and in its `runs/`, by name."""
+
+    @classmethod
+    def read(cls, path: Path, known: Mapping[str, str] | None = None) -> "Folder":
+        """Return a folder as it is.
+
+        Args:
+            path: The folder.
+            known: Texts that were read already, by the names of their files: they are what is checked.
+
+        Raises:
+            UsageError: If it holds too many recipes to look at.
+        """
+        whole = path.resolve()
+        files = [whole / SETTINGS_FILE, *sorted(whole.glob("*.toml")), *sorted((whole / _RUNS).glob("*.toml"))]
+        if len(files) > _MOST_FILES:
+            raise UsageError(f"{path} holds more than {_MOST_FILES:,} recipes. Move some to another folder")
+        texts = {file.relative_to(whole).as_posix(): text for file in files if (text := _text(file)) is not None}
+        return cls(whole, {**texts, **(known or {})})
+
+    @cached_property
+    def powers(self) -> Mapping[str, tuple[str, ...]]:
+        """Return what needs the user's word, by the names of files; a recipe that asks for nothing is left out."""
+        found = {name: tuple(_powers(name, toml_of(text))) for name, text in self.texts.items()}
+        return {name: powers for name, powers in found.items() if powers}
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the settings and of every recipe that needs the user's word, as they are written."""
+        counted = {name: text for name, text in self.texts.items() if name == SETTINGS_FILE or name in self.powers}
+        said = json.dumps(sorted(counted.items()), ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def trust(self) -> None:
+        """Keep the user's word for this folder as it is.
+
+        Raises:
+            UsageError: If it cannot be kept.
+        """
+        kept = _kept(self.path)
+        try:
+            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with whole_file(kept) as file:
+                file.write(json.dumps({"folder": str(self.path), "digest": self.digest}).encode())
+        except OSError as error:
+            raise UsageError(f"{kept} cannot be written: {error.strerror}. Set XDG_STATE_HOME to a folder") from error
+
+    def distrust(self) -> None:
+        """Forget the user's word."""
+        _kept(self.path).unlink(missing_ok=True)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Return whether the user trusts it as it is."""
+        return self.digest in trusted_digests() or self.digest == self._trusted_digest
+
+    @property
+    def _trusted_digest(self) -> str | None:
+        try:
+            kept = json.loads(_text(_kept(self.path)) or "null")
+        except (ValueError, RecursionError, UsageError):
+            return None
+        return kept.get("digest") if isinstance(kept, dict) and kept.get("folder") == str(self.path) else None
+
+    @classmethod
+    def check_settings(cls, path: Path, text: str) -> None:
+        """Refuse the settings of a folder where they need the user's word and do not have it.
+
+        Raises:
+            NotTrusted: If that is so; it names the settings.
+        """
+        if any(_powers(SETTINGS_FILE, toml_of(text))):
+            cls.read(path, {SETTINGS_FILE: text}).check(SETTINGS_FILE)
+
+    def check(self, name: str) -> None:
+        """Refuse a file of the folder that needs the user's word and does not have it.
+
+        Raises:
+            NotTrusted: If that is so; it names what needs it.
+        """
+        powers = self.powers.get(name)
+        if not powers or self.is_trusted:
+            return
+        named = ", ".join((*powers[:_MOST_SHOWN], *["and more"][: len(powers) > _MOST_SHOWN]))
+        why = "was changed since it was trusted" if self._trusted_digest else "is not trusted"
+        raise NotTrusted(
+            f"{name} of the folder {self.path} sets {named}, which can send keys away, start programs or write files, "
+            f"and the folder {why}. Read it, then run: predibot trust {shlex.quote(str(self.path))}"
+        )
+
+
+def check_recipe(file: Path, text: str) -> None:
+    """Refuse a recipe where it needs the user's word, and its folder, or the one above `runs/`, does not have it.
+
+    Raises:
+        NotTrusted: If that is so; it names what needs it.
+    """
+    if any(_powers(file.name, toml_of(text))):
+        parent = file.parent.resolve()
+        is_below = parent.name == _RUNS
+        name = f"{_RUNS}/{file.name}" if is_below else file.name
+        Folder.read(parent.parent if is_below else parent, {name: text}).check(name)
+
+
+def toml_of(text: str) -> Mapping[str, Any]:
+    """Return what a text says, nothing where nobody can read it: then it is refused where it is to count."""
+    try:
+        return {} if LONG_KEY.search(text) else tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _powers(name: str, said: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a file asks for that needs the user's word, as settings are named."""
+    if name == SETTINGS_FILE:
+        for key, value in said.items():
+            if key == "notify" and isinstance(value, dict) and value:
+                yield from (f"notify.{part}"[:80] for part in value)
+            elif key not in HARMLESS:
+                yield key[:80]
+        return
+    selection, bots = said.get("selection"), said.get("bots")
+    if isinstance(selection, dict) and selection.get("duplicate_model"):
+        # The folder of a model may hold code, which sentence-transformers runs.
+        yield "selection.duplicate_model"
+    for bot in bots if isinstance(bots, list) else ():
+        if isinstance(bot, dict) and isinstance(strategy := bot.get("strategy"), str) and _starts_program(strategy):
+            yield f'strategy = "{strategy[:80]}"'
+
+
+def _starts_program(strategy: str) -> bool:
+    try:
+        return starts_program(strategy)
+    except PluginError:
+        # It cannot be played either.
+        return False
+
+
+def _kept(path: Path) -> Path:
+    """Return the file that keeps the user's word for a folder."""
+    try:
+        return state_folder() / "predibot" / "trusted" / f"{hashlib.sha256(str(path).encode()).hexdigest()}.json"
+    except RuntimeError as error:
+        raise UsageError(f"{error}; set XDG_STATE_HOME to a folder") from error
+
+
+def _text(file: Path) -> str | None:
+    """Return the text of a file, None where there is none that can be read."""
+    if not file.is_file():
+        return None
+    try:
+        with file.open("rb") as opened:
+            return text_of(opened.read(MAX_BYTES + 1)[:MAX_BYTES])
+    except (OSError, ValueError):
+        return None
+
+
+def text_of(content: bytes) -> str:
+    """Return the text of a file of TOML, with one form of line ends."""
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
