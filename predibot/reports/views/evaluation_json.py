@@ -23,13 +23,12 @@ from predibot.reports.views.metrics import (
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import Evaluation, Joined
-from predibot.scoring.evaluation.few_clusters import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
-from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.records.knowledge import Knowledge
 
 _BY_CLUSTERS = (

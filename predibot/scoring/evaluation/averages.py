@@ -231,6 +231,12 @@ class Average:
             found.append(estimate_by_prices(clusters, int(count), spreads[bot], confidence) if in_question else None)
         return found
 
+    def spreads(self) -> list[Spread]:
+        """Return what the prices say of each bot's sum, and by how much more its events moved together than apart."""
+        known, cells = ~np.isnan(self.units.value), int(self.book.ends_of_cells[-1])
+        n = np.bincount(self.book.cell[self.units.decision[known]], minlength=cells).astype(np.float64)
+        return self._spreads(known, cells, _sums_between(n, self.book.ends_of_cells))
+
     def _spreads(self, known: NDArray[np.bool_], cells: int, counts: Floats) -> list[Spread]:
         """Return what the prices say of each bot's mean: what has no value counts as nothing held."""
         record, book = self.book.record, self.book

@@ -13,7 +13,7 @@ from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
-from predibot.scoring.evaluation.few_clusters import FEWEST_FOR_AN_INTERVAL, without_few
+from predibot.scoring.evaluation.few_clusters import without_few
 from predibot.scoring.evaluation.forecast_score import forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
@@ -27,6 +27,7 @@ from predibot.scoring.evaluation.parts import (
 )
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
 from predibot.scoring.evaluation.verdict import Verdict, verdict
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
 from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges

@@ -8,10 +8,7 @@ import numpy as np
 
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
-from predibot.scoring.inference.bootstrap import Estimate
-
-FEWEST_FOR_AN_INTERVAL = 5
-"""Of joined events: whether two of fewer clusters differ, t has nearly no degrees of freedom to tell."""
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 
 _Scored = TypeVar("_Scored")
 _OF_ESTIMATE = ("low", "high", "cluster_standard_error", "price_standard_error")

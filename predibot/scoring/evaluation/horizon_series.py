@@ -132,7 +132,7 @@ def _shares_of(name: str, book: Book) -> Shares | None:
 def _shares_made(name: str, book: Book) -> Shares | None:
     record = book.record
     if name == "mean_return":
-        return _held(record, record.bet_usd, _mid_shares(record, record.bet_usd))
+        return held_at_the_mid(book)
     if name == "market_mean_return":
         bets_usd = market_bets_usd(record)
         return _held(record, bets_usd, _mid_shares(record, bets_usd))
@@ -145,6 +145,14 @@ def _shares_made(name: str, book: Book) -> Shares | None:
     )
     # Where there was no book, the decision has no value.
     return _held(record, record.bet_usd, np.nan_to_num(bought))
+
+
+def held_at_the_mid(book: Book) -> Shares:
+    """Return what every decision holds, bought at the middle of the quotes."""
+    if "mean_return" not in book.held:
+        bets_usd = book.record.bet_usd
+        book.held["mean_return"] = _held(book.record, bets_usd, _mid_shares(book.record, bets_usd))
+    return book.held["mean_return"]
 
 
 def _held(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:

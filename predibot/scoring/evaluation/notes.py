@@ -9,6 +9,7 @@ from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.sharpe import UNKNOWN_DEVIATION
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS
 from predibot.scoring.records.horizon_returns import NOW, SETTLED
@@ -40,11 +41,21 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         *_on_markets(cards),
         *_on_horizons(record, cards),
         *_on_overlap(record, cards),
+        *_on_sharpe(cards),
         *_on_fees(record),
         *_on_small(record),
         *on_clusters(cards),
         *on_many(cards, "bots"),
     )
+
+
+def _on_sharpe(cards: Sequence[Scorecard]) -> Iterator[str]:
+    """Yield whose Sharpe ratios have no interval, because the deviation they are divided by is not known."""
+    ratios = {card.bot: [score.intervals.get("sharpe") for score in card.horizons.values()] for card in cards}
+    unknown = [bot for bot, of in ratios.items() if any(each and each.method == UNKNOWN_DEVIATION for each in of)]
+    if unknown:
+        why = "the prices imply swings that have not happened; the deviation is not known"
+        yield f"Sharpe ratios without an interval, at one horizon or more: {why}: {first_of(unknown, _MOST_NAMED)}."
 
 
 def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:

@@ -11,11 +11,10 @@ from predibot.scoring.arguments import Floats, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages, horizon_series
+from predibot.scoring.evaluation.sharpe import sharpe_intervals, sharpe_ratios
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
-from predibot.scoring.metrics.risk import sharpe_ratio
-from predibot.scoring.metrics.sharpe_interval import sharpe_interval
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import settled_forecasts
@@ -378,7 +377,7 @@ def _score_horizon(
         for each in (series[name],)
     }
     n_unquoted = np.bincount(bot[unquoted], minlength=bots).tolist()
-    sharpe = _sharpe(record, returns, convention)
+    sharpe = sharpe_ratios(record, returns, convention)
     intervals = _intervals(record, returns, convention, uncertainty, book)
     return [
         HorizonScore(
@@ -418,51 +417,10 @@ def _intervals(
     found: dict[str, Sequence[Estimate | None]] = {
         name: average.of_each(uncertainty.confidence) for name, average in horizon_averages(returns, book).items()
     }
-    found["sharpe"] = _sharpe_intervals(record, returns, convention, uncertainty.confidence)
+    found["sharpe"] = sharpe_intervals(record, returns, convention, book, uncertainty.confidence)
     return [
         {name: each for name, of_bots in found.items() if (each := of_bots[row]) is not None} for row in range(bots)
     ]
-
-
-def _sharpe(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[float | None]:
-    """Return the annual Sharpe ratio of each bot's series of returns, None where the convention has none."""
-    periods = None if returns.days is None else convention.periods_per_year(returns.days)
-    if periods is None:
-        return [None] * len(record.bots)
-    return [
-        _or_none(sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)) if series.size else None
-        for series, _ in return_series(record, returns, convention)
-    ]
-
-
-def _sharpe_intervals(
-    record: TrackRecord, returns: HorizonReturns, convention: Convention, confidence: float
-) -> list[Estimate | None]:
-    days = returns.days
-    if days is None or convention.periods_per_year(days) is None:
-        return [None] * len(record.bots)
-    return [
-        sharpe_interval(series, at, horizon_days=days, convention=convention, confidence=confidence)
-        if series.size
-        else None
-        for series, at in return_series(record, returns, convention)
-    ]
-
-
-def return_series(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[tuple[Floats, Floats]]:
-    """Return each bot's returns and their days in order of time: one a date, their mean, or one a decision."""
-    rows = np.flatnonzero(~np.isnan(returns.value))
-    bots, bot, value = len(record.bots), record.decision_bot[rows], returns.value[rows]
-    if convention.returns_per == "decision":
-        order = np.argsort(record.decided_at[rows], kind="stable")
-        ordered, at, whose = value[order], record.decided_at[rows][order] / _DAY_SECONDS, bot[order]
-        return [(ordered[whose == row], at[whose == row]) for row in range(bots)]
-    days, day = np.unique(record.decision_day[rows], return_inverse=True)
-    cell = bot * days.size + day
-    sums = np.bincount(cell, value, bots * days.size).reshape(bots, days.size)
-    n = np.bincount(cell, minlength=bots * days.size).reshape(bots, days.size)
-    at = days.astype(np.float64)
-    return [(sums[row, n[row] > 0] / n[row, n[row] > 0], at[n[row] > 0]) for row in range(bots)]
 
 
 def _means_by_event(

@@ -21,6 +21,9 @@ from predibot.scoring.inference.draws import (
 FEW_CLUSTERS = 30
 """Below so many clusters an interval carries a warning, and nobody is ranked by it."""
 
+FEWEST_FOR_AN_INTERVAL = 5
+"""Of joined events: whether two of fewer clusters differ, t has nearly no degrees of freedom to tell."""
+
 MAX_WITHOUT_VALUE = 0.01
 """The largest share of resamples without a value that an interval bears."""
 

@@ -14,7 +14,8 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import TrackRecord
 from predibot.scoring.evaluation.e_values import record_evidence
 from predibot.scoring.evaluation.evaluation import Evaluation, Joined, Question, evaluation_of
-from predibot.scoring.evaluation.few_clusters import FEWEST_FOR_AN_INTERVAL, without_few
+from predibot.scoring.evaluation.few_clusters import without_few
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.horizon_returns import NOW, horizon_returns
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of

@@ -1,0 +1,136 @@
+"""Sharpe ratios of bots: of one return a date, with intervals that know which events and odds these are made of."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.evaluation.averages import Average, Book, Later, Shares, Units
+from predibot.scoring.evaluation.horizon_series import held_at_the_mid
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
+from predibot.scoring.inference.student_t import t_quantile
+from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.metrics.risk import sharpe_ratio
+from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.records.horizon_returns import HorizonReturns
+from predibot.scoring.records.track_record import TrackRecord
+
+UNKNOWN_DEVIATION = "none: the prices imply swings that have not happened, so the deviation is not known"
+MOST_WIDER = 3.0
+"""By how many times events and their prices may say more than dates do."""
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Series:
+    """Returns of n decisions in d dates of bots, and which is whose."""
+
+    rows: Ints
+    """The decisions that have a value, (n,)."""
+    date: Ints
+    """The date of each, (n,), from zero; those of a bot lie together, in order of time."""
+    at: Floats
+    """The day of each date, (d,)."""
+    bot: Ints
+    """Whose each date is, (d,)."""
+    mean: Floats
+    """The mean of its decisions, (d,)."""
+
+    @classmethod
+    def of(cls, record: TrackRecord, returns: HorizonReturns, convention: Convention) -> "_Series":
+        """Return them: one return a date, or one a decision."""
+        rows = np.flatnonzero(~np.isnan(returns.value))
+        bot = record.decision_bot[rows]
+        if convention.returns_per == "decision":
+            order = np.lexsort((record.decided_at[rows], bot))
+            at = record.decided_at[rows][order] / _DAY_SECONDS
+            return cls(rows[order], np.arange(rows.size), at, bot[order], returns.value[rows][order])
+        days, day = np.unique(record.decision_day[rows], return_inverse=True)
+        cells, date = np.unique(bot * days.size + day, return_inverse=True)
+        mean = np.bincount(date, returns.value[rows], cells.size) / np.bincount(date, minlength=cells.size)
+        own, of_date = np.divmod(cells, days.size) if days.size else (cells, cells)
+        return cls(rows, date, days[of_date].astype(np.float64), own, mean)
+
+    def of_each(self, bots: int) -> list[tuple[Floats, Floats]]:
+        """Return each bot's returns and their days."""
+        return [(self.mean[self.bot == row], self.at[self.bot == row]) for row in range(bots)]
+
+    def weights(self) -> Floats:
+        """Return how much each decision weighs in the mean of its bot's series, (n,): they add up to one."""
+        decisions = np.bincount(self.date, minlength=self.bot.size)
+        dates = np.bincount(self.bot) if self.bot.size else np.zeros(0)
+        return np.asarray(1.0 / (dates[self.bot] * decisions)[self.date], dtype=np.float64)
+
+
+def sharpe_ratios(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[float | None]:
+    """Return the annual Sharpe ratio of each bot's series of returns, None where the convention has none."""
+    bots = len(record.bots)
+    periods = None if returns.days is None else convention.periods_per_year(returns.days)
+    if periods is None:
+        return [None] * bots
+    found = [
+        sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate) if series.size else math.nan
+        for series, _ in _Series.of(record, returns, convention).of_each(bots)
+    ]
+    return [None if math.isnan(each) else each for each in found]
+
+
+def sharpe_intervals(
+    record: TrackRecord, returns: HorizonReturns, convention: Convention, book: Book, confidence: float
+) -> list[Estimate | None]:
+    """Return the Sharpe ratio of each bot with its interval, None where the convention has none.
+
+    With omega the weight of a decision in the mean m of the series, an event
+    adds a = sum of omega r and has w = sum of omega. The mean varies by
+    max(s_c, sqrt(V D)): s_c^2 = K / (K - 1) sum (a - m w)^2 over its K events, V
+    what the prices imply of omega times the shares, D by how much more its events
+    moved together than apart. With sd the deviation of the series,
+    H = t(1 / sum w^2 - 1) * that / sd, and the interval is as wide as H or as dates
+    say, whichever is wider; there is none where H is more than three times as
+    wide, or on fewer than 5 dates or events.
+    """
+    days, bots = returns.days, len(record.bots)
+    periods = None if days is None else convention.periods_per_year(days)
+    if days is None or periods is None:
+        return [None] * bots
+    series = _Series.of(record, returns, convention)
+    by_dates = [
+        sharpe_interval(own, at, horizon_days=days, convention=convention, confidence=confidence) if own.size else None
+        for own, at in series.of_each(bots)
+    ]
+    weight = np.zeros(record.decided_at.size)
+    weight[series.rows] = series.weights()
+    held = held_at_the_mid(book)
+    weighed = Shares(held.unit, held.shares * weight[held.unit], held.if_no, held.if_yes)
+    later = Later.of(book, returns.price_of_bet, returns.paid, days * _DAY_SECONDS)
+    units = Units(np.arange(weight.size), returns.value * weight)
+    spreads = Average(book, units, weighed, later).spreads()
+    found: list[Estimate | None] = []
+    for bot, (each, (own, _)) in enumerate(zip(by_dates, series.of_each(bots), strict=True)):
+        if each is None or each.low is None or each.high is None:
+            found.append(each)
+            continue
+        mine = series.rows[record.decision_bot[series.rows] == bot]
+        _, event = np.unique(book.cluster[mine], return_inverse=True)
+        added, weights = np.bincount(event, returns.value[mine] * weight[mine]), np.bincount(event, weight[mine])
+        events = weights.size
+        if min(events, own.size) < FEWEST_FOR_AN_INTERVAL:
+            found.append(replace(each, low=None, high=None))
+            continue
+        differ = math.sqrt(events / (events - 1) * float(((added - own.mean() * weights) ** 2).sum()))
+        error = max(differ, math.sqrt(spreads[bot].variance * spreads[bot].dependence))
+        t = t_quantile((1.0 + confidence) / 2.0, max(1.0, 1.0 / float((weights**2).sum()) - 1.0))
+        found.append(_widened(each, t * error / float(own.std(ddof=convention.ddof)) * math.sqrt(periods)))
+    return found
+
+
+def _widened(found: Estimate, half: float) -> Estimate:
+    """Return a ratio with an interval at least so wide to either side; without one where that is far wider."""
+    if found.low is None or found.high is None:
+        return found
+    by_dates = (found.high - found.low) / 2.0
+    if half > MOST_WIDER * by_dates:
+        return replace(found, low=None, high=None, method=UNKNOWN_DEVIATION)
+    half = max(half, by_dates)
+    return replace(found, low=found.estimate - half, high=found.estimate + half)
