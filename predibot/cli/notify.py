@@ -15,11 +15,11 @@ def notify(
     verbose: options.Verbose = False,
 ) -> None:
     """Print one line a channel of [notify] in predibot.toml; the exit code is 1 where one failed, or none is there."""
-    from predibot.config import SETTINGS_FILE
     from predibot.errors import UsageError
     from predibot.jobs.commands.notify import channels_as_asked
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.text import plain
+    from predibot.trust import SETTINGS_FILE
 
     found = channels_as_asked(output.caller(verbose=verbose), test=test)
     if not found:

@@ -196,12 +196,17 @@ def install(
 
     from predibot.jobs.commands.schedule import install_as_asked
     from predibot.jobs.schedule.install import Installed, InstallKind
+    from predibot.trust import Folder
 
     chosen: dict[InstallKind, bool] = {"systemd": systemd, "cron": cron, "github": github, "container": container}
     kinds = [kind for kind, is_asked in chosen.items() if is_asked]
     if len(kinds) != 1:
         raise typer.BadParameter("say what is to be installed: --systemd, --cron, --github or --container")
-    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, ledger, grace)
+    folder = Folder.read(Path())
+    for name in folder.powers:
+        folder.check(name)
+    trusted = folder.digest if folder.powers else ""
+    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, ledger, grace, trusted)
     files = install_as_asked(kinds[0], what, into)
     for name, text in files.items():
         if into is not None:

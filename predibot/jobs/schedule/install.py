@@ -1,16 +1,25 @@
 """What starts the schedules on a machine: a unit of systemd, a line of cron, a workflow, or a container; as texts."""
 
+import json
+import math
 import re
 import shlex
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+import yaml
 
 from predibot.errors import UsageError
 
 InstallKind = Literal["systemd", "cron", "github", "container"]
 
 _PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@|[?&](?:ssl)?password=", re.IGNORECASE)
+_COMMANDS = ("run", "run-now", "status", "install", "pause", "resume")
+"""Of `predibot schedule`, which takes no other word for one."""
+_UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of what ends a line somewhere, or is no character."""
 _STOP_SECONDS = 30
 """Longer than giving back what is under way takes after the grace."""
 
@@ -28,12 +37,14 @@ class Installed:
     ledger: str | None = None
     """Its URL; None for the one of the folder."""
     grace_seconds: int = 60
+    trusted: str = ""
+    """The digest of the folder where it needs its user's word and has it, for another machine."""
 
     def __post_init__(self) -> None:
         """Refuse what would write a password, or end a line, where it does not belong.
 
         Raises:
-            UsageError: If the ledger's URL has a password, or something is of several lines.
+            UsageError: If the ledger's URL has a password, or something is of several lines or no text.
         """
         if self.ledger is not None and _PASSWORD.search(self.ledger):
             raise UsageError(
@@ -41,13 +52,19 @@ class Installed:
                 "give it to the service as PGPASSWORD"
             )
         for said in (*self.recipes, self.folder, self.python, self.ledger or ""):
-            if any(ord(each) < 32 for each in said):
+            if any(unicodedata.category(each) in _UNWRITABLE for each in said):
                 raise UsageError(f"{said[:60]!r} holds a control character. Rename it")
 
     def words(self, *more: str) -> tuple[str, ...]:
-        """Return the command without the program's name."""
+        """Return the command without the program's name; no recipe in it is read as an option or a command."""
         ledger = () if self.ledger is None else ("--ledger", self.ledger)
+        if any(each.startswith("-") or each in _COMMANDS for each in self.recipes):
+            return ("schedule", "run", *ledger, *more, "--", *self.recipes)
         return ("schedule", *self.recipes, *ledger, *more)
+
+
+_MODULE = ("-P", "-m", "predibot")
+"""Without `-P` Python would import modules of the folder it is started in."""
 
 
 def files_of(kind: InstallKind, what: Installed) -> Mapping[str, str]:
@@ -60,7 +77,9 @@ def _systemd(what: Installed) -> Mapping[str, str]:
         escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
         return f'"{escaped}"' if re.search(r"[^\w./:@=+,-]", word) else escaped
 
-    command = (what.python, "-m", "predibot", *what.words("--grace", str(what.grace_seconds)))
+    if what.folder[-1:] in ("\\", " "):
+        raise UsageError(f"systemd reads {what.folder[-60:]!r} as another folder. Rename it")
+    command = (what.python, *_MODULE, *what.words("--grace", str(what.grace_seconds)))
     # A path is no quoted word here, and takes blanks as they are.
     folder = what.folder.replace("%", "%%")
     unit = f"""\
@@ -91,9 +110,11 @@ WantedBy=default.target
 
 
 def _cron(what: Installed) -> Mapping[str, str]:
-    command = shlex.join((what.python, "-m", "predibot", *what.words("--once")))
+    command = shlex.join((what.python, *_MODULE, *what.words("--once")))
     # Cron makes a line end of a per cent sign, also within quotes.
     line = f"cd {shlex.quote(what.folder)} && mkdir -p runs/out && {command} >> runs/out/schedule.log 2>&1"
+    if "\\%" in line:
+        raise UsageError("cron ends a line at a per cent sign behind a backslash. Rename the recipe or the folder")
     text = f"""\
 # Add this with `crontab -e`. It looks every five minutes what is due, and ends; while one look plays a slot,
 # the next ones leave it alone. Keys go above it, a line NAME=value each.
@@ -106,7 +127,14 @@ def _github(what: Installed) -> Mapping[str, str]:
     words = shlex.join(what.words("--once"))
     if what.ledger is not None:
         raise UsageError("the workflow keeps its ledger in a branch of its own. Leave out --ledger")
-    return {".github/workflows/predibot.yml": _WORKFLOW.replace("@COMMAND@", f"predibot {words}")}
+    # GitHub puts the value of an expression where this is, and leaves a text in one as it is.
+    command = f"predibot {words}".replace("${{", "${{ '${{' }}")
+    trusted = f"    env:\n      PREDIBOT_TRUST: {what.trusted}\n" if what.trusted else ""
+    return {
+        ".github/workflows/predibot.yml": _WORKFLOW.replace("@TRUSTED@", trusted).replace(
+            "@COMMAND@", yaml.safe_dump(command, default_style='"', allow_unicode=True, width=math.inf).rstrip("\n")
+        )
+    }
 
 
 _WORKFLOW = """\
@@ -130,9 +158,9 @@ jobs:
   schedule:
     runs-on: ubuntu-latest
     timeout-minutes: 180
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+@TRUSTED@    steps:
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+      - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065 # v5.6.0
         with:
           python-version: "3.12"
           cache: pip
@@ -182,7 +210,7 @@ jobs:
 
 def _container(what: Installed) -> Mapping[str, str]:
     def listed(words: tuple[str, ...]) -> str:
-        return "[" + ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words) + "]"
+        return json.dumps(words)
 
     command = listed(what.words("--grace", str(what.grace_seconds)))
     health = listed(("predibot", "status", *(() if what.ledger is None else ("--ledger", what.ledger))))
@@ -205,6 +233,7 @@ HEALTHCHECK --interval=5m --timeout=30s CMD {health}
 ENTRYPOINT ["predibot"]
 CMD {command}
 """
+    trusted = f"    environment:\n      PREDIBOT_TRUST: {what.trusted}\n" if what.trusted else ""
     compose = f"""\
 services:
   predibot:
@@ -214,7 +243,7 @@ services:
     stop_grace_period: {what.grace_seconds + _STOP_SECONDS}s
     volumes:
       - ledger:/predibot/runs/out
-    # Keys, a line NAME=value each; the file is no part of the image.
+{trusted}    # Keys, a line NAME=value each; the file is no part of the image.
     env_file:
       - path: .env
         required: false

@@ -1,6 +1,8 @@
 """What starts the schedules: each text is tried by what will read it, as far as that is here."""
 
+import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,9 +12,15 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from typer.main import get_command
 
+from predibot.cli.schedule import GROUP
 from predibot.errors import UsageError
 from predibot.jobs.schedule.install import Installed, files_of
+from tests.acceptance.conftest import said_here
+from tests.operator import set_up
 
 RECIPE = """
 name = "daily"
@@ -141,3 +149,73 @@ def test_no_password_is_written(folder: Path) -> None:
         assert "secret" not in str(refused.value)
     with pytest.raises(UsageError, match="control character"):
         Installed(("a\nb",), str(folder), sys.executable)
+
+
+NAMES = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=30)
+ODD = (
+    *("a: b", "a #b", "- a", "-a", "--once", "*a", "&a", "!a", "%a", "@a", "`a`", "'a'", '"a"', "{a}", "[a]", "a, b"),
+    *("yes", "no", "null", "~", "1", "1e3", "0x1f", "12:30:45", "2026-01-01", "<<", "=", "? a", "| a", "> a", "a\\"),
+    *("$HOME", "$(id)", "`id`", ";", "a;b", "a b ", " a", "\\n", "a%b", "%h", "${{ github.token }}", "@COMMAND@"),
+    *("ü☃\U0001f600", "\u00a0a", "\ufeffa", "pause", "run-now", "status"),
+)
+
+
+@settings(max_examples=30)
+@example(list(ODD))
+@given(st.lists(NAMES | st.sampled_from(ODD), min_size=1, max_size=4))
+def test_whatever_a_recipe_is_called_each_text_starts_that_recipe(recipes: list[str]) -> None:
+    what = Installed(tuple(recipes), "/srv/bots", "/usr/bin/python3")
+    ((_, text),) = files_of("github", what).items()
+    steps = yaml.safe_load(text)["jobs"]["schedule"]["steps"]
+    (run,) = (step["run"] for step in steps if step.get("name") == "play what is due")
+    assert "${{" not in run.replace("${{ '${{' }}", "")
+    assert _played(shlex.split(run.replace("${{ '${{' }}", "${{"))[1:]) == recipes
+    dockerfile = files_of("container", what)["Dockerfile"]
+    (command,) = (line for line in dockerfile.splitlines() if line.startswith("CMD ["))
+    assert _played(json.loads(command.removeprefix("CMD "))) == recipes
+    if not any("\\%" in name for name in recipes):
+        line = files_of("cron", what)["predibot.cron"].splitlines()[-1].split(maxsplit=5)[5]
+        words = shlex.split(line.replace("\\%", "%"))
+        assert _played(words[words.index("predibot") + 1 : words.index(">>")]) == recipes
+
+
+def _played(words: list[str]) -> list[str]:
+    """Return the recipes of a command as the program reads it."""
+    assert words[0] == "schedule"
+    group: Any = get_command(GROUP)
+    with group.make_context("schedule", words[1:]) as context:
+        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        assert name == "run"
+        return list(command.make_context(name, rest, parent=context).params["recipes"])
+
+
+def test_actions_of_the_workflow_are_pinned_by_their_commits() -> None:
+    text = files_of("github", Installed(("daily",), "/srv/bots", "/usr/bin/python3"))[".github/workflows/predibot.yml"]
+    used = [line.split("uses:")[1].strip() for line in text.splitlines() if "uses:" in line]
+    assert len(used) == 2 and all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
+
+
+@pytest.mark.parametrize("folder", ["/srv/bots\\", "/srv/bots "])
+def test_a_folder_that_systemd_would_read_as_another_is_refused(folder: str) -> None:
+    with pytest.raises(UsageError, match="Rename it"):
+        files_of("systemd", Installed(("daily",), folder, "/usr/bin/python3"))
+
+
+@pytest.mark.parametrize("name", ["a\x7f", "a\x85", "a\u2028b", "a\u2029", "a\udcff", "a\r"])
+def test_what_ends_a_line_or_is_no_text_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="Rename it"):
+        Installed((name,), "/srv/bots", "/usr/bin/python3")
+
+
+def test_a_folder_that_needs_its_users_word_hands_it_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/daily.toml").write_text(RECIPE)
+    (tmp_path / "predibot.toml").write_text("log_backups = 3\n")
+    assert said_here("schedule", "install", "--github").code == 2
+    set_up(tmp_path, "log_backups = 3\n")
+    digest = said_here("trust", "--json").document["digest"]
+    assert yaml.safe_load(said_here("schedule", "install", "--github").out)["jobs"]["schedule"]["env"] == {
+        "PREDIBOT_TRUST": digest
+    }
+    assert f"      PREDIBOT_TRUST: {digest}\n" in said_here("schedule", "install", "--container").out
