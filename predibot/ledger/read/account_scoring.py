@@ -3,15 +3,16 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, and_, case, func, or_, select
 
+from predibot.domain.account import JournalRow
 from predibot.domain.decision import STATUSES
-from predibot.domain.price import EQUITY
+from predibot.domain.price import EQUITY, Instrument
 from predibot.games.weekly_cohort.rules import COHORT
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.event_facts import asked_markets
@@ -28,6 +29,7 @@ from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, order
 from predibot.ledger.write.events import instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
+from predibot.scoring.accounts.implied import implied, last_known
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
@@ -36,6 +38,8 @@ from predibot.scoring.records.knowledge import KNOWLEDGE
 turns = table_of(TurnRow)
 
 _MICROSECONDS = 1e6
+_LONGEST = timedelta(days=730)
+"""Prices are looked at every day for so long after something was last booked."""
 _UNKNOWN = -1.0
 
 
@@ -43,6 +47,7 @@ HELD_BY_SYSTEM = len(STATUSES)
 """Stands for the status of a decision that the system made, because no answer of the bot could be taken."""
 
 
+_Name = TypeVar("_Name")
 _Targets = Mapping[int, tuple[Ints, Floats]]
 """Instruments and weights, by decision."""
 
@@ -465,6 +470,69 @@ def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], I
     outcome = np.array([{"YES": 1, "NO": -1}.get(side or "", 0) for _, side, *_ in listed], dtype=np.int64)
     market = np.array([-1 if row is None else row for *_, row, _ in listed], dtype=np.int64)
     return tuple(name for name, *_ in listed), outcome, market, any(kind == EQUITY for *_, kind in listed)
+
+
+def implied_by_prices(
+    connection: Connection,
+    venue: str,
+    journals: Mapping[_Name, Sequence[tuple[Sequence[JournalRow], float]]],
+    as_of: datetime,
+) -> Mapping[_Name, float]:
+    """Return how far what some bots made may come out otherwise by the prices of what they held, by name.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose markets they hold.
+        journals: Of each bot those of its accounts, each with what a dollar of it counts for.
+        as_of: Nothing later is read.
+    """
+    rows = [
+        row for of in journals.values() for own, _ in of for row in own if row.instrument is not None and row.shares
+    ]
+    if not rows:
+        return dict.fromkeys(journals, 0.0)
+    held = {row.instrument for row in rows}
+    columns = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    statement = select(*columns).where(instruments.c.venue == venue)
+    row_of = {name: row for row, *of in connection.execute(statement) if (name := Instrument(*of)) in held}
+    ids = np.array(sorted(row_of.values()), dtype=np.int64)
+    column = {name: int(np.searchsorted(ids, row)) for name, row in row_of.items()}
+    at = _instants([row.at for row in rows], as_of)
+    place = {instant: number for number, instant in enumerate(at)}
+    micro = np.array([to_microseconds(instant) for instant in at], dtype=np.float64)
+    names, outcome, market, _ = _instruments(connection, ids)
+    prices, settled = _paid(
+        connection, _observed(connection, market, outcome, micro, as_of), market, outcome, micro, as_of
+    )
+    for row in rows:
+        if row.kind == "fill" and row.instrument in column and np.isnan(prices[place[row.at], column[row.instrument]]):
+            prices[place[row.at], column[row.instrument]] = abs(row.cash_usd / row.shares)
+    behind = _behind(connection, asked_markets(connection, venue).groups, market, outcome)
+    record = AccountsRecord("", "", "", "", at, names, outcome, prices, (), *behind, settled=settled)
+    found = {}
+    for bot, of in journals.items():
+        added = np.zeros(prices.shape)
+        for own, part in of:
+            for row in own:
+                if row.instrument in column and row.shares:
+                    added[place[row.at], column[row.instrument]] += row.shares * part
+        shares = np.cumsum(added, axis=0)
+        # As one account that is worth a dollar throughout.
+        cash = 1.0 - (shares * np.nan_to_num(last_known(prices))).sum(axis=1)
+        every, nothing = np.arange(len(at)), np.zeros(len(at))
+        as_one = AccountRecord("", "", every, nothing, np.arange(ids.size), shares, cash, shares, cash)
+        found[bot] = implied(record, as_one).deviation
+    return found
+
+
+def _instants(booked: Sequence[datetime], as_of: datetime) -> tuple[datetime, ...]:
+    """Return when something was booked, and every midnight from the first one on."""
+    first, days = min(booked), set(booked)
+    at = first.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    while at <= min(as_of, max(booked) + _LONGEST):
+        days.add(at)
+        at += timedelta(days=1)
+    return tuple(sorted({*days, *([as_of] if as_of > max(booked) else [])}))
 
 
 def _behind(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from predibot.scoring.accounts.cohort_scores import (
     Brier,
@@ -14,6 +15,9 @@ from predibot.scoring.accounts.cohort_scores import (
 from predibot.scoring.accounts.resolved_bet import ResolvedBet
 from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.knowledge import Knowledge
+
+Verdict = Literal["gains", "unclear", "loses", "too few"]
+_VERDICTS: tuple[Verdict, ...] = ("gains", "unclear", "loses", "too few")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class CohortBot:
     cost_known_usd: float = 0.0
     knowledge: Knowledge = "clean"
     """What the models behind its decisions can have known."""
+    implied: float = 0.0
+    """How far its mean return may come out otherwise by the prices of what it held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class CohortBotScore:
         return (self.decisions.get("failed", 0) + self.decisions.get("refused", 0)) / total if total else None
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """Return what may be said of its return: `gains`, `loses`, or nothing yet."""
         found = self.score.returns
         if not found.may_rank or found.low is None or found.high is None:
@@ -114,8 +120,9 @@ class CohortBoard:
     mode: str
     methodology: str
     scores: tuple[CohortBotScore, ...]
-    """Those with ranks first, by the lower end of the return's interval, then the others by their mean return; those
-    whose models' cutoff is unknown come last."""
+    """Those that gain first, by the lower end of the return's interval; those that may gain or lose, and those that
+    lose, by how far their return is from nothing; those on too few cohorts by their mean return; baselines. Those whose
+    models' cutoff is unknown come last."""
     cohorts: int
     complete: int
     archived: int = 0
@@ -124,11 +131,17 @@ class CohortBoard:
 
     @property
     def ranks(self) -> Mapping[tuple[str, Knowledge], int]:
-        """Return the place of each bot with 30 effective cohorts or more, equals alike; nobody else has one."""
+        """Return the place of each bot that gains, and whose interval lies above that of every baseline.
+
+        By the lower end, equals alike; nobody has one on fewer than 30 effective cohorts.
+        """
+        of_baselines = [each.score.returns for each in self.scores if each.baseline]
+        highest = max((each.mean if each.high is None else each.high for each in of_baselines), default=0.0)
         ends = {
             (each.bot, each.knowledge): each.score.returns.low
             for each in self.scores
-            if each.score.returns.may_rank and each.score.returns.low is not None
+            if each.verdict == "gains" and not each.baseline
+            if each.score.returns.low is not None and each.score.returns.low > highest
         }
         return {
             key: 1 + sum(other[1] == key[1] and end > low for other, end in ends.items()) for key, low in ends.items()
@@ -161,7 +174,8 @@ def cohort_board(record: CohortsRecord) -> CohortBoard:
             knowledge=each.knowledge,
         )
         for each in record.bots
-        if each.knowledge in ("clean", "unknown") and (score := cohort_score(each.results, archived=True)) is not None
+        if each.knowledge in ("clean", "unknown")
+        and (score := cohort_score(each.results, archived=True, implied=each.implied)) is not None
     ]
     return CohortBoard(
         recipe=record.recipe,
@@ -176,11 +190,15 @@ def cohort_board(record: CohortsRecord) -> CohortBoard:
     )
 
 
-def _place(each: CohortBotScore) -> tuple[bool, bool, float, float, str]:
+def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
     returns = each.score.returns
-    # The low end of few cohorts says how far they scatter, and would put a loser that scatters less first.
-    low = returns.low if returns.may_rank else None
-    return each.knowledge != "clean", low is None, -(low or 0.0), -returns.mean, each.bot
+    far = returns.mean
+    if each.verdict == "gains":
+        far = returns.low or 0.0
+    elif each.verdict != "too few" and returns.high is not None:
+        # A low end would put a loser that scatters less first.
+        far = returns.mean / (returns.high - returns.mean)
+    return each.knowledge != "clean", each.baseline, _VERDICTS.index(each.verdict), -far, each.bot
 
 
 def _notes(record: CohortsRecord, told: Sequence[str]) -> Iterator[str]:

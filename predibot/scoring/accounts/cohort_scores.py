@@ -62,12 +62,15 @@ class Brier:
     n: int
 
 
-def cohort_score(results: Sequence[CohortResult], *, archived: bool = False) -> CohortScore | None:
+def cohort_score(
+    results: Sequence[CohortResult], *, archived: bool = False, implied: float = 0.0
+) -> CohortScore | None:
     """Return what a bot made over its cohorts, None where there is none.
 
     Args:
         results: Of one bot and one methodology, in any order.
         archived: Whether archived cohorts count too.
+        implied: How far the mean return may come out otherwise by the prices of what was held.
 
     Raises:
         ValueError: If a stake is not above zero, or two results are of one cohort.
@@ -84,7 +87,7 @@ def cohort_score(results: Sequence[CohortResult], *, archived: bool = False) -> 
     # After a reversal an account may owe more than it holds; nobody loses more than the stake by a forecast.
     returns = [max(-1.0, each.profit_usd / each.stake_usd) for each in found]
     return CohortScore(
-        overlap_interval(returns, longest_overlap([(each.start, each.end) for each in found])),
+        overlap_interval(returns, longest_overlap([(each.start, each.end) for each in found]), implied=implied),
         profit_usd,
         profit_usd / math.fsum(each.stake_usd for each in found),
         won / (won + lost) if won + lost else None,

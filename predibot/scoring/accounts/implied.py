@@ -79,7 +79,7 @@ def shares_of_value(record: AccountsRecord, account: AccountRecord, slots: Ints)
     The last column is cash: (slots, i + 1).
     """
     rows = np.searchsorted(account.slot, slots)
-    prices = _last_known(record.prices)[slots][:, account.held]
+    prices = last_known(record.prices)[slots][:, account.held]
     worth = account.shares[rows] * np.nan_to_num(prices)
     whole = worth.sum(axis=1) + account.cash_usd[rows]
     found = np.zeros((slots.size, len(record.instruments) + 1))
@@ -122,7 +122,7 @@ class _Markets:
         for number, each in enumerate(column.tolist()):
             prices[:, each] = np.where(np.isnan(prices[:, each]), seen[:, number], prices[:, each])
         # Nothing is gained before the first price.
-        prices = _last_known(_last_known(prices)[::-1])[::-1][slots]
+        prices = last_known(last_known(prices)[::-1])[::-1][slots]
         settled = np.zeros(record.prices.shape, np.bool_) if record.settled is None else record.settled
         return cls(
             column.astype(np.int64),
@@ -136,7 +136,7 @@ class _Markets:
 def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, markets: _Markets) -> Floats:
     """Return shares of YES, negative for NO, for each dollar of an account after its fills, (slots, m)."""
     rows = np.searchsorted(account.slot, slots)
-    prices = _last_known(record.prices)[slots][:, account.held]
+    prices = last_known(record.prices)[slots][:, account.held]
     whole = (account.shares[rows] * np.nan_to_num(prices)).sum(axis=1) + account.cash_usd[rows]
     sign = np.where(record.outcome[account.held] < 0, -1.0, 1.0)
     found = np.zeros((slots.size, markets.event.size))
@@ -181,7 +181,7 @@ def _most_in_one_event(record: AccountsRecord, held: Floats) -> float:
     return float((np.abs(held[:, :-1]) @ member).max(initial=0.0))
 
 
-def _last_known(prices: Floats) -> Floats:
+def last_known(prices: Floats) -> Floats:
     """Return prices with the last one there was where there is none, (slots, ...)."""
     row = np.where(np.isnan(prices), 0, np.arange(prices.shape[0])[:, np.newaxis])
     found: Floats = np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)

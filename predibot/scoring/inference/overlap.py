@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, not_empty, numbers, one_dimensional, within_floats
+from predibot.scoring.arguments import Floats, not_empty, numbers, one_dimensional, scalar, within_floats
 from predibot.scoring.inference.student_t import t_quantile
 
 CONFIDENCE = 0.95
@@ -26,7 +26,7 @@ class OverlapInterval:
 
     mean: float
     low: float | None
-    """At least -1; None where the cohorts tell nothing of how far they scatter: one only, or all alike."""
+    """At least -1; None of one cohort, and where all are alike and no price implies anything."""
     high: float | None
     cohorts: int
     overlap: int
@@ -69,19 +69,23 @@ def longest_overlap(spans: Sequence[tuple[datetime, datetime]]) -> int:
 
 
 @within_floats
-def overlap_interval(returns: ArrayLike, overlap: int, *, confidence: float = CONFIDENCE) -> OverlapInterval:
+def overlap_interval(
+    returns: ArrayLike, overlap: int, *, implied: float = 0.0, confidence: float = CONFIDENCE
+) -> OverlapInterval:
     """Return the interval of a mean return over cohorts that overlap.
 
     With n cohorts, B = max(1, floor(n / (2 L))) and
     w_j = sqrt(2 / n) * sum over c = 1..n of x_c cos(pi j (c - .5) / n), the standard
     error is se = max(sqrt(mean over j = 1..B of w_j^2 / n), sd / sqrt(n)), and the
-    interval m +- t(B) se, its lower end cut at -1. Slow waves hold what neighbours
+    interval m +- t(B) se, its lower end cut at -1; or +- t(n - 1) times what the
+    prices imply, where that is wider. Slow waves hold what neighbours
     share; an interval by the scatter of single cohorts takes that for new knowledge.
 
     Args:
         returns: Of one bot, a fraction of what each cohort began with, in order
             of the cohorts' starts, shape (n,), each at least -1.
         overlap: L, from `longest_overlap`; at least 1.
+        implied: How far the mean may come out otherwise by the prices of what was held, zero or more.
         confidence: Above 0 and below 1.
 
     Raises:
@@ -103,14 +107,18 @@ def overlap_interval(returns: ArrayLike, overlap: int, *, confidence: float = CO
         raise ValueError(f"returns hold {x.min():g}; nobody loses more than the whole stake, -1")
     if isinstance(overlap, bool) or not isinstance(overlap, int) or overlap < 1:
         raise ValueError(f"overlap is {overlap!r}; give how many cohorts overlap, at least 1")
+    if not 0.0 <= scalar("implied", implied) < math.inf:
+        raise ValueError(f"implied is {implied!r}; it must be zero or more")
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence is {confidence!r}; it must be above 0 and below 1")
     n, mean = x.size, float(x.mean())
     waves = max(1, n // (2 * overlap))
-    if n < 2 or float(np.ptp(x)) <= _ROUNDING * max(1.0, float(np.abs(x).max())):
+    is_alike = float(np.ptp(x)) <= _ROUNDING * max(1.0, float(np.abs(x).max()))
+    if n < 2 or (is_alike and implied <= _ROUNDING):
         return OverlapInterval(mean, None, None, n, overlap, waves)
     error = max(math.sqrt(float(np.mean(_waves(x, waves) ** 2)) / n), float(x.std(ddof=1)) / math.sqrt(n))
-    reach = t_quantile((1.0 + confidence) / 2.0, waves) * error
+    probability = (1.0 + confidence) / 2.0
+    reach = max(t_quantile(probability, waves) * error, t_quantile(probability, n - 1) * implied)
     return OverlapInterval(mean, max(LOWEST_RETURN, mean - reach), mean + reach, n, overlap, waves)
 
 

@@ -160,3 +160,19 @@ def test_bots_and_recipes_that_are_not_asked_for_are_left_out(store: Store) -> N
     (record,) = records(store, bot_names=("two",))
     assert [each.bot for each in record.bots] == ["two"]
     assert records(store, recipe="another") == ()
+
+
+def test_favourites_of_cohorts_leave_open_what_prices_say_and_a_market_in_two_of_them_is_one(store: Store) -> None:
+    weeks = Weeks(store)
+    weeks.prices.update(a=0.95, b=0.95, c=0.95)
+    for week, (one, two) in enumerate((("a", "c"), ("b", "c"))):
+        cohort = weeks.start(week)
+        weeks.decide(week, cohort, "one", bets((one, "YES", 1_000.0)))
+        weeks.decide(week, cohort, "two", bets((two, "YES", 1_000.0)))
+    weeks.paid.update(a=1.0, b=1.0, c=1.0)
+    weeks.value(SUNDAY + 3 * WEEK)
+    (record,) = records(store)
+    shares = 1_000.0 / 0.95 / 10_000.0 / 2
+    # Both paid on the same day, so that D is 2; the other held one thing, twice as much of it.
+    assert bot(record, "one").implied == pytest.approx((2 * 2 * shares**2 * 0.0475) ** 0.5)
+    assert bot(record, "two").implied == pytest.approx(((2 * shares) ** 2 * 0.0475) ** 0.5)

@@ -35,14 +35,29 @@ BAD = bot("bad", *([-300.0, -500.0] * 20))
 DULL = bot("dull", *([500.0, -500.0] * 20))
 
 
-def test_thirty_effective_cohorts_rank_by_the_lower_end_and_say_who_gains() -> None:
+def test_thirty_effective_cohorts_rank_who_gains_by_the_lower_end() -> None:
     found = board(DULL, BAD, GOOD)
     assert [each.bot for each in found.scores] == ["good", "dull", "bad"]
-    assert found.ranks == {("good", "clean"): 1, ("dull", "clean"): 2, ("bad", "clean"): 3}
+    assert found.ranks == {("good", "clean"): 1}
     assert [each.verdict for each in found.scores] == ["gains", "unclear", "loses"]
     gains, loses, unclear = cohort_conclusions(found)
     assert gains.startswith("Gains over cohorts: good (") and loses.startswith("Loses over cohorts: bad (")
     assert unclear == "May gain or lose: dull."
+
+
+def test_a_baseline_is_a_line_and_nobody_has_a_place_that_does_not_lie_above_it() -> None:
+    line = replace(GOOD, bot="line", strategy="random_trade")
+    assert board(GOOD).ranks and not board(GOOD, line).ranks and not board(line).ranks
+    assert [each.bot for each in board(line, DULL).scores] == ["dull", "line"]
+
+
+def test_favourites_that_never_lost_gain_nothing_that_their_prices_do_not_leave_open() -> None:
+    alike = bot("favourites", *([50.0] * 40))
+    assert board(alike).scores[0].score.returns.low is None
+    unsure, sure = (board(replace(alike, implied=each)).scores[0] for each in (0.004, 0.001))
+    assert (unsure.verdict, sure.verdict) == ("unclear", "gains")
+    # t(.975, 39) is 2.0227.
+    assert unsure.score.returns.low == pytest.approx(0.005 - 2.022691 * 0.004, abs=1e-8)
 
 
 def test_forty_cohorts_of_two_weeks_count_as_twenty_and_rank_nobody() -> None:
@@ -61,7 +76,7 @@ def test_models_that_may_have_read_it_are_in_no_score_and_unknown_ones_apart() -
     unknown, told = replace(GOOD, knowledge="unknown"), replace(GOOD, bot="told", knowledge="contaminated")
     found = board(unknown, BAD, told, replace(DULL, bot="ahead", knowledge="ahead"))
     assert [(each.bot, each.knowledge) for each in found.scores] == [("bad", "clean"), ("good", "unknown")]
-    assert found.ranks == {("bad", "clean"): 1, ("good", "unknown"): 1}
+    assert found.ranks == {("good", "unknown"): 1}
     assert found.notes == (
         "left out, because their models were trained on what came after their decisions: ahead, told",
     )
@@ -103,7 +118,7 @@ def test_the_board_fits_80_columns_and_shows_what_matters() -> None:
     assert text[0] == "weekly_cohort v2 of weekly, live: 40 cohorts, 35 complete"
     assert text[1] == "# bot return low high P/L wins cohorts resolved cost"
     assert text[2] == "1 good +4.0% +3.7% +4.3% +$16,000 100% 40 40 $0.000"
-    assert text[4] == "1 dull? 0.0% -1.7% +1.7% +$0 100% 40 40 $0.000"
+    assert text[4] == "– dull? 0.0% -1.7% +1.7% +$0 100% 40 40 $0.000"
     assert any("bankrupt in 2 of 40 and cannot bet in 1 of 40" in line for line in (" ".join(text),))
     assert "bot name stated n by size bets decided failed" in text
     assert any(line.startswith("a_bot_with_quite_a_long_name") and line.endswith("25%") for line in text)

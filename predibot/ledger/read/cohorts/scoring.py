@@ -15,6 +15,7 @@ from predibot.ledger.read.account_scoring import (
     counted_statuses,
     decided_accounts,
     decisions_of_accounts,
+    implied_by_prices,
 )
 from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
 from predibot.ledger.read.packed_runs import numbers_of
@@ -84,7 +85,7 @@ def cohort_records(
         found.append(
             CohortsRecord(
                 *group,
-                bots=tuple(_bots(of_bots, in_it, ended, decided, said, strategies, as_of)),
+                bots=tuple(_bots(connection, venue, of_bots, in_it, ended, decided, said, strategies, as_of)),
                 cohorts=len(in_it),
                 complete=sum(ended[row] is not None for row in in_it),
                 archived=sum(each in asked for each in of_group) - len(in_it),
@@ -154,6 +155,8 @@ def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: dateti
 
 
 def _bots(
+    connection: Connection,
+    venue: str,
     members: Sequence[MemberAccount],
     cohorts: Mapping[int, KeptCohort],
     ended: Mapping[int, datetime | None],
@@ -169,6 +172,11 @@ def _bots(
     for each in members:
         known = of_account.get(each.row, nothing)[:, 4]
         alike[each.bot, KNOWLEDGE[int(known.max(initial=0))]].append(each)
+    counted = {key: [each for each in own if each.value_usd is not None] for key, own in alike.items()}
+    parts = {
+        key: [(each.known.rows, 1.0 / (each.stake_usd * len(own))) for each in own] for key, own in counted.items()
+    }
+    implied = implied_by_prices(connection, venue, parts, as_of)
     for (bot, knowledge), own in sorted(alike.items()):
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
@@ -192,6 +200,7 @@ def _bots(
             cost_usd=float(rows[:, 2].sum()) if (rows[:, 2] != _UNKNOWN).all() else None,
             cost_known_usd=float(rows[:, 3].sum()),
             knowledge=knowledge,
+            implied=implied[bot, knowledge],
         )
 
 
