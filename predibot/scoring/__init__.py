@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
     from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
     from predibot.scoring.evaluation.notes import notes
-    from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
+    from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
+    from predibot.scoring.evaluation.ranking import Place, ranked
     from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Scorecard, scorecards
     from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict, verdict
     from predibot.scoring.inference.bootstrap import (
@@ -113,6 +114,7 @@ __all__ = [
     "HorizonScore",
     "MurphyDecomposition",
     "Pair",
+    "Place",
     "Question",
     "RankAgreement",
     "RollingDelay",

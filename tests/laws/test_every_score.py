@@ -136,7 +136,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "rank_agreements": {"orders": {"a": ["x", "y", "z"], "b": ["z", "y", "x"]}},
     "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
     "record_evidence": {"record": RECORD, "dollars": False},
-    "ranked": {"cards": scorecards(RECORD)},
+    "ranked": {"cards": scorecards(RECORD), "evidence": scoring.record_evidence(RECORD)},
     "return_pairs": {
         "record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW, "book": Book.of(RECORD),
     },

@@ -34,6 +34,7 @@ from predibot.reports.views.leaderboard import (
 )
 from predibot.reports.views.metrics import COLUMNS
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
+from predibot.scoring.evaluation.ranking import REPEATS_BELOW
 from predibot.scoring.evaluation.verdict import Finding
 
 _SHOWN_ROWS = 50
@@ -187,7 +188,10 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
     return metric_grid(
         title,
         COLUMNS["summary"],
-        [((figures.count(row.rank), plain(row.bot) + ("*" if row.baseline else "")), row) for row in rows],
+        [
+            ((figures.count(row.rank), plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price), row)
+            for row in rows
+        ],
         names=(Column("#"), Column("bot", "name")),
         kept=("bot",),
         without=(*(() if curves else ("edge over time",)), *(("{days}d",) if days is None else ())),
@@ -200,10 +204,10 @@ def _places(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
     rows = [row for board in boards for row in board]
     if any(row.baseline for row in rows):
         yield "*: a baseline."
+    if any(row.repeats_price for row in rows):
+        yield f"=: repeats the price, within {REPEATS_BELOW:g} in the mean."
     if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
-        yield "equals price: an edge of 0 for certain, above those that may be worse."
-    if any(row.answered_share == 0.0 for row in rows):
-        yield "Who answered nothing has no place."
+        yield "equals price: an edge of 0 for certain."
     if apart := [row for row in rows if row.edge_by_event is not None]:
         listed = ", ".join(f"{plain(row.bot)} {figures.thousandths(row.edge_by_event)}" for row in apart[:3])
         yield f"Counting every event once, the edge is another: {listed}."

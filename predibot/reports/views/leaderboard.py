@@ -12,13 +12,14 @@ from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.pairs import ranked
+from predibot.scoring.evaluation.ranking import Place
 from predibot.scoring.evaluation.references import MARKET
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import Finding, Verdict
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.edge import EdgeCurve
 from predibot.scoring.records.horizon_returns import NOW, SETTLED
+from predibot.scoring.standing import Standing
 
 HEADLINE_DAYS = 7
 """The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
@@ -32,18 +33,28 @@ class LeaderboardRow:
     """What is said of one bot; None where there is no value."""
 
     rank: int | None
-    """From 1, equals alike; None on fewer than 30 events, and of a bot that answered nothing."""
+    """From 1, equals alike, of those told better than the price; None of all others."""
     bot: str
     baseline: bool
+    standing: Standing
+    """Its group: rows come in the order of `STANDINGS`."""
+    e_now: float
+    """E as it stands, by which those are ordered of whom nothing is proven; 1 says nothing."""
+    repeats_price: bool
+    """Whether its forecasts lie within .005 of the price in the mean, and it is no baseline."""
     edge: float | None
     """Over the price, in [-1, 1], as are the ends of its interval."""
     edge_low: float | None
-    """By this the rows are ordered, highest first."""
+    """By this those are ranked that are told better than the price."""
     edge_high: float | None
     edge_by_event: float | None
     """With every event counting once, where that differs by more than half the interval's width; else None."""
     events: int
     """How many the edge is of."""
+    slots: int
+    """How many events and slots it is of."""
+    board_slots: int
+    """How many events and slots any bot of the board was asked about: numbers on other ones are not alike."""
     verdict: Verdict
     brier: float | None
     market_brier: float | None
@@ -63,17 +74,14 @@ class LeaderboardRow:
 
 
 def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
-    """Return a row for each card of an evaluation, best first; what is ranked apart has its own.
+    """Return a row for each card of an evaluation in the order of `ranked`; what is ranked apart has its own.
 
     Forecasts that come from no ledger have no edge, and no row.
     """
     if evaluation.as_of is None:
         return ()
-    verdicts = dict(zip((each.bot for each in evaluation.evidence), evaluation.verdicts, strict=True))
     curves = {each.bot: each for each in evaluation.curves}
-    ordered = ranked(evaluation.cards)
-    ranks = _ranks(ordered)
-    return tuple(_row(card, ranks.get(card.bot), verdicts.get(card.bot), curves.get(card.bot)) for card in ordered)
+    return tuple(_row(place, curves.get(place.card.bot)) for place in evaluation.places)
 
 
 def headline_horizon(labels: Sequence[str]) -> str | None:
@@ -87,26 +95,16 @@ def headline_horizon(labels: Sequence[str]) -> str | None:
     return str(HEADLINE_DAYS) if str(HEADLINE_DAYS) in days else max(days, key=float, default=None)
 
 
-def _ranks(ordered: Sequence[Scorecard]) -> Mapping[str, int]:
-    """Return the place of each bot whose events are enough to rank it, equals alike."""
-    ends = {
-        card.bot: card.edge.interval.low
-        for card in ordered
-        if card.edge.clusters >= FEW_CLUSTERS
-        and card.edge.answered
-        and card.edge.interval is not None
-        and card.edge.interval.low is not None
-    }
-    return {bot: 1 + sum(other > low for other in ends.values()) for bot, low in ends.items()}
-
-
-def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCurve | None) -> LeaderboardRow:
-    interval = card.edge.interval
+def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
+    card, interval = place.card, place.card.edge.interval
     horizon = headline_horizon(tuple(card.horizons))
     return LeaderboardRow(
-        rank=rank,
+        rank=place.rank,
         bot=card.bot,
         baseline=card.baseline,
+        standing=place.standing,
+        e_now=place.e_now,
+        repeats_price=place.repeats_price,
         edge=card.edge.edge,
         edge_low=None if interval is None else interval.low,
         edge_high=None if interval is None else interval.high,
@@ -114,8 +112,9 @@ def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCur
         if interval is not None and far_apart(card.edge.edge, card.edge.by_event, interval.interval)
         else None,
         events=card.edge.clusters,
-        # Without evidence there is nothing to go by.
-        verdict=said or Verdict(Finding.NOTHING_YET, card.edge.clusters),
+        slots=card.edge.n,
+        board_slots=card.edge.board_n,
+        verdict=place.verdict,
         brier=card.brier,
         market_brier=card.forecast.market_brier,
         horizon=horizon,
@@ -148,7 +147,7 @@ def far_apart(mean: float | None, by_event: float | None, ends: tuple[float, flo
 VERDICTS: Mapping[Finding, str] = {
     Finding.BEATS_THE_PRICE: "beats price",
     Finding.WORSE_THAN_THE_PRICE: "trails price",
-    Finding.CANNOT_BE_TOLD: "can't tell",
+    Finding.CANNOT_BE_TOLD: "not proven",
     Finding.NEVER_DIFFERED: "equals price",
     Finding.TOO_FEW_EVENTS: "too few yet",
     Finding.NOTHING_YET: "nothing yet",
@@ -213,6 +212,7 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
             f"E = {BEATS_FROM:.0f}."
         )
     yield from _moved_together(found[Finding.CANNOT_BE_TOLD])
+    yield from _asked_otherwise([row for rows in found.values() for row in rows])
     if few := found[Finding.TOO_FEW_EVENTS]:
         judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
         whom = f" of {_list([row.bot for row in few])}" if judged else ""
@@ -228,6 +228,20 @@ def _moved_together(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
         yield (
             f"The events of {_list(list(like))} moved like {least if least == most else f'{least} to {most}'} "
             f"independent {ones}: much of what happened to them was one thing."
+        )
+
+
+def _asked_otherwise(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+    """Yield on how little of the board those rest that were not asked all of it."""
+    part = sorted((row for row in rows if 0 < row.slots < row.board_slots), key=lambda row: (row.slots, row.bot))
+    if part:
+        least, most = figures.count(part[0].slots), figures.count(part[-1].slots)
+        rest = "rests" if len(part) == 1 else "rest"
+        yield (
+            f"Not all were asked the same: {_list([row.bot for row in part])} {rest} on "
+            f"{least if least == most else f'{least} to {most}'} of the board's "
+            f"{figures.things(part[0].board_slots, 'event-slot')}. Their figures and those of others are of other "
+            "questions; --table pairs compares on what both were asked."
         )
 
 

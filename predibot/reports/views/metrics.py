@@ -133,6 +133,7 @@ FORECAST = (
 EDGE = (
     Metric("edge", interval=True),
     Metric("n"),
+    Metric("board_n"),
     Metric("clusters"),
     Metric("settled_part"),
     Metric("by_event"),
@@ -142,6 +143,7 @@ EDGE = (
     Metric("counted"),
     Metric("settled"),
     Metric("unpriced"),
+    Metric("distance"),
 )
 HORIZON = (
     Metric("mean_return", csv=4, interval=True),
@@ -183,11 +185,16 @@ PLACE = (
     Metric("rank", csv=1),
     Metric("bot", csv=None, document=_as_it_is),
     Metric("baseline", csv=2),
+    Metric("standing", csv=4, document=_as_it_is),
+    Metric("e_now", csv=None),
+    Metric("repeats_price", csv=5),
     Metric("edge", csv=None),
     Metric("edge_low", csv=None),
     Metric("edge_high", csv=None),
     Metric("edge_by_event", csv=None),
     Metric("events", csv=None),
+    Metric("slots", csv=None),
+    Metric("board_slots", csv=None),
     Metric("verdict", csv=3, document=verdict_document),
     Metric("brier", csv=None),
     Metric("market_brier", csv=None),
@@ -212,7 +219,8 @@ def columns_of(score: Any, metrics: tuple[Metric, ...], prefix: str = "") -> Doc
     row: Document = {}
     for each in sorted((each for each in metrics if each.csv is not None), key=lambda each: each.csv or 0):
         value = attrgetter(each.of or each.name)(score)
-        row[f"{prefix}{each.name}"] = value.finding.value if isinstance(value, Verdict) else number(value)
+        word = value.finding.value if isinstance(value, Verdict) else value
+        row[f"{prefix}{each.name}"] = word if isinstance(word, str) else number(word)
         if each.interval:
             estimate = score.intervals.get(each.name)
             for end in ("low", "high"):
@@ -263,8 +271,8 @@ COLUMNS: Mapping[str, tuple[Shown, ...]] = {
             "edge",
             figures.thousandths,
             0,
-            "closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low gives "
-            "the order",
+            "closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low places "
+            "those that beat it",
         ),
         Shown("edge_low", "low", figures.thousandths, 0),
         Shown("edge_high", "high", figures.thousandths, 0),
@@ -275,6 +283,14 @@ COLUMNS: Mapping[str, tuple[Shown, ...]] = {
             0,
             "rests on E, what $1 bet on the forecasts came to at best; luck gets 1 in 20 to 20 at most",
             kind="key",
+        ),
+        Shown(
+            "",
+            "asked",
+            lambda row: figures.percent(row.slots / row.board_slots if row.board_slots else None),
+            8,
+            "share of the board's events and slots that its edge is of",
+            lambda row: 0 < row.slots < row.board_slots,
         ),
         Shown("brier", "Brier", figures.short_score, 7, "mean squared error"),
         Shown("market_brier", "price", figures.short_score, 6, "that of the price"),

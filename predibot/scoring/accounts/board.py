@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.conventions import Convention, convention_for_stocks
+from predibot.scoring.standing import STANDINGS, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,6 @@ class DelayBand:
     bots: int
 
 
-Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
-_ORDER: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "baseline")
 REPEATS_BELOW = 0.01
 """Mean L1 distance to a baseline's weights of an account that only repeats it."""
 _ALIKE = 1e-9
@@ -189,7 +187,7 @@ def _place(score: AccountScore, board: AccountBoard) -> tuple[bool, int, float, 
     group = board.standings[score.bot]
     within = {"better": board.least.get(score.bot, 0.0), "baseline": score.cumulative_return or 0.0}
     far = within.get(group, score.told)
-    return score.knowledge != "clean", _ORDER.index(group), -round(far / _ALIKE), score.bot
+    return score.knowledge != "clean", STANDINGS.index(group), -round(far / _ALIKE), score.bot
 
 
 def _repeated(score: AccountScore, scores: Sequence[AccountScore], record: AccountsRecord) -> str:

@@ -16,7 +16,7 @@ from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
 from predibot.scoring.evaluation.few_clusters import without_few
 from predibot.scoring.evaluation.forecast_score import forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
-from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
+from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
 from predibot.scoring.evaluation.parts import (
     PartCard,
     PartScore,
@@ -25,8 +25,9 @@ from predibot.scoring.evaluation.parts import (
     lead_time_scores,
     part_cards,
 )
+from predibot.scoring.evaluation.ranking import Place, card_verdict, ranked
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
-from predibot.scoring.evaluation.verdict import Verdict, verdict
+from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
@@ -157,21 +158,20 @@ class Evaluation:
     """Of the orders of the accounts, and of the leaderboard."""
 
     @property
+    def places(self) -> tuple[Place, ...]:
+        """Return where each bot stands, in the order of the leaderboard."""
+        return ranked(self.cards, self.evidence)
+
+    @property
     def leaderboard(self) -> tuple[Scorecard, ...]:
-        """Return the cards by the lower end of the edge's interval, highest first; those without one last."""
-        return ranked(self.cards)
+        """Return the cards in the order of the leaderboard."""
+        return tuple(place.card for place in self.places)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return what may be said of each bot beside the price, in the order of the cards."""
+        """Return what may be said of each bot beside the price, in the order of the evidence."""
         return tuple(
-            verdict(
-                found.forecasts,
-                edge=card.edge.edge if card.edge.answered else None,
-                standard_error=None if card.edge.interval is None else card.edge.interval.standard_error,
-                events=card.edge.clusters,
-            )
-            for card, found in zip(self.cards, self.evidence, strict=False)
+            card_verdict(card, found.forecasts) for card, found in zip(self.cards, self.evidence, strict=False)
         )
 
     @property

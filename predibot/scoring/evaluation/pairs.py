@@ -11,7 +11,6 @@ from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average, Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.evaluation.moments import Moments
-from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.clusters import difference
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
@@ -172,31 +171,6 @@ def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Avera
     of_each = edges(replace(record, decision_slot=each.astype(np.float64)))
     # Its subjects are those of the runs again.
     return replace(edge_average(of_each, replace(book, subject=each)), book=book)
-
-
-def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
-    """Return scorecards in the order of the leaderboard: by the lower end of the edge's interval, highest first.
-
-    Those without an interval come last, and those that answered nothing: their
-    edge of 0 says nothing of them. Equals stay in the order they are in.
-
-    Args:
-        cards: Those of an evaluation.
-
-    Raises:
-        ValueError: If one is no scorecard.
-    """
-    instance_of("cards", cards, Sequence)
-    for card in cards:
-        instance_of("a card", card, Scorecard)
-    return tuple(sorted(cards, key=lambda card: -_lower_end(card)))
-
-
-def _lower_end(card: Scorecard) -> float:
-    interval = card.edge.interval
-    if interval is None or interval.low is None or not card.edge.answered:
-        return -math.inf
-    return interval.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)

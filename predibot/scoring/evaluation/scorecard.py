@@ -99,6 +99,8 @@ class EdgeScore:
     """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
     n: int = 0
     """How many events and slots."""
+    board_n: int = 0
+    """How many events and slots any bot of its board has an edge on: of these its n are a part."""
     clusters: int = 0
     """How many events."""
     settled_part: float | None = None
@@ -113,6 +115,8 @@ class EdgeScore:
     """Those of them that have paid or have a price: the edge is over these."""
     settled: int = 0
     """Those of these that have paid."""
+    distance: float | None = None
+    """The mean distance of its probabilities from the prices, in [0, 1]; None where it answered nothing."""
     interval: Estimate | None = None
     """None where none was asked for."""
 
@@ -335,6 +339,7 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
 def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
     mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
     by_event, clusters = _means_by_event(found.bot, found.event, found.cluster, found.value, bots)
+    board_n = found.event_slots()
     intervals: Sequence[Estimate | None] = [None] * bots
     if uncertainty is not None and book is not None:
         intervals = edge_average(found, book).of_each(uncertainty.confidence)
@@ -342,6 +347,7 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
         EdgeScore(
             edge=mean[row].mean,
             n=mean[row].n,
+            board_n=board_n,
             clusters=clusters[row],
             settled_part=settled[row].mean,
             by_event=by_event[row],
@@ -349,6 +355,7 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
             answered=int(found.answered[row]),
             counted=int(found.counted[row]),
             settled=int(found.settled[row]),
+            distance=_or_none(float(found.distance[row])),
             interval=intervals[row],
         )
         for row in range(bots)

@@ -53,6 +53,13 @@ class Edges:
     """How many of them have a price or have paid, (b,): what the edge is over."""
     settled: Ints
     """How many of these have paid, (b,)."""
+    distance: Floats
+    """How far its probabilities lay from the prices in the mean, (b,), of all it answered; NaN where it did nowhere."""
+
+    def event_slots(self) -> int:
+        """Return how many events and slots at least one bot has an edge on."""
+        slot = np.unique(self.slot, return_inverse=True)[1]
+        return int(np.unique(self.event * (slot.max(initial=0) + 1) + slot).size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,8 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     of_asked, bots = record.decision_bot[decision], len(record.bots)
     answered, priced = ~np.isnan(said), ~np.isnan(later)
     counts = [np.bincount(of_asked[rows], minlength=bots) for rows in (slice(None), answered, priced, priced & paid)]
+    apart = np.abs(said[answered] - record.bet_price_yes[bet[answered]])
+    away = np.bincount(of_asked[answered], apart, bots)
     first, cell = _cells(record, decision[priced])
     per_cell = np.bincount(cell, minlength=first.size)
     rows = np.flatnonzero(answered & priced)
@@ -117,6 +126,7 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
         answered=counts[1],
         counted=counts[2],
         settled=counts[3],
+        distance=np.divide(away, counts[1], out=np.full(bots, np.nan), where=counts[1] > 0),
     )
 
 

@@ -43,16 +43,30 @@ def test_a_place_that_may_surprise_is_explained() -> None:
         PRICE, edge=replace(PRICE.edge, interval=replace(PRICE.edge.interval, cluster_standard_error=0.0))
     )
     broken = replace(PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, answered=0))
-    lines = board(certain, LAZY, broken)
-    assert [line.split()[:2] for line in lines[2:5]] == [["1", "market_price*"], ["2", "lazy"], ["–", "broken"]]
-    assert "equals price: an edge of 0 for certain, above those that may be worse." in lines
-    assert "Who answered nothing has no place." in lines
-    assert not any("equals price" in line or "no place" in line for line in board(SHARP, LAZY))
+    copy = replace(LAZY, bot="copy", edge=replace(LAZY.edge, distance=0.0049))
+    lines = board(certain, LAZY, broken, copy)
+    assert [line.split()[:2] for line in lines[2:6]] == [
+        ["–", "copy="], ["–", "lazy"], ["–", "broken"], ["–", "market_price*"],
+    ]  # fmt: skip
+    assert "equals price: an edge of 0 for certain." in lines
+    assert "=: repeats the price, within 0.005 in the mean." in lines
+    assert not any("equals price" in line or "repeats" in line for line in board(SHARP, LAZY))
+
+
+def test_who_was_asked_a_part_of_the_board_is_shown_with_it() -> None:
+    part, whole = (
+        replace(LAZY, bot=bot, edge=replace(LAZY.edge, n=n, board_n=200)) for bot, n in (("a", 50), ("b", 200))
+    )
+    lines = board(part, whole, width=120)
+    assert "asked" in lines[1]
+    assert ["25%" in line for line in lines[2:4]] == [True, False]
+    assert "Not all were asked the same: a rests on 50 of the board's 200 event-slots." in " ".join(lines)
+    assert "asked" not in board(whole)[1]
 
 
 def test_full_has_every_row() -> None:
     cards = tuple(replace(LAZY, bot=f"bot_{number}") for number in range(60))
-    assert sum("bot_" in line and "can't tell" in line for line in board(*cards)) == 50
+    assert sum("bot_" in line and "not proven" in line for line in board(*cards)) == 50
     found = evaluated(*cards)
     console = screen(100)
     print_evaluation(console, found, Shown(full=True))

@@ -67,30 +67,64 @@ def said(*cards: Scorecard, **largest: float) -> str:
     return " ".join(conclusions(leaderboard(evaluated(*cards, **largest))))
 
 
-def test_the_lower_end_of_the_interval_orders_the_rows_and_equals_share_a_place() -> None:
-    other = replace(PRICE, bot="favourite")
-    rows = leaderboard(evaluated(RANDOM, LAZY, PRICE, SHARP, other))
-    assert [(row.rank, row.bot) for row in rows] == [
-        (1, "sharp"), (2, "market_price"), (2, "favourite"), (4, "lazy"), (5, "random_bet"),
+def test_only_who_is_told_better_has_a_place_and_baselines_are_lines_apart() -> None:
+    second, third = replace(SHARP, bot="second"), scored("third", 0.09, 0.005, 0.175)
+    worse = scored("worse", -0.1, -0.2, -0.05)
+    told = {"sharp": 21.0, "second": 400.0, "third": 9e9, "worse": -50.0, "random_bet": -9e9}
+    rows = leaderboard(evaluated(RANDOM, worse, LAZY, PRICE, third, SHARP, second, **told))
+    assert [(row.rank, row.bot, row.standing) for row in rows] == [
+        (1, "second", "better"), (1, "sharp", "better"), (3, "third", "better"), (None, "lazy", "not proven"),
+        (None, "worse", "worse"), (None, "market_price", "baseline"), (None, "random_bet", "baseline"),
     ]  # fmt: skip
-    assert [row.baseline for row in rows] == [False, True, True, False, True]
+
+
+def test_of_whom_nothing_is_proven_the_evidence_of_today_orders_and_no_lower_end() -> None:
+    # Who risks nothing has the best lower end.
+    copy = replace(PRICE, bot="copy", baseline=False, edge=replace(PRICE.edge, distance=0.001))
+    far = replace(LAZY, bot="a", edge=replace(LAZY.edge, distance=0.005))
+    found = evaluated(copy, far, LAZY, SHARP)
+    now = {"copy": 1.0, "a": 1.0 + 1e-10, "lazy": 0.4, "sharp": 3.0}
+    better = [Evidence(now[each.bot], 19.0) for each in found.evidence]
+    evidence = tuple(
+        replace(each, forecasts=replace(each.forecasts, better=of))
+        for each, of in zip(found.evidence, better, strict=True)
+    )
+    rows = leaderboard(replace(found, evidence=evidence))
+    assert [(row.bot, row.rank, row.repeats_price) for row in rows] == [
+        ("sharp", None, False), ("a", None, False), ("copy", None, True), ("lazy", None, False),
+    ]  # fmt: skip
+    assert [row.e_now for row in rows] == [3.0, 1.0 + 1e-10, 1.0, 0.4]
+
+
+def test_bots_that_were_asked_other_questions_are_said_to_be() -> None:
+    few, more, all_of_it = (
+        replace(LAZY, bot=bot, edge=replace(LAZY.edge, n=n, board_n=200))
+        for bot, n in (("few", 50), ("more", 120), ("all", 200))
+    )
+    assert (
+        "Not all were asked the same: few and more rest on 50 to 120 of the board's 200 event-slots. Their figures "
+        "and those of others are of other questions; --table pairs compares on what both were asked."
+    ) in said(all_of_it, more, few)
+    assert "asked the same" not in said(all_of_it)
 
 
 def test_nobody_is_ranked_below_thirty_events_nor_by_them() -> None:
     few = scored("few", 0.3, 0.2, 0.4, events=29)
-    rows = leaderboard(evaluated(few, SHARP, scored("enough", 0.3, 0.15, 0.4, events=30)))
-    assert [(row.bot, row.rank) for row in rows] == [("few", None), ("enough", 1), ("sharp", 2)]
-    assert rows[0].verdict.finding == Finding.TOO_FEW_EVENTS
+    enough = scored("enough", 0.3, 0.15, 0.4, events=30)
+    rows = leaderboard(evaluated(few, SHARP, enough, few=99.0, enough=99.0, sharp=99.0))
+    assert [(row.bot, row.rank) for row in rows] == [("enough", 1), ("sharp", 2), ("few", None)]
+    assert (rows[-1].verdict.finding, rows[-1].standing) == (Finding.TOO_FEW_EVENTS, "too few")
 
 
 def test_a_bot_that_answered_nothing_has_no_place_and_comes_last() -> None:
-    broken = replace(PRICE, bot="broken", edge=replace(PRICE.edge, answered=0), failed=200)
-    rows = leaderboard(evaluated(broken, RANDOM, PRICE, SHARP))
+    broken = replace(PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, answered=0), failed=200)
+    few = scored("few", 0.3, 0.2, 0.4, events=29)
+    rows = leaderboard(evaluated(broken, RANDOM, PRICE, few, SHARP, sharp=99.0))
     assert [(row.bot, row.rank) for row in rows] == [
-        ("sharp", 1), ("market_price", 2), ("random_bet", 3), ("broken", None),
+        ("sharp", 1), ("few", None), ("broken", None), ("market_price", None), ("random_bet", None),
     ]  # fmt: skip
-    assert rows[-1].verdict.finding == Finding.NOTHING_YET
-    assert (rows[-1].edge, rows[-1].answered_share) == (0.0, 0.0)
+    assert rows[2].verdict.finding == Finding.NOTHING_YET
+    assert (rows[2].edge, rows[2].answered_share) == (0.0, 0.0)
 
 
 def test_a_row_has_what_the_scorecard_has() -> None:
@@ -130,7 +164,7 @@ def test_one_that_beats_the_price_is_named_first_and_what_the_others_lack() -> N
 
 def test_several_that_beat_the_price_are_named_with_their_evidence() -> None:
     second = replace(SHARP, bot="second")
-    assert said(SHARP, second, sharp=410.2, second=20.0) == "sharp (E = 410) and second (E = 20) beat the price."
+    assert said(SHARP, second, sharp=410.2, second=20.0) == "second (E = 20) and sharp (E = 410) beat the price."
 
 
 def test_where_nobody_does_the_closest_is_named() -> None:

@@ -29,7 +29,7 @@ IN_NO_TABLE = {
     # Said where they differ by much, or in another way.
     "by_event", "brier_by_event", "mean_return_by_event", "quote_mean_return_by_event", "open_stakes", "calibration",
     "market_log_score", "e_value", "e_value_worse", "p_value_any_day", "answered_share", "baseline", "rank", "bot",
-    "horizon", "events",
+    "horizon", "events", "standing", "e_now", "slots", "board_slots", "board_n", "repeats_price", "distance",
 }  # fmt: skip
 
 

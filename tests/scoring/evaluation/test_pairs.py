@@ -21,7 +21,6 @@ from predibot.scoring import (
     edge_pairs,
     pair_verdict,
     paired_difference,
-    ranked,
     return_pairs,
     scorecards,
     settled_forecasts,
@@ -428,21 +427,3 @@ def test_pairs_of_returns_know_the_odds_of_what_one_holds_more_than_the_other() 
     )
     (alike,) = return_pairs(same, horizon_returns(same, ())[-1], FEW)
     assert (alike.p_value, alike.difference, alike.price_standard_error) == (1.0, 0.0, None)
-
-
-def test_the_leaderboard_is_ordered_by_the_lower_end_of_the_edge() -> None:
-    def said(bot: str, *probabilities: float) -> list[Made]:
-        return [Made(bot, event=event, bets=(Bet(event, 0.0, 0.5, p),)) for event, p in enumerate(probabilities)]
-
-    made = [
-        *said("one event", 0.9),
-        *said("noise", 0.9, 0.2, 0.6),
-        *said("price", 0.5, 0.5, 0.5),
-        *said("good", 0.6, 0.7, 0.6),
-    ]
-    cards = scorecards(record_of(made, paid={e: Paid(1, 1.0) for e in range(3)}, as_of=9), uncertainty=FEW)
-    lower = {card.bot: card.edge.interval.low for card in cards if card.edge.interval is not None}
-    assert lower["price"] == 0.0 and lower["one event"] is None
-    order = [card.bot for card in ranked(cards)]
-    assert order[-1] == "one event"
-    assert [lower[bot] for bot in order[:-1]] == sorted((lower[bot] for bot in order[:-1]), reverse=True)
