@@ -165,7 +165,8 @@ def _with_accounts(
         # Models whose cutoff is unknown have another row for what they decided with none.
         named = " ".join((board.game, board.recipe, board.mode, board.methodology))
         orders[named] = list(dict.fromkeys(score.bot for score in board.scores if not score.baseline))
-    if orders and found.cards:
+    # Without evidence the leaderboard has no order.
+    if orders and found.evidence:
         orders["the leaderboard of events"] = [card.bot for card in found.leaderboard if not card.baseline]
     return replace(found, accounts=boards, cohorts=of_cohorts, agreements=rank_agreements(orders))
 

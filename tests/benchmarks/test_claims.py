@@ -46,3 +46,9 @@ def test_power(events: int, edge: float, together: float, at_least: float, capsy
 @pytest.mark.parametrize("name", (*claims.EDGE_WORLDS, "midnight.7"))
 def test_coverage_of_edge_and_returns_and_of_pairs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     _printed(claims.interval_cells(name, range(8)), capsys)
+
+
+@pytest.mark.parametrize(("events", "rounds", "skilled"), [(40, 8, 0.65), (120, 8, 0.90), (360, 4, 0.98)])
+def test_who_is_first_on_a_board(events: int, rounds: int, skilled: float, capsys: pytest.CaptureFixture[str]) -> None:
+    for cell in claims.board_cells(events, range(rounds), skilled=skilled):
+        _printed([cell], capsys)

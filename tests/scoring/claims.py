@@ -10,7 +10,16 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from predibot.scoring import Estimate, Uncertainty, edge_pairs, edges, record_evidence, return_pairs
+from predibot.scoring import (
+    Estimate,
+    Uncertainty,
+    edge_pairs,
+    edges,
+    ranked,
+    record_evidence,
+    return_pairs,
+    scorecards,
+)
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.records.horizon_returns import horizon_returns
@@ -211,3 +220,22 @@ def board_world(rng: Rng, simulations: int, events: int) -> tuple[Swings, Mappin
 
 SKILLED = ("skilled", "skilled noisy", "skilled, sure only")
 COPIERS = ("copy", "price + .001", "price + .01", "random .001")
+
+
+def board_cells(events: int, rounds: range, worlds: int = 50, *, skilled: float = 0.0) -> list[Cell]:
+    """Return how often a bot that knows something, and one that copies the price, is the first bot of a board."""
+    hits = {"skilled": 0, "copier": 0}
+    for number in rounds:
+        rng = np.random.default_rng([21, number, events, len("unfair")])
+        world, said = board_world(rng, worlds, events)
+        for row in range(worlds):
+            record = record_of(world, said, row)
+            cards = scorecards(record, horizons_days=(), uncertainty=FEWEST, intervals=False, adjust=False)
+            first = ranked(cards, record_evidence(record, dollars=False))[0].card.bot
+            hits["skilled"] += first in SKILLED
+            hits["copier"] += first in COPIERS
+    n = len(rounds) * worlds
+    return [
+        Cell((f"{events} events", "first of the board", "skilled"), hits["skilled"], n, at_least=skilled),
+        Cell((f"{events} events", "first of the board", "copier"), hits["copier"], n, at_most=0.02),
+    ]
