@@ -46,6 +46,7 @@ def predibench(
 
     from predibot.jobs.imports.predibench import PREDIBENCH, import_days
     from predibot.jobs.imports.predibench_files import read_days
+    from predibot.jobs.receipts import receipt_of_ledger
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
 
@@ -54,6 +55,7 @@ def predibench(
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = import_days(PREDIBENCH, days, store=store, clock=options.wall_clock, listener=listener)
+        receipt_of_ledger(store, options.wall_clock())
     if json:
         output.print_document({"source": str(folder), **asdict(found)})
     else:
@@ -73,6 +75,7 @@ def forecastbench(
     from dataclasses import asdict
 
     from predibot.jobs.imports.forecastbench import import_forecastbench
+    from predibot.jobs.receipts import receipt_of_ledger
     from predibot.jobs.score_files.forecastbench import read_sets
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
@@ -82,6 +85,7 @@ def forecastbench(
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = import_forecastbench(sets, store=store, clock=options.wall_clock, listener=listener)
+        receipt_of_ledger(store, options.wall_clock())
     if json:
         more = {"resolutions": found.resolutions, "left_out_forecasts": dict(found.left_out)}
         output.print_document({"source": files, **asdict(found.imported), **more})
@@ -104,6 +108,7 @@ def ledger(
     from dataclasses import asdict
 
     from predibot.jobs.imports.ledger import import_ledger
+    from predibot.jobs.receipts import receipt_of_ledger
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
 
@@ -111,6 +116,7 @@ def ledger(
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = import_ledger(export, store=store, listener=listener)
+        receipt_of_ledger(store, options.wall_clock())
     if json:
         output.print_document({"source": str(export), **asdict(found)})
         return

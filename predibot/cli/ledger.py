@@ -37,8 +37,11 @@ def upgrade(ledger: options.Ledger = None, json: options.Json = False) -> None:
 
 
 @GROUP.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")
-def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
+def verify(columns: options.Columns = False, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Print how many rows each check looked at, and every one that fails; the exit code is 1 where one does."""
+    if columns:
+        output.print_coverage(json=json)
+        return
     from predibot.jobs.verify import verify as verify_all
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
@@ -58,9 +61,9 @@ def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
         output.print_document({**error, **asdict(found)}, exit_code=code)
     else:
         console = output.report_console()
-        columns = (Column("check", "key"), Column("looked at"), Column("failed"))
+        shown = (Column("check", "key"), Column("looked at"), Column("failed"))
         rows = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
-        print_grid(console, Grid("Ledger", columns, rows))
+        print_grid(console, Grid("Ledger", shown, rows))
         for broken in found.broken[:_LISTED]:
             print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
         if len(found.broken) > _LISTED:

@@ -143,6 +143,9 @@ Worst = Annotated[
     typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
+Columns = Annotated[
+    bool, typer.Option("--columns", help="list every column of every table and what covers it, and look at no ledger")
+]
 Csv = Annotated[bool, typer.Option("--csv", help="print the scores, or the --table, as CSV on stdout")]
 Convention = Annotated[
     str,

@@ -56,6 +56,19 @@ def report_console() -> "Console":
     return console_for(sys.stdout)
 
 
+def print_coverage(*, json: bool) -> None:
+    """Print what covers each column of a ledger: receipts of runs or of the ledger, or nothing, and why."""
+    from predibot.ledger.schema.receipted_rows import coverage
+    from predibot.reports.terminal.terminal import print_line
+
+    if json:
+        print_document({"columns": coverage()})
+        return
+    console = report_console()
+    for column, said in coverage().items():
+        print_line(console, f"{column}: {said}")
+
+
 def one_format(*, json: bool, csv: bool, worst: int | None = None, clusters: str = "event") -> None:
     """Refuse to print two things where a program reads one."""
     if json and csv:

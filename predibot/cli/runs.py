@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,6 +52,10 @@ def void(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="the run's key, as `predibot runs` shows it")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="why; it is kept with the run")],
+    publish: Annotated[
+        Path | None,
+        typer.Option("--publish", metavar="FILE", help="append the void to this file of roots, which has the run's"),
+    ] = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
@@ -61,8 +66,9 @@ def void(
     caller = output.caller(verbose=False)
     before: _Before = context.obj
     address = ledger or before.ledger or DEFAULT_LEDGER
-    void_as_asked(key, caller, ledger=address, reason=reason)
+    published = void_as_asked(key, caller, ledger=address, reason=reason, file=publish)
     if json or before.json:
-        output.print_document({"voided": key, "reason": reason})
+        more = {} if publish is None else {"published": published}
+        output.print_document({"voided": key, "reason": reason, **more})
     else:
         output.report_console().print(f"{key} is void: no score counts it, and its slot is free", markup=False)

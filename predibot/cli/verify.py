@@ -1,4 +1,4 @@
-"""`predibot verify`: whether every decision of a run is still what its receipt says, and its root to publish."""
+"""`predibot verify`: whether runs and ledger are still what their receipts say, and the roots to publish."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from predibot.cli.ending import DONE, FAILED
 
 def verify(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="the run's key; left out: every run that has a receipt")
+        str | None, typer.Argument(metavar="RUN", help="the run's key; left out: every run, and the ledger")
     ] = None,
     publish: Annotated[
         Path | None,
@@ -28,13 +28,14 @@ def verify(
     subject: Annotated[
         str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")
     ] = None,
+    columns: options.Columns = False,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
     """Print what differs; the exit code is 1 where anything does."""
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
-    from predibot.jobs.receipts import prove, verify_runs
+    from predibot.jobs.receipts import prove, verify_ledger, verify_runs
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal import receipts
@@ -45,6 +46,9 @@ def verify(
         raise typer.BadParameter("a decision is named by --bot and --subject together")
     if bot is not None and (run is None or publish is not None or against is not None):
         raise typer.BadParameter("a proof is of one RUN, without --publish and --against")
+    if columns:
+        output.print_coverage(json=json)
+        return
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
@@ -57,13 +61,15 @@ def verify(
             return
         published = publish_roots(store, publish, run) if publish is not None else None
         if published is not None:
-            found = published.verified
+            found, of_ledger = published.verified, published.ledger
+        elif against is not None:
+            found, of_ledger = verify_against(store, against, run)
         else:
-            found = verify_against(store, against, run) if against is not None else verify_runs(store, run)
-    code = DONE if all(each.holds for each in found) else FAILED
+            found, of_ledger = verify_runs(store, run), verify_ledger(store) if run is None else None
+    code = DONE if all(each.holds for each in found) and (of_ledger is None or of_ledger.holds) else FAILED
     if json:
-        output.print_document(receipts.receipts_document(found, published), exit_code=code)
+        output.print_document(receipts.receipts_document(found, of_ledger, published), exit_code=code)
     else:
-        receipts.print_verified(output.report_console(), found, published, publish)
+        receipts.print_verified(output.report_console(), found, of_ledger, published, publish)
     if code:
         raise typer.Exit(code)

@@ -67,7 +67,7 @@ def demonstrate(
         reports.append(report)
     # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
     evaluation = look_back(
-        past, past.known_until(), store=store, settings=settings, listener=listener, question=question
+        past, past.known_until(), store=store, settings=settings, clock=clock, listener=listener, question=question
     )
     return Demo(tuple(reports), evaluation)
 

@@ -1,30 +1,61 @@
-"""The file of roots: every run's root as it was published, to be appended to and compared with."""
+"""The file of roots: what was published of runs and of the ledger, to be appended to and compared with."""
 
 import fcntl
+import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import rfc8785
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.jobs.receipts import NO_RECEIPT, VerifiedRun, computed_anew, run_of_key
-from predibot.ledger.read.receipt_leaves import FORM
+from predibot.jobs.receipts import VerifiedRun, computed_anew, root_now, run_of_key
+from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
+from predibot.ledger.read.receipt_leaves import FORM, FORMS
 from predibot.ledger.store import Store
+from predibot.ledger.write.ledger_receipts import LedgerReceipt
 from predibot.ledger.write.receipts import ReceiptedRun, receipted_runs, stored_receipts
+from predibot.ledger.write.runs import runs
 from predibot.whole_file import whole_file
 
 
-class PublishedRoot(BaseModel):
+class _Line(BaseModel):
     """One line of a file of roots."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    def line(self) -> bytes:
+        """Return it as it is written."""
+        return rfc8785.dumps(self.model_dump(exclude_none=True)) + b"\n"
+
+
+class LedgerRoot(BaseModel):
+    """The root of a ledger's newest receipt, which has all before it in it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    receipt: int = Field(ge=1)
+    form: int
+    made_at: str
+    rows: int = Field(ge=1)
+    root: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class PublishedLedgerRoot(_Line):
+    """The root of the ledger where no run has a new one."""
+
+    ledger: LedgerRoot
+
+
+class PublishedRoot(_Line):
+    """The root of a run, the last one of a call with that of the ledger."""
 
     run: str
     created_at: str
@@ -33,50 +64,85 @@ class PublishedRoot(BaseModel):
     made_at: str
     decisions: int = Field(ge=1)
     root: str = Field(pattern="^[0-9a-f]{64}$")
+    ledger: LedgerRoot | None = None
 
-    @property
-    def of(self) -> tuple[str, str]:
-        """Return which run it is of."""
-        return self.run, self.created_at
 
-    def line(self) -> bytes:
-        """Return it as it is written."""
-        return rfc8785.dumps(self.model_dump()) + b"\n"
+class PublishedVoid(_Line):
+    """That a run was taken out of all scores."""
+
+    run: str
+    created_at: str
+    voided_at: str
+    void_reason: str
+
+
+_Run = tuple[str, str]
+"""Its key, and when it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What a file of roots has, the newest last."""
+
+    roots: Mapping[_Run, list[PublishedRoot]] = field(default_factory=dict)
+    ledger: Sequence[LedgerRoot] = ()
+    voids: Mapping[_Run, PublishedVoid] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, lines: Sequence[_Line]) -> "_Published":
+        """Return what lines say."""
+        roots: dict[_Run, list[PublishedRoot]] = {}
+        for line in lines:
+            if isinstance(line, PublishedRoot):
+                roots.setdefault((line.run, line.created_at), []).append(line)
+        voids = {(line.run, line.created_at): line for line in lines if isinstance(line, PublishedVoid)}
+        of_ledger = [line.ledger for line in lines if isinstance(line, PublishedRoot | PublishedLedgerRoot)]
+        return cls(roots, [each for each in of_ledger if each is not None], voids)
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
     """What was written into a file of roots."""
 
-    added: tuple[PublishedRoot, ...]
+    added: tuple[_Line, ...]
     known: int
-    """Roots that were in the file."""
-    verified: tuple[VerifiedRun, ...]
+    """Lines that were in the file."""
+    verified: tuple[VerifiedRun, ...] = ()
     """Every run with a new root; one that does not hold is not published."""
+    ledger: VerifiedLedger | None = None
+    """The ledger where its own root was to be published; one that does not hold is not."""
 
 
-def verify_against(store: Store, file: Path, key: str | None = None) -> tuple[VerifiedRun, ...]:
-    """Return the runs of a file of roots, or the one of a key, computed anew and compared with its last root there.
+def verify_against(
+    store: Store, file: Path, key: str | None = None
+) -> tuple[tuple[VerifiedRun, ...], VerifiedLedger | None]:
+    """Return the runs of a file of roots, or the one of a key, and the ledger, computed anew and compared with it.
 
     Raises:
         UsageError: If the file cannot be read, or has no line of the run.
         LedgerUnusable: If the ledger cannot be read.
     """
-    published = _by_run(_read(file))
+    published = _Published.of(_read(file))
     with store.read() as connection:
         known = {(run.key, format_instant(run.created_at)): run for run in receipted_runs(connection, key)}
+        wanted = published.roots
         if key is not None:
             run = run_of_key(connection, key)
             of = (run.key, format_instant(run.created_at))
-            if of not in published:
+            if of not in wanted:
                 raise UsageError(f"{file} has no root of run {key[:100]} made {of[1]}. Name another file")
-            published = {of: published[of]}
-        return tuple(
-            _compared(computed_anew(connection, known[of]), roots, file)
+            wanted = {of: wanted[of]}
+        found = tuple(
+            _compared(connection, known[of], roots, published.voids.get(of), file)
             if of in known
-            else VerifiedRun(*of, problems=(f"{file} has its root, and this ledger has no such run",))
-            for of, roots in published.items()
+            else _missing(of, published.voids.get(of), file)
+            for of, roots in wanted.items()
         )
+        if key is not None:
+            return found, None
+        # A ledger that was imported has no receipts of the one that it is from.
+        is_import = bool(known) and all(known[of].receipted == "imported" for of in wanted if of in known)
+        return found, _compared_ledger(verified_ledger(connection), published.ledger, file, is_import=is_import)
 
 
 def publish(store: Store, file: Path, key: str | None = None) -> Publication:
@@ -86,39 +152,120 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
         UsageError: If the file cannot be read or written, or no run has or had this key.
         LedgerUnusable: If the ledger cannot be read.
     """
-    # What stands behind a link, not the link, is written anew.
-    file = file.resolve()
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(file.parent):
-            published = _by_run(_read(file)) if file.exists() else {}
-            added, verified = [], []
-            with store.read() as connection:
-                chosen = receipted_runs(connection) if key is None else [run_of_key(connection, key)]
-                for run in chosen:
-                    new, found = _unpublished(connection, run, published, file)
-                    if not run.receipts and key is not None:
-                        found = VerifiedRun(run.key, run.created_at, run.void, problems=(NO_RECEIPT,))
-                    if found is not None:
-                        verified.append(found)
-                    if found is not None and found.holds:
-                        added += new
-            if added:
-                _append(file, added)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
-    return Publication(tuple(added), sum(map(len, published.values())), tuple(verified))
+    with _appending(file) as (lines, add):
+        published = _Published.of(lines)
+        added, verified, ledger = list[Any](), [], None
+        with store.read() as connection:
+            chosen = receipted_runs(connection) if key is None else [run_of_key(connection, key)]
+            for run in chosen:
+                new, found = _unpublished(connection, run, published, file)
+                if not run.receipts and key is not None:
+                    found = computed_anew(connection, run)
+                    found = replace(found, notes=(), problems=(*found.problems, *found.notes))
+                if found is not None:
+                    verified.append(found)
+                if found is not None and found.holds:
+                    added += new
+            if key is None:
+                ledger = _compared_ledger(verified_ledger(connection), published.ledger, file, is_import=False)
+                if ledger.holds and ledger.receipts and all(run.holds for run in verified):
+                    newest = _root_of(ledger.receipts[-1])
+                    if newest not in published.ledger:
+                        added[-1:] = [_with_ledger(added[-1] if added else None, newest)]
+        add(added)
+    return Publication(tuple(added), len(lines), tuple(verified), ledger)
 
 
-def _compared(found: VerifiedRun, published: Sequence[PublishedRoot], file: Path) -> VerifiedRun:
+def publish_voids(store: Store, file: Path, key: str) -> int:
+    """Append a line for each void run of a key of which the file has a root and no such line; return how many.
+
+    Raises:
+        UsageError: If the file cannot be read or written.
+        LedgerUnusable: If the ledger cannot be read.
+    """
+    with _appending(file) as (lines, add), store.read() as connection:
+        published = _Published.of(lines)
+        columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
+        voided = connection.execute(select(*columns).where(runs.c.key == key, runs.c.voided_at.is_not(None)))
+        said = [_void_line(*row) for row in voided.all()]
+        new = [
+            each
+            for each in said
+            if (of := (each.run, each.created_at)) in published.roots and of not in published.voids
+        ]
+        add(new)
+    return len(new)
+
+
+def _void_line(key: str, created_at: Any, voided_at: Any, reason: str | None) -> PublishedVoid:
+    return PublishedVoid(
+        run=key,
+        created_at=format_instant(created_at),
+        voided_at=format_instant(voided_at),
+        void_reason=reason or "",
+    )
+
+
+def _with_ledger(line: PublishedRoot | None, root: LedgerRoot) -> PublishedRoot | PublishedLedgerRoot:
+    return PublishedLedgerRoot(ledger=root) if line is None else line.model_copy(update={"ledger": root})
+
+
+def _root_of(receipt: LedgerReceipt) -> LedgerRoot:
+    return LedgerRoot(
+        receipt=receipt.number,
+        form=receipt.form,
+        made_at=format_instant(receipt.made_at),
+        rows=receipt.size,
+        root=receipt.root,
+    )
+
+
+def _missing(of: _Run, void: PublishedVoid | None, file: Path) -> VerifiedRun:
+    said = f"{file} has its root, and this ledger has no such run"
+    if void is not None:
+        return VerifiedRun(*of, void=True, notes=(f"{said}; {file} says that it was voided",))
+    return VerifiedRun(*of, problems=(said,))
+
+
+def _compared_ledger(
+    found: VerifiedLedger, published: Sequence[LedgerRoot], file: Path, *, is_import: bool
+) -> VerifiedLedger:
+    """Return a ledger with what is wrong of it by the roots of it that were published."""
+    if published and is_import:
+        said = f"{file} has roots of the ledger that this one was imported from ({len(published)}), not compared"
+        return replace(found, notes=(*found.notes, said))
+    known = {receipt.number: receipt for receipt in found.receipts}
+    for each in published:
+        here = known.get(each.receipt)
+        if here is None or _root_of(here) != each:
+            what = "is not there any more" if here is None else "is another one here"
+            said = f"{file} has receipt {each.receipt} of the ledger, which {what}: {each.root}"
+            return replace(found, problems=(*found.problems, said))
+    return found
+
+
+def _compared(
+    connection: Connection,
+    run: ReceiptedRun,
+    published: Sequence[PublishedRoot],
+    void: PublishedVoid | None,
+    file: Path,
+) -> VerifiedRun:
     """Return a run with what is wrong of it by the roots of it that were published, the newest last."""
+    found = computed_anew(connection, run)
     newest = published[-1]
-    if newest.form != FORM:
+    if newest.form not in FORMS:
         said = f"{file} has its root in form {newest.form}, and {FORM} is known. Upgrade predibot"
         return replace(found, problems=(*found.problems, said))
+    if said := _void_problem(connection, run, void, file):
+        found = replace(found, problems=(*found.problems, said))
     roots = [receipt.root for receipt in found.receipts]
+    is_without = not roots and not found.problems
+    if is_without:
+        found = replace(found, root=root_now(connection, run.id, newest.form), notes=())
+        found = replace(found, decisions=newest.decisions if found.root == newest.root else 0)
     # An import brings no receipts along, so that only what was published last can be compared.
-    known = {*roots, *([] if roots else [each.root for each in published[:-1]]), found.root}
+    known = {*roots, *([each.root for each in published[:-1]] if is_without else []), found.root}
     if unknown := next((each.root for each in published if each.root not in known), None):
         said = f"{file} has {unknown} as a root, which is that of no receipt here"
         return replace(found, problems=(*found.problems, said))
@@ -130,18 +277,30 @@ def _compared(found: VerifiedRun, published: Sequence[PublishedRoot], file: Path
     return replace(found, notes=tuple(notes))
 
 
+def _void_problem(connection: Connection, run: ReceiptedRun, void: PublishedVoid | None, file: Path) -> str:
+    """Return what is wrong with a run that is void here or by the file; nothing where both say the same."""
+    if void is None:
+        said = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
+        return said if run.void else ""
+    columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
+    row = connection.execute(select(*columns).where(runs.c.id == run.id)).one()
+    if row.voided_at is None:
+        return f"{file} says that it was voided, and it counts here"
+    return "" if _void_line(*row) == void else f"{file} says that it was voided at another time, or for another reason"
+
+
 def _unpublished(
-    connection: Connection, run: ReceiptedRun, published: "_Roots", file: Path
+    connection: Connection, run: ReceiptedRun, published: _Published, file: Path
 ) -> tuple[list[PublishedRoot], VerifiedRun | None]:
     """Return the roots of a run that a file has not, and the run computed anew where there are any."""
-    if not run.receipts:
-        return [], None
     created_at = format_instant(run.created_at)
-    before = published.get((run.key, created_at), [])
+    before = published.roots.get((run.key, created_at), [])
+    if not run.receipts:
+        return [], computed_anew(connection, run) if run.receipted == "here" else None
     receipts = stored_receipts(connection, run.id)
     roots = [receipt.root for receipt in receipts]
     if any(each.root not in roots for each in before):
-        return [], _compared(computed_anew(connection, run), before, file)
+        return [], _compared(connection, run, before, published.voids.get((run.key, created_at)), file)
     if before and before[-1].root == roots[-1]:
         return [], None
     found = computed_anew(connection, run)
@@ -161,17 +320,7 @@ def _unpublished(
     return new, found
 
 
-_Roots = Mapping[tuple[str, str], list[PublishedRoot]]
-
-
-def _by_run(roots: Sequence[PublishedRoot]) -> _Roots:
-    found: dict[tuple[str, str], list[PublishedRoot]] = {}
-    for root in roots:
-        found.setdefault(root.of, []).append(root)
-    return found
-
-
-def _read(file: Path) -> list[PublishedRoot]:
+def _read(file: Path) -> list[_Line]:
     """Return the lines of a file of roots.
 
     Raises:
@@ -185,13 +334,41 @@ def _read(file: Path) -> list[PublishedRoot]:
     for number, line in enumerate(lines, start=1):
         try:
             if line.strip():
-                found.append(PublishedRoot.model_validate_json(line))
+                found.append(_kind_of(line).model_validate_json(line))
         except ValidationError as error:
             said = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise UsageError(
                 f"{file}, line {number} is no root that --publish wrote: {said}. Restore that line"
             ) from None
     return found
+
+
+def _kind_of(line: bytes) -> type[_Line]:
+    """Return what a line is of; what is no object is looked at as a root."""
+    said: Any = None
+    with suppress(ValueError, RecursionError):
+        said = json.loads(line)
+    names = said if isinstance(said, dict) else {}
+    return (
+        PublishedLedgerRoot if "ledger_receipt" in names else PublishedVoid if "voided_at" in names else PublishedRoot
+    )
+
+
+@contextmanager
+def _appending(file: Path) -> Iterator[tuple[list[_Line], Callable[[Sequence[_Line]], None]]]:
+    """Yield the lines of a file and what appends to it, while nobody else does.
+
+    Raises:
+        UsageError: If it cannot be read or written.
+    """
+    # What stands behind a link, not the link, is written anew.
+    file = file.resolve()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(file.parent):
+            yield _read(file) if file.exists() else [], lambda added: _append(file, added)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
 
 
 @contextmanager
@@ -205,7 +382,9 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
-def _append(file: Path, added: Sequence[PublishedRoot]) -> None:
+def _append(file: Path, added: Sequence[_Line]) -> None:
+    if not added:
+        return
     before = file.read_bytes() if file.exists() else b""
     mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
     with whole_file(file, durable=True) as whole:

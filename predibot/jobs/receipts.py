@@ -8,10 +8,12 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
 from predibot.ledger.merkle_tree import inclusion_path
-from predibot.ledger.read.receipt_leaves import FORM, field_names, leaves_of, leaves_with_content
+from predibot.ledger.read.receipt_leaves import FORM, FORMS, field_names, leaves_of, leaves_with_content
 from predibot.ledger.schema.packed_leaves import CHECK_DIGITS, Leaf
 from predibot.ledger.store import Store
+from predibot.ledger.write.ledger_receipts import add_ledger_receipt, is_behind
 from predibot.ledger.write.receipts import (
     Receipt,
     ReceiptedRun,
@@ -22,10 +24,12 @@ from predibot.ledger.write.receipts import (
     stored_receipts,
 )
 
-NO_RECEIPT = (
-    "it has no receipt: it was decided before there were any, has not come to its end, or was imported. "
-    "Deciding its slot again makes one; --against FILE compares it with what was published"
-)
+_WHY = {
+    None: "it was killed before its end, or is still being decided; decide again",
+    "imported": "it was imported, which brings no receipt along; --against FILE compares it with what was published",
+    "older": "it was decided before there were any; deciding its slot again makes one",
+}
+GONE = "its receipt is gone, and it was decided with one. Put a copy of the ledger in its place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,42 +91,69 @@ def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tu
     """Store the receipt of a run as it stands, unless its last one is the same, and return the last one.
 
     Where a decision that could not be tried again is another one than the last receipt says, nothing of ours changed
-    it: no receipt is made over that.
+    it: no receipt is made over that. What else was written meanwhile gets a receipt of the ledger.
 
     Returns:
         The receipt, None where nothing is decided or it could not be stored; and what is to be said of it.
     """
     now = clock()
     try:
-        last = store.run_read(lambda connection: _last(connection, run_id))
-        if last is not None and last.form == FORM:
-            # Most calls over a run that has one change nothing, and need not write.
-            leaves = store.run_read(lambda connection: leaves_of(connection, run_id))
-            if last.root == root_of(leaves):
-                return last, ()
+        # Most calls over a run that has one change nothing, and need not write.
+        last = store.run_read(lambda connection: _last_if_current(connection, run_id))
+        if last is not None:
+            return last, ()
         return store.run_write(lambda connection: _made(connection, run_id, now))
     except LedgerUnusable as error:
         return None, (f"no receipt was stored, which the next call does: {error}",)
 
 
+def receipt_of_ledger(store: Store, now: datetime) -> None:
+    """Store a receipt over all that was written since the last one, unless there is nothing.
+
+    Raises:
+        LedgerUnusable: If it cannot be stored; the next call does.
+    """
+    if store.run_read(is_behind):
+        store.run_write(lambda connection: add_ledger_receipt(connection, now=now))
+
+
+def _last_if_current(connection: Connection, run_id: int) -> Receipt | None:
+    """Return the last receipt of a run if it is of all that there is; else None."""
+    last = _last(connection, run_id)
+    if last is None or last.form != FORM or is_behind(connection):
+        return None
+    return last if last.root == root_of(leaves_of(connection, run_id)) else None
+
+
 def _made(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt | None, tuple[str, ...]]:
     """Return the last receipt of a run, which is stored unless a final decision is another one than before."""
     # Read behind the lock: who changes a decision makes a receipt after that, so that the last one is of them all.
-    lock_run(connection, run_id)
-    last, leaves = _last(connection, run_id), leaves_of(connection, run_id)
-    if last is None and not leaves:
-        return None, ()
-    if last is not None and last.form == FORM:
-        changed = [each for each in _differences(last, leaves, ()) if each.was_final]
-        if changed:
-            first = f"the first of {changed[0].bot} on {changed[0].subject_id}"
-            said = f"{len(changed)} that were final differ from receipt {last.number}, {first}"
-            return last, (f"decisions changed since: {said}. No receipt is made; `predibot verify` names them",)
-    return add_receipt(connection, run_id, last, leaves, form=FORM, now=now), ()
+    receipted = lock_run(connection, run_id)
+    last = _last(connection, run_id)
+    made, doubts = last, tuple[str, ...]()
+    changed = _changed(connection, run_id, last)
+    if last is None and receipted == "here":
+        doubts = (f"{GONE}; no other is made",)
+    elif changed:
+        first = f"the first of {changed[0].bot} on {changed[0].subject_id}"
+        said = f"{len(changed)} that were final differ from receipt {changed[0].receipt}, {first}"
+        doubts = (f"decisions changed since: {said}. No receipt is made; `predibot verify` names them",)
+    elif (leaves := leaves_of(connection, run_id)) or last is not None:
+        made = add_receipt(connection, run_id, last, leaves, form=FORM, now=now)
+    add_ledger_receipt(connection, now=now)
+    return made, doubts
+
+
+def _changed(connection: Connection, run_id: int, last: Receipt | None) -> list[Difference]:
+    """Return the decisions that were final in the last receipt of a run and are other ones."""
+    if last is None or last.form not in FORMS:
+        return []
+    leaves = leaves_of(connection, run_id, last.form)
+    return [each for each in _differences(last, leaves, ()) if each.was_final]
 
 
 def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]:
-    """Return the run of a key, or all that have receipts, each computed anew; nothing is changed.
+    """Return the run of a key, or all, each computed anew that has a receipt; nothing is changed.
 
     Raises:
         UsageError: If no run has or had this key.
@@ -130,9 +161,18 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
     """
     with store.read() as connection:
         if key is None:
-            return tuple(computed_anew(connection, run) for run in receipted_runs(connection) if run.receipts)
+            return tuple(computed_anew(connection, run) for run in receipted_runs(connection))
         found = computed_anew(connection, run_of_key(connection, key))
-        return (found if found.receipts or found.problems else replace(found, problems=(NO_RECEIPT,)),)
+        return (found if found.receipts or found.problems else replace(found, notes=(), problems=found.notes),)
+
+
+def verify_ledger(store: Store) -> VerifiedLedger:
+    """Return what receipts of a ledger itself cover, computed anew; nothing is changed.
+
+    Raises:
+        LedgerUnusable: If the ledger cannot be read.
+    """
+    return store.run_read(verified_ledger)
 
 
 def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
@@ -144,8 +184,8 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
     """
     with store.read() as connection:
         run = run_of_key(connection, key)
-        found = list(leaves_with_content(connection, run.id))
         last = _last(connection, run.id)
+        found = list(leaves_with_content(connection, run.id, FORM if last is None else last.form))
     if last is None or root_of([leaf for leaf, _ in found]) != last.root:
         raise UsageError(f"run {key[:100]} is not what a receipt of it says. `predibot verify {key[:100]}` says more")
     places = [at for at, (leaf, _) in enumerate(found) if (leaf.bot, leaf.subject_id) == (bot, subject_id)]
@@ -179,31 +219,51 @@ def computed_anew(connection: Connection, run: ReceiptedRun) -> VerifiedRun:
     Raises:
         LedgerUnusable: If the ledger cannot be read.
     """
-    leaves = leaves_of(connection, run.id)
-    found = VerifiedRun(run.key, run.created_at, run.void, len(leaves), root_of(leaves))
     try:
         receipts = stored_receipts(connection, run.id)
     except LedgerUnusable as error:
-        return replace(found, problems=(str(error),))
+        return VerifiedRun(run.key, run.created_at, run.void, problems=(str(error),))
+    without = VerifiedRun(run.key, run.created_at, run.void, receipts=receipts)
+    if not receipts:
+        if run.receipted == "here":
+            return replace(without, problems=(GONE,))
+        return replace(without, notes=(f"it has no receipt: {_WHY.get(run.receipted, run.receipted)}",))
+    leaves = {form: leaves_of(connection, run.id, form) for form in {each.form for each in receipts} & {*FORMS}}
     problems = []
-    # Most runs are what their receipts say, and nobody needs the names.
-    names = field_names(connection, run.id) if any(each.root != found.root for each in receipts) else ()
+    if run.receipted != "here":
+        problems.append("it has a receipt, and says that none was made here")
     differences: dict[tuple[str, str, str], Difference] = {}
-    for receipt in receipts:
-        if receipt.form != FORM:
+    for number, receipt in enumerate(receipts, start=1):
+        if receipt.number != number:
+            problems.append(f"receipt {number} is gone, and {receipt.number} is there")
+            break
+        if receipt.form not in FORMS:
             problems.append(
                 f"receipt {receipt.number} is of form {receipt.form}, and {FORM} is known. Upgrade predibot"
             )
         elif root_of(receipt.leaves) != receipt.root:
             problems.append(f"receipt {receipt.number} was changed: its leaves do not come to its root")
-        else:
+        elif root_of(leaves[receipt.form]) != receipt.root:
+            # Most runs are what their receipts say, and nobody needs the names.
+            names = field_names(connection, run.id, receipt.form)
             # What was tried again is another decision than an earlier receipt says.
             is_last = receipt is receipts[-1]
-            for each in _differences(receipt, leaves, names):
+            for each in _differences(receipt, leaves[receipt.form], names):
                 if is_last or each.was_final:
                     differences.setdefault((each.bot, each.subject_kind, each.subject_id), each)
-    by_name = tuple(differences[name] for name in sorted(differences))
-    return replace(found, receipts=receipts, differences=by_name, problems=tuple(problems))
+    now = leaves.get(receipts[-1].form)
+    return replace(
+        without,
+        decisions=0 if now is None else len(now),
+        root=None if now is None else root_of(now),
+        differences=tuple(differences[name] for name in sorted(differences)),
+        problems=tuple(problems),
+    )
+
+
+def root_now(connection: Connection, run_id: int, form: int) -> str:
+    """Return the root of a run as it stands in one of `FORMS`."""
+    return root_of(leaves_of(connection, run_id, form))
 
 
 def _differences(receipt: Receipt, leaves: Sequence[Leaf], names: Sequence[str]) -> Iterator[Difference]:

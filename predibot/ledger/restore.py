@@ -289,7 +289,7 @@ class Restorer:
             raise RunConflict(
                 f"{row.place}: this ledger has another run {key}. Import into another --ledger, or void the run here"
             )
-        values["key"] = key
+        values |= {"key": key, "receipted": "imported"}
         new = self._returned(RunRow, [row], runs.c.id)
         self._runs[key, void] = (new[0].id, values["venue_name"])
         return True

@@ -250,6 +250,10 @@ class Store:
         found = self.run_read(
             lambda connection: connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
         )
+        page_bytes = self.run_read(lambda connection: connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+        if self._file.stat().st_size % page_bytes:
+            # What is missing of its last page SQLite takes for zeros.
+            found = ["its end is missing"]
         if found != ["ok"]:
             said = str(found[0]).splitlines()[-1] if found else "SQLite says nothing about it"
             raise LedgerUnusable(f"the ledger {self.address} is damaged: {said}. Restore it from a copy")

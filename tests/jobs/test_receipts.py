@@ -32,6 +32,8 @@ strategy = "tool_agent"
 model = "sandbox/sharp"
 """
 LEDGER = Path("runs/out/predibot.db")
+AS_IF_NEVER_MADE = ("DELETE FROM receipts", "DELETE FROM ledger_receipts", "UPDATE runs SET receipted = NULL")
+"""What somebody does who has receipts made anew over something else."""
 SHARP = "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id WHERE b.model IS NOT NULL"
 CHANGES = {
     "UPDATE forecasts SET probability = probability / 2": "forecasts.probability",
@@ -253,7 +255,7 @@ def test_a_file_with_another_root_of_a_run_gets_no_more_of_it(predibot: Predibot
 
 def test_a_receipt_made_anew_over_a_changed_run_does_not_hide_what_was_published(predibot: Predibot) -> None:
     assert predibot("verify", "--publish", "roots").code == 0
-    change("UPDATE forecasts SET probability = 1 - probability", "DELETE FROM receipts")
+    change("UPDATE forecasts SET probability = 1 - probability", *AS_IF_NEVER_MADE)
     assert predibot("decide", "r.toml").code == 0
     assert predibot("verify", "--publish", "anew").code == 0
     Path("roots").write_bytes(Path("roots").read_bytes() + Path("anew").read_bytes())
@@ -263,19 +265,34 @@ def test_a_receipt_made_anew_over_a_changed_run_does_not_hide_what_was_published
         assert "which is that of no receipt here" in said.out
 
 
-def test_a_published_run_that_is_gone_is_named_and_one_that_was_voided_still_holds(predibot: Predibot) -> None:
+def test_a_published_run_that_is_gone_is_named(predibot: Predibot) -> None:
+    assert predibot("verify", "--publish", "roots").code == 0
+    assert predibot("decide", "r.toml", "--ledger", "sqlite:///other.db").code == 0
+    said = predibot("verify", "--against", "roots", "--ledger", "sqlite:///other.db")
+    assert said.code == 1
+    assert "this ledger has no such run" in said.out
+
+
+def test_a_published_run_that_was_voided_is_named_unless_its_void_was_published(predibot: Predibot) -> None:
     key = the_run(predibot)["run"]
     assert predibot("verify", "--publish", "roots").code == 0
     assert predibot("runs", "void", key, "--reason", "a test").code == 0
+    said = predibot("verify", "--against", "roots")
+    assert (said.code, "it was voided since, and roots has no line of that" in said.out) == (1, True)
+    assert predibot("runs", "void", key, "--reason", "a test", "--publish", "roots").code == 0
     assert predibot("decide", "r.toml").code == 0
     assert predibot("verify", "--publish", "roots").code == 0
     runs = predibot("verify", "--against", "roots", "--json").document["runs"]
     assert [(run["void"], run["holds"]) for run in runs] == [(True, True), (False, True)]
     assert the_run(predibot, key)["void"] is False
-    assert predibot("decide", "r.toml", "--ledger", "sqlite:///other.db").code == 0
-    said = predibot("verify", "--against", "roots", "--ledger", "sqlite:///other.db")
-    assert said.code == 1
-    assert "this ledger has no such run" in said.out
+    # The one that holds the key now, in one call.
+    before = Path("roots").read_bytes()
+    assert predibot("runs", "void", key, "--reason", "again", "--publish", "roots").code == 0
+    line = json.loads(Path("roots").read_bytes().removeprefix(before))
+    assert (line["run"], line["void_reason"], predibot("verify", "--against", "roots").code) == (key, "again", 0)
+    change("UPDATE runs SET voided_at = NULL, void_reason = NULL WHERE void_reason = 'again'")
+    said = predibot("verify", "--against", "roots")
+    assert (said.code, "roots says that it was voided, and it counts here" in said.out) == (1, True)
 
 
 @pytest.mark.parametrize("line", ["<<<<<<< HEAD", "{}", '{"run": 1}', "[1]", "\udcff"])

@@ -14,6 +14,7 @@ from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummar
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
 from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
+from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.prices_and_resolutions import resolutions
 
 _INSTANTS = (journal.c.at, valuations.c.at, resolutions.c.effective_at)
@@ -93,7 +94,10 @@ def set_archived(
             raise UsageError(f"{' and '.join(recipes)} have a cohort {name} each; say whose with --recipe")
         rows = [each.row for each in found]
         change = unarchive_cohorts if reason is None else partial(archive_cohorts, reason=reason.strip(), at=at)
-        return found, change(connection, rows)
+        changed = change(connection, rows)
+        if changed:
+            add_ledger_receipt(connection, now=at, changed={"cohorts.archived": [(row,) for row in rows]})
+        return found, changed
 
     return store.run_write(work)
 

@@ -52,7 +52,14 @@ def replay_as_asked(
 
         played = replay(plan, store=store, settings=settings, clock=clock, listener=listener, told=tell)
         evaluation = look_back(
-            past, plan.evaluated_at, store=store, settings=settings, listener=listener, recipe=recipe, question=question
+            past,
+            plan.evaluated_at,
+            store=store,
+            settings=settings,
+            clock=clock,
+            listener=listener,
+            recipe=recipe,
+            question=question,
         )
         done = Replayed(plan, played, evaluation, other_runs(store, recipe, past, played))
         found = None

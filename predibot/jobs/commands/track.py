@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from predibot.config import Settings
 from predibot.contracts import ProgressListener
@@ -10,10 +11,14 @@ from predibot.jobs.commands.caller import Caller
 from predibot.jobs.deciding.accounts.tracked import track_accounts
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import open_venue
+from predibot.jobs.published_roots import publish_voids
+from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import TrackReport, track
 from predibot.ledger.store import Store
+from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.paces import SharedPaces
-from predibot.ledger.write.runs import void_run
+from predibot.ledger.write.receipts import receipted_runs
+from predibot.ledger.write.runs import find_run, void_run
 
 
 def track_as_asked(caller: Caller, *, ledger: str, venue: str | None, as_of: datetime | None) -> TrackReport:
@@ -67,16 +72,31 @@ def _tracked(
     with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock, paces=paces) as opened:
         report = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
         failures = track_accounts(store=store, opened=opened, clock=caller.clock)
+        receipt_of_ledger(store, caller.clock())
         return replace(report, notes=(*report.notes, *failures), incomplete=report.incomplete or bool(failures))
 
 
-def void_as_asked(key: str, caller: Caller, *, ledger: str, reason: str) -> None:
+def void_as_asked(key: str, caller: Caller, *, ledger: str, reason: str, file: Path | None = None) -> int:
     """Take a run out of all scores; it stays on record.
 
+    Args:
+        key: Of the run; one that is void already is only published.
+        caller: Who asks.
+        ledger: Its URL.
+        reason: Why.
+        file: Where roots are published, to which a line is appended; None for nowhere.
+
+    Returns:
+        How many lines were appended.
+
     Raises:
-        PredibotError: As `void_run`; or if the ledger cannot be opened.
+        PredibotError: As `void_run`; or if the ledger cannot be opened, or the file not written.
     """
     with Store.open(ledger, create=False) as store:
         caller.say(f"ledger: {store.address}")
         with store.write() as connection:
-            void_run(connection, key, reason=reason, at=caller.clock())
+            is_void = find_run(connection, key) is None and any(run.void for run in receipted_runs(connection, key))
+            if file is None or not is_void:
+                void_run(connection, key, reason=reason, at=caller.clock())
+                add_ledger_receipt(connection, now=caller.clock())
+        return 0 if file is None else publish_voids(store, file, key)

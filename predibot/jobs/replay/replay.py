@@ -15,6 +15,7 @@ from predibot.jobs.deciding.accounts.tracked import track_accounts
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
+from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
@@ -255,6 +256,7 @@ def look_back(
     *,
     store: Store,
     settings: Settings,
+    clock: Callable[[], datetime],
     listener: ProgressListener,
     recipe: str | None = None,
     question: Question | None = None,
@@ -266,12 +268,14 @@ def look_back(
         as_of: Nothing later is seen.
         store: The ledger.
         settings: How many price histories are read at once.
+        clock: The instant it is, for the receipt.
         listener: Told of each history.
         recipe: Only runs of this name; left out, all of the venue.
         question: What is asked of it.
     """
     with past.open_at(as_of) as opened:
         tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
+    receipt_of_ledger(store, clock())
     evaluation = evaluate(store=store, venue_name=past.venue_name, as_of=as_of, recipe=recipe, question=question)
     return replace(evaluation, remarks=tracked.notes)
 

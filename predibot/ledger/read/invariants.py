@@ -253,7 +253,7 @@ def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the instruments whose prices are no prices, or in no order."""
     check = "prices in order"
     statement = (
-        select(price_paths, instruments.c.highest_price)
+        select(price_paths.c.instrument_row, price_paths.c.points, instruments.c.highest_price)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
         .order_by(price_paths.c.instrument_row)
     )

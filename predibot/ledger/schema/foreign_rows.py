@@ -27,7 +27,8 @@ from sqlalchemy.exc import DBAPIError
 from predibot.errors import PredibotError
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_leaves import unpacked_leaves
-from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.packed_points import unpacked_numbers, unpacked_points
+from predibot.ledger.schema.packed_rows import unpacked_rows
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
@@ -184,5 +185,7 @@ _BY_NAME: Mapping[str, Callable[[Any], object]] = {
     "recipe_json": lambda value: Recipe.from_json(_text(value)),
     "knowledge_cutoff": lambda value: date.fromisoformat(_text(value)),
     "leaves_packed": unpacked_leaves,
+    "receipts": unpacked_numbers,
+    "rows_packed": unpacked_rows,
 }
 """By the name of the column."""

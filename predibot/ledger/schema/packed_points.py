@@ -58,5 +58,38 @@ def merged_points(held: Points, more: Points) -> Points:
     return both[np.append(True, ~again)] if both.size else both
 
 
+def receipt_numbers(receipts: bytes | None, size: int) -> NDArray[np.uint32]:
+    """Return for each of so many points the number of the ledger's receipt that it is in, 0 for none.
+
+    Args:
+        receipts: As they are stored beside the points; as many as they are, or they say nothing.
+        size: How many points there are.
+    """
+    found = unpacked_numbers(receipts)
+    return found if found.size == size else np.zeros(size, dtype=_NUMBER)
+
+
+def unpacked_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
+    """Return the numbers of receipts beside points as they are stored.
+
+    Raises:
+        LedgerUnusable: If they are none.
+    """
+    if receipts is None:
+        return np.zeros(0, dtype=_NUMBER)
+    if not isinstance(receipts, bytes) or len(receipts) % _NUMBER.itemsize:
+        raise LedgerUnusable(f"the receipts of prices in the ledger are not as predibot writes them. {_REMEDY}")
+    return np.frombuffer(receipts, dtype=_NUMBER)
+
+
+def merged_numbers(numbers: NDArray[np.uint32], held: Points, merged: Points) -> bytes:
+    """Return the numbers beside merged points: those of the points that were held, and 0 for the others."""
+    names, known = (each["at"] * len(SOURCES) + each["source"] for each in (merged, held))
+    found = np.zeros(merged.size, dtype=_NUMBER)
+    found[np.isin(names, known)] = numbers
+    return found.tobytes()
+
+
+_NUMBER = np.dtype("<u4")
 _BROKEN = "the prices in the ledger are not as predibot writes them"
 _REMEDY = "Put a copy in its place"

@@ -68,11 +68,15 @@ LIVE_KEY = Index("uq_runs_live_key", "key", unique=True, sqlite_where=LIVE)
 """Where tables are made on a server it says the same: said here it would load those drivers at every start."""
 
 
+RECEIPTED = ("here", "imported", "older")
+"""A run that got a receipt here, came from an export or somebody's files, or is of a ledger before version 0018."""
+
+
 class RunRow(Row, table=True):
     """One pass of a recipe; the key is free again once a run is void."""
 
     __tablename__ = "runs"
-    __table_args__ = (LIVE_KEY,)
+    __table_args__ = (LIVE_KEY, _one_of("receipted", *RECEIPTED))
     id: int | None = Field(default=None, primary_key=True)
     key: str = _text()
     recipe: str = _text()
@@ -93,6 +97,8 @@ class RunRow(Row, table=True):
     void_reason: str | None = Field(default=None, sa_type=Prose)
     deadline_at: datetime | None = _instant(nullable=True)
     """A decision made later is in no score; None where no schedule made the run."""
+    receipted: str | None = Field(default=None, sa_type=Words)
+    """Of which kind of run a receipt is expected, as `RECEIPTED` has them; None until it came to its end."""
 
 
 class EventRow(Row, table=True):
@@ -443,6 +449,8 @@ class PricePathRow(Row, table=True):
         foreign_key="instruments.id", primary_key=True, sa_column_kwargs={"autoincrement": False}
     )
     points: bytes = Field(sa_type=LargeBinary)
+    receipts: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """For each point the number of the ledger's receipt that it is in, four bytes, 0 for none; None where all are 0."""
 
 
 class ResolutionRow(Row, table=True):
@@ -631,6 +639,19 @@ class ReceiptRow(Row, table=True):
     made_at: datetime = _instant()
     leaves_packed: bytes = Field(sa_type=LargeBinary)
     """The hash of each leaf, as `packed_leaves` packs them: what the root is made of."""
+
+
+class LedgerReceiptRow(Row, table=True):
+    """What was written since the receipt before, as one hash that has the root before in it."""
+
+    __tablename__ = "ledger_receipts"
+    number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    form: int
+    """Which columns a leaf has."""
+    root: str = _text()
+    made_at: datetime = _instant()
+    rows_packed: bytes = Field(sa_type=LargeBinary)
+    """Which rows it is over, as `packed_rows` packs them."""
 
 
 class ArtefactRow(Row, table=True):

@@ -16,7 +16,7 @@ from predibot.whole_file import whole_file
 
 _log = logging.getLogger(__name__)
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 18))
+VERSIONS = tuple(f"{number:04}" for number in range(1, 19))
 HEAD = VERSIONS[-1]
 _NO_COPY = "PostgreSQL keeps the old tables if that fails; a copy of them is the operator's to make, as with pg_dump"
 _OURS = {"alembic_version", "bots", "decisions", "events", "markets", "runs", "tasks"}

@@ -104,17 +104,27 @@ def _add_points(
     # Who stores no price, or only asks, needs no numpy.
     import numpy as np
 
-    from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
+    from predibot.ledger.schema.packed_points import (
+        POINT,
+        SOURCES,
+        merged_numbers,
+        merged_points,
+        packed_points,
+        receipt_numbers,
+        unpacked_points,
+    )
 
-    blob = connection.execute(select(price_paths.c.points).where(price_paths.c.instrument_row == row)).scalar()
-    held, _ = unpacked_points([] if blob is None else [blob], highest=highest)
+    path = connection.execute(select(price_paths).where(price_paths.c.instrument_row == row)).first()
+    held, _ = unpacked_points([] if path is None else [path.points], highest=highest)
     code = SOURCES.index(source)
     more = np.array([(to_microseconds(point.at), code, point.price) for point in seen], dtype=POINT)
-    both = packed_points(merged := merged_points(held, more))
-    if blob is None:
-        connection.execute(insert(price_paths), {"instrument_row": row, "points": both})
+    both = {"points": packed_points(merged := merged_points(held, more))}
+    if path is None:
+        connection.execute(insert(price_paths), {"instrument_row": row, **both})
     elif merged.size > held.size:
-        connection.execute(update(price_paths).where(price_paths.c.instrument_row == row).values(points=both))
+        if path.receipts is not None:
+            both["receipts"] = merged_numbers(receipt_numbers(path.receipts, held.size), held, merged)
+        connection.execute(update(price_paths).where(price_paths.c.instrument_row == row).values(both))
     return int(merged.size - held.size)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from predibot.ledger.merkle_tree import root_hash
 from predibot.ledger.schema.packed_leaves import Leaf, packed_leaves, unpacked_leaves
@@ -35,6 +35,8 @@ class ReceiptedRun:
     key: str
     created_at: datetime
     void: bool
+    receipted: str | None
+    """Whether one is expected, as `RECEIPTED` has it; None where it has not come to its end."""
     receipts: int
     """How many it has."""
 
@@ -47,7 +49,7 @@ def root_of(leaves: Sequence[Leaf]) -> str:
 def receipted_runs(connection: Connection, key: str | None = None) -> tuple[ReceiptedRun, ...]:
     """Return all runs, void ones too, or those that hold or held a key; oldest first."""
     count = select(func.count()).where(receipts.c.run_id == runs.c.id).scalar_subquery()
-    statement = select(runs.c.id, runs.c.key, runs.c.created_at, runs.c.voided_at.is_not(None), count)
+    statement = select(runs.c.id, runs.c.key, runs.c.created_at, runs.c.voided_at.is_not(None), runs.c.receipted, count)
     chosen = statement if key is None else statement.where(runs.c.key == key)
     return tuple(ReceiptedRun(*row) for row in connection.execute(chosen.order_by(runs.c.id)))
 
@@ -64,9 +66,11 @@ def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
     )
 
 
-def lock_run(connection: Connection, run_id: int) -> None:
-    """Let no other transaction add a receipt to a run until this one ends."""
-    connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
+def lock_run(connection: Connection, run_id: int) -> str | None:
+    """Let no other transaction add a receipt to a run until this one ends; return whether one is expected of it."""
+    of_run = select(runs.c.receipted).where(runs.c.id == run_id)
+    receipted: str | None = connection.execute(of_run.with_for_update()).scalar_one()
+    return receipted
 
 
 def add_receipt(
@@ -79,4 +83,7 @@ def add_receipt(
     receipt = Receipt(1 if last is None else last.number + 1, form, root, now, tuple(leaves))
     row = {"run_id": run_id, "number": receipt.number, "form": form, "root": root, "made_at": now}
     connection.execute(insert(receipts), [{**row, "leaves_packed": packed_leaves(leaves)}])
+    connection.execute(
+        update(runs).where(runs.c.id == run_id, runs.c.receipted.is_distinct_from("here")).values(receipted="here")
+    )
     return receipt

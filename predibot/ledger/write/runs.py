@@ -157,6 +157,7 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
         "overrides_json": json.dumps(dict(plan.overrides), sort_keys=True),
         "passed_over_json": json.dumps([dict(each) for each in plan.passed_over]),
         "notes_json": json.dumps(plan.notes),
+        "receipted": "imported" if plan.digest.startswith(IMPORTED) else None,
     }
     if connection.dialect.name == "postgresql":
         # Two runs that list the same events in another order would wait for each other for ever.

@@ -1,4 +1,4 @@
-"""Receipts for people: what still holds, and the first decision of each run that does not."""
+"""Receipts for people: what still holds, and the first decision or row that does not."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,6 +9,7 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.jobs.published_roots import Publication
 from predibot.jobs.receipts import Difference, Proof, VerifiedRun
+from predibot.ledger.care.verified_ledger import VerifiedLedger
 from predibot.reports import figures
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
@@ -23,10 +24,21 @@ _WHAT = {
 }
 
 
+_OF_ROW = {
+    "changed": "is another one than receipt {number} of the ledger says",
+    "missing": "is not there any more, and receipt {number} of the ledger has it",
+    "new": "is in no receipt of the ledger; if it is predibot's own, the next `track` makes one with it",
+}
+
+
 def print_verified(
-    console: Console, found: Sequence[VerifiedRun], published: Publication | None, file: Path | None
+    console: Console,
+    found: Sequence[VerifiedRun],
+    ledger: VerifiedLedger | None,
+    published: Publication | None,
+    file: Path | None,
 ) -> None:
-    """Print a line for each run, what is wrong with it, and what was published."""
+    """Print a line for each run, what is wrong with it, the same of the ledger, and what was published."""
     for run in found:
         void = " (void)" if run.void else ""
         if run.holds and run.receipts:
@@ -34,8 +46,10 @@ def print_verified(
             decisions = figures.things(run.decisions, "decision")
             print_line(console, f"{plain(run.run)}{void}: {decisions} as in receipt {last.number}")
             print_line(console, f"  root {last.root}")
-        elif run.holds:
+        elif run.holds and run.root is not None:
             print_line(console, f"{plain(run.run)}{void}: {figures.things(run.decisions, 'decision')} as published")
+        elif run.holds:
+            print_line(console, f"{plain(run.run)}{void}: not compared")
         else:
             print_line(console, f"{plain(run.run)}{void}: does not hold")
         if run.differences:
@@ -46,11 +60,30 @@ def print_verified(
         for problem in run.problems:
             print_line(console, f"  {plain(problem)}")
         print_notes(console, run.notes)
+    if ledger is not None:
+        _print_ledger(console, ledger)
     if published is not None:
         added = figures.things(len(published.added), "root")
         print_line(console, f"{added} appended to {plain(str(file))}, which had {figures.count(published.known)}")
     elif not found:
-        print_line(console, "no run has a receipt")
+        print_line(console, "there is no run")
+
+
+def _print_ledger(console: Console, ledger: VerifiedLedger) -> None:
+    if ledger.holds and ledger.receipts:
+        last = ledger.receipts[-1]
+        print_line(console, f"ledger: {figures.things(ledger.rows, 'row')} as in receipts 1 to {last.number}")
+        print_line(console, f"  root {last.root}")
+    elif not ledger.holds:
+        print_line(console, "ledger: does not hold")
+    if ledger.differences:
+        first, more = ledger.differences[0], len(ledger.differences) - 1
+        print_line(console, f"  {first.row} {_OF_ROW[first.what].format(number=first.receipt)}")
+        if more:
+            print_line(console, f"  {figures.things(more, 'row')} more; --json names them")
+    for problem in ledger.problems:
+        print_line(console, f"  {plain(problem)}")
+    print_notes(console, ledger.notes)
 
 
 def said_of(difference: Difference) -> str:
@@ -63,15 +96,27 @@ def said_of(difference: Difference) -> str:
     return f"{about} {what}{fields}"
 
 
-def receipts_document(found: Sequence[VerifiedRun], published: Publication | None) -> Document:
+def receipts_document(
+    found: Sequence[VerifiedRun], ledger: VerifiedLedger | None, published: Publication | None
+) -> Document:
     """Return the JSON document."""
     broken = [run for run in found if not run.holds]
-    document: Document = {"runs": [_run_document(run) for run in found]}
+    without = [run for run in found if run.holds and run.root is None]
+    document: Document = {"runs": [_run_document(run) for run in found if run not in without]}
+    if without:
+        document["without_receipt"] = [{"run": run.run, "notes": list(run.notes)} for run in without]
+    if ledger is not None:
+        document["ledger"] = _ledger_document(ledger)
     if published is not None:
-        document["published"] = {"added": [each.model_dump() for each in published.added], "known": published.known}
+        document["published"] = {
+            "added": [each.model_dump(exclude_none=True) for each in published.added],
+            "known": published.known,
+        }
     if broken:
         message = f"{figures.things(len(broken), 'run')} not as receipted, the first {broken[0].run}"
         document["error"] = {"kind": "VerificationFailed", "message": message}
+    elif ledger is not None and not ledger.holds:
+        document["error"] = {"kind": "VerificationFailed", "message": "the ledger is not as receipted"}
     return document
 
 
@@ -89,6 +134,19 @@ def print_proof(console: Console, proof: Proof) -> None:
     for each in proof.path:
         print_line(console, f"path {each}")
     print_line(console, "what the leaf is the hash of: --json")
+
+
+def _ledger_document(ledger: VerifiedLedger) -> Document:
+    last = ledger.receipts[-1] if ledger.receipts else None
+    return {
+        "holds": ledger.holds,
+        "rows": ledger.rows,
+        "receipts": len(ledger.receipts),
+        "root": last.root if last is not None else None,
+        "differences": [asdict(each) for each in ledger.differences],
+        "problems": list(ledger.problems),
+        "notes": list(ledger.notes),
+    }
 
 
 def _run_document(run: VerifiedRun) -> Document:

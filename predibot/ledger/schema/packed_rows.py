@@ -1,0 +1,65 @@
+"""Rows of a ledger's receipt: their keys and a check of each, as the bytes a ledger holds of them."""
+
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from predibot.errors import LedgerUnusable
+
+CHECK_DIGITS, DIGEST_DIGITS = 4, 64
+"""Hexadecimal digits of the hash of a leaf by which a row that differs is found; all of one that may change."""
+_MAX_BYTES = 64 * 2**20
+_HEX = re.compile("[0-9a-f]*")
+
+Key = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """What a receipt says of its rows."""
+
+    parts: Mapping[str, Mapping[Key, str]]
+    """Of each part the keys of its rows in their order, and the first digits of the hash of each leaf."""
+    totals: Mapping[str, int]
+    """How many rows each part had then, of prices how many points: where it has as many, none came since."""
+
+
+def packed_rows(rows: PackedRows) -> bytes:
+    """Return the bytes of what a receipt says of its rows."""
+    parts = {
+        name: [[list(column) for column in zip(*found, strict=True)], "".join(found.values())]
+        for name, found in rows.parts.items()
+    }
+    return zlib.compress(json.dumps([parts, dict(rows.totals)], separators=(",", ":")).encode())
+
+
+def unpacked_rows(blob: Any) -> PackedRows:
+    """Return what `packed_rows` packed.
+
+    Raises:
+        LedgerUnusable: If it is nothing of that.
+    """
+    try:
+        unpacking = zlib.decompressobj()
+        parts, totals = json.loads(unpacking.decompress(blob, _MAX_BYTES))
+        if not unpacking.eof or unpacking.unused_data:
+            raise ValueError("something stands behind it, or it is cut")
+        found = {name: _part(columns, checks) for name, (columns, checks) in parts.items()}
+        if not all(type(count) is int for count in totals.values()):
+            raise ValueError("a total is no whole number")
+        return PackedRows(found, totals)
+    except (AttributeError, TypeError, ValueError, RecursionError, MemoryError, zlib.error) as error:
+        raise LedgerUnusable(f"a receipt of the ledger is broken: {str(error)[:100]}") from None
+
+
+def _part(columns: Any, checks: Any) -> Mapping[Key, str]:
+    keys = [*zip(*columns, strict=True)]
+    digits = len(checks) // len(keys)
+    if digits not in (CHECK_DIGITS, DIGEST_DIGITS) or digits * len(keys) != len(checks) or not _HEX.fullmatch(checks):
+        raise ValueError("its checks are none")
+    if not all(type(each) is int for key in keys for each in key):
+        raise ValueError("a key is no whole number")
+    return {key: checks[at * digits : (at + 1) * digits] for at, key in enumerate(keys)}

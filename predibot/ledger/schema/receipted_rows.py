@@ -1,0 +1,105 @@
+"""Which rows and columns receipts cover, taken from the tables themselves; what is in none is here with its reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Table
+
+from predibot.ledger.schema.tables import Row
+
+PRICES = "price_paths"
+"""Its points are covered each, by the number of their receipt beside them."""
+OF_RUNS = ("decisions", "forecasts", "orders", "labels", "quotes", "sources")
+"""Tables of which a run's own receipts cover every row."""
+NOT_COVERED: Mapping[str, str] = {
+    "tasks": "who works at a decision, and how often it failed; `ledger verify` compares its status with the decision",
+    "attempts": "what became of tries at a decision; no money and no score rests on one",
+    "accounts.task_id": "who wrote to the account last; it changes with each slot",
+    "accounts.slot_at": "the slot of that; it changes with each slot",
+    "instruments.tracked_from": "from when on prices were asked for; it changes with each call of `track`",
+    "instruments.tracked_until": "until when; it changes with each call of `track`",
+    "runs.receipted": "whether a receipt is expected; `verify` compares it with the receipts, of an import it says so",
+    "spending": "totals under a limit that go on; `ledger verify` compares them with what decisions cost",
+    "reservations": "money set aside by processes at work",
+    "paces": "when a host may be asked again",
+    "permits": "how many calls processes have under way",
+    "schedules": "which recipes are played by themselves, and when",
+    "slots": "what became of the slots of schedules, for people; the runs are covered",
+    "services": "which process runs the schedules",
+    "artefacts": "traces and pages, each named by the hash of its content; `ledger verify` computes it anew",
+    "changes": "counters that triggers keep for caches",
+    "run_packs": "a cache of rows, sealed; `ledger verify` compares it with them",
+    "memos": "a cache of evaluations, sealed",
+    "ledger_receipts": "the receipts themselves: each is computed anew, with the root before it",
+    "price_paths.receipts": "in which receipt a point is; moved to another one, both come to other roots",
+}
+"""Tables and columns in no leaf of a receipt, and why; `docs/receipts.md` says the same."""
+_SPLIT: Mapping[str, tuple[str, ...]] = {
+    "runs.voided": ("voided_at", "void_reason"),
+    "markets.tokens": ("token_ids_json",),
+    "orders.ended": ("status", "note", "ended_at"),
+    "cohorts.archived": ("archived_at", "archived_reason"),
+}
+"""Columns that are written later than the rest of their row, which are leaves of their own from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows that a ledger's receipts cover, each once, as soon as it is there."""
+
+    name: str
+    """Of its table, or that with what of it is written later."""
+    table: Table
+    columns: tuple[Column[Any], ...]
+    """What a leaf holds besides the key."""
+    where: ColumnElement[bool] | None = None
+    """Which rows have it; None for all."""
+
+    @property
+    def key(self) -> tuple[Column[Any], ...]:
+        """Return the columns by which a row is known; a slot of a void run may be had anew by another one."""
+        own = tuple(self.table.primary_key.columns)
+        return (*own, self.table.c.run_id) if self.name == "turns" else own
+
+    @property
+    def may_change(self) -> bool:
+        """Return whether a leaf may be another one later, or gone, by what a command says."""
+        return self.name in ("turns", "cohorts.archived")
+
+
+def _parts() -> tuple[Part, ...]:
+    found = []
+    for table in Row.metadata.sorted_tables:
+        split = {name: columns for name, columns in _SPLIT.items() if name.startswith(f"{table.name}.")}
+        later = {column for columns in split.values() for column in columns}
+        if table.name not in (*OF_RUNS, *NOT_COVERED, PRICES):
+            key = {*table.primary_key.columns}
+            said = tuple(each for each in table.columns if each not in key and each.name not in later)
+            found.append(Part(table.name, table, tuple(each for each in said if str(each) not in NOT_COVERED)))
+        for name, columns in split.items():
+            first = table.c[columns[0]] if name != "orders.ended" else table.c.ended_at
+            where = {"markets.tokens": first != "[]", "cohorts.archived": None}.get(name, first.is_not(None))
+            found.append(Part(name, table, tuple(table.c[each] for each in columns), where))
+    return tuple(found)
+
+
+PARTS = _parts()
+"""Every part but the prices, a table behind those it refers to."""
+
+
+def coverage() -> Mapping[str, str]:
+    """Return for every column of every table, as `table.column`, what covers it, or why nothing does."""
+    in_parts = {str(column) for part in PARTS for column in (*part.key, *part.columns)}
+    found = {}
+    for table in Row.metadata.sorted_tables:
+        for column in table.columns:
+            name = str(column)
+            if reason := NOT_COVERED.get(name, NOT_COVERED.get(table.name)):
+                found[name] = f"not covered: {reason}"
+            elif name in in_parts or table.name == PRICES:
+                found[name] = "receipts of the ledger"
+            if table.name in OF_RUNS:
+                both = " and of the ledger" if name in in_parts and not column.primary_key else ""
+                found[name] = f"receipts of runs{both}"
+    return found

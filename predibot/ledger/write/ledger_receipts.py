@@ -1,0 +1,279 @@
+"""Receipts of the ledger: over all that was written since the one before, each with the root before in its own.
+
+A run's receipt is of what its bots said. Prices, resolutions, accounts and all else that goes on later are in these.
+A row is covered once and for good, so that no later receipt is made over what was changed since.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import rfc8785
+from sqlalchemy import Connection, bindparam, func, insert, select, text, tuple_, update
+
+from predibot.domain.clock import format_instant
+from predibot.ledger.merkle_tree import leaf_hash, root_hash
+from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
+from predibot.ledger.schema.packed_rows import CHECK_DIGITS, DIGEST_DIGITS, Key, PackedRows, packed_rows, unpacked_rows
+from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
+from predibot.ledger.schema.tables import POINT_BYTES, LedgerReceiptRow, PricePathRow
+from predibot.ledger.schema.upsert import table_of
+
+ledger_receipts = table_of(LedgerReceiptRow)
+_paths = table_of(PricePathRow)
+
+LEDGER_FORM = 1
+"""The form of these leaves that is written today."""
+_RECEIPTING = 7_305_991_203
+_LONGEST_TEXT = 1_000
+_SAFE = 2**53
+_AT_ONCE = 300
+"""Keys in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerReceipt:
+    """What was written since the receipt before."""
+
+    number: int
+    """Of the ledger's receipts, from 1 on."""
+    form: int
+    root: str
+    made_at: datetime
+    rows: PackedRows
+
+    @property
+    def size(self) -> int:
+        """Return how many rows it is over; those of a price path count once."""
+        return sum(map(len, self.rows.parts.values()))
+
+
+def ledger_receipts_of(connection: Connection) -> Iterator[LedgerReceipt]:
+    """Yield the receipts of a ledger, oldest first.
+
+    Raises:
+        LedgerUnusable: If one is not as predibot writes it.
+    """
+    for row in connection.execute(select(ledger_receipts).order_by(ledger_receipts.c.number)):
+        yield LedgerReceipt(row.number, row.form, row.root, row.made_at, unpacked_rows(row.rows_packed))
+
+
+def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
+    """Return the newest receipt of a ledger, None where there is none.
+
+    Raises:
+        LedgerUnusable: If it is not as predibot writes it.
+    """
+    newest = select(ledger_receipts).order_by(ledger_receipts.c.number.desc()).limit(1)
+    row = connection.execute(newest).first()
+    if row is None:
+        return None
+    return LedgerReceipt(row.number, row.form, row.root, row.made_at, unpacked_rows(row.rows_packed))
+
+
+def add_ledger_receipt(
+    connection: Connection, *, now: datetime, changed: Mapping[str, Collection[Key]] | None = None
+) -> LedgerReceipt | None:
+    """Store a receipt over all that is in none yet, and return it; None where nothing is.
+
+    Args:
+        connection: A writing transaction.
+        now: The instant it is.
+        changed: Rows of a part that may change which a command has changed just now; they are covered anew.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _RECEIPTING})
+    last = last_ledger_receipt(connection)
+    leaves = {part.name: rows for part, rows in _new_rows(connection, last, changed or {}) if rows}
+    number = 1 if last is None else last.number + 1
+    if points := _new_points(connection, _totals_of(last).get(PRICES, 0)):
+        leaves[PRICES] = _numbered(connection, points, number)
+    if not leaves:
+        return None
+    totals = {part.name: _count(connection, part) for part in PARTS} | {PRICES: _count_points(connection)}
+    root = root_over(None if last is None else last.root, number, now, leaves)
+    may_change = {part.name for part in PARTS if part.may_change}
+    parts = {
+        name: {key: leaf.hex()[: DIGEST_DIGITS if name in may_change else CHECK_DIGITS] for key, leaf in rows.items()}
+        for name, rows in leaves.items()
+    }
+    receipt = LedgerReceipt(number, LEDGER_FORM, root, now, PackedRows(parts, totals))
+    row = {"number": number, "form": LEDGER_FORM, "root": root, "made_at": now}
+    connection.execute(insert(ledger_receipts), [{**row, "rows_packed": packed_rows(receipt.rows)}])
+    return receipt
+
+
+def is_behind(connection: Connection) -> bool:
+    """Return whether there are rows that are in no receipt, as far as their number says."""
+    totals = _totals_of(last_ledger_receipt(connection))
+    return any(_count(connection, part) != totals.get(part.name, 0) for part in PARTS) or (
+        _count_points(connection) != totals.get(PRICES, 0)
+    )
+
+
+def root_over(before: str | None, number: int, made_at: datetime, leaves: Mapping[str, Mapping[Key, bytes]]) -> str:
+    """Return the root of a receipt in hexadecimal digits.
+
+    Args:
+        before: The root of the receipt before; None for the first.
+        number: Its number.
+        made_at: When it was made.
+        leaves: The hash of each row's leaf by part and key.
+    """
+    head = {"before": before, "form": LEDGER_FORM, "made_at": format_instant(made_at), "number": number}
+    rows = [leaf for name in sorted(leaves) for leaf in leaves[name].values()]
+    return root_hash([leaf_hash(rfc8785.dumps(head)), *rows]).hex()
+
+
+def leaves_of_part(connection: Connection, part: Part, keys: Collection[Key] | None = None) -> Mapping[Key, bytes]:
+    """Return the hash of the leaf of each row of a part by its key, in the order of their keys.
+
+    Args:
+        connection: To the ledger.
+        part: Which rows.
+        keys: Only of these; left out, of all.
+    """
+    names = [column.name for column in (*part.key, *part.columns)]
+    statement = _of(part, *part.key, *part.columns)
+    if keys is None:
+        rows = iter(connection.execute(statement))
+    else:
+        wanted = sorted(keys)
+        rows = (
+            row
+            for at in range(0, len(wanted), _AT_ONCE)
+            for row in connection.execute(
+                statement.where(tuple_(*part.key).in_([_values(part, key) for key in wanted[at : at + _AT_ONCE]]))
+            )
+        )
+    found = {_key(row[: len(part.key)]): leaf_of(part.name, dict(zip(names, row, strict=True))) for row in rows}
+    return dict(sorted(found.items()))
+
+
+def leaf_of(name: str, row: Mapping[str, Any]) -> bytes:
+    """Return the hash of a leaf: canonical JSON of a row with the name of its part."""
+    try:
+        return leaf_hash(rfc8785.dumps({"": name, **{column: _canonical(value) for column, value in row.items()}}))
+    except (ValueError, UnicodeError):
+        # What no canonical JSON has is in no row that predibot wrote.
+        return leaf_hash(repr(row).encode("utf-8", "backslashreplace"))
+
+
+def path_leaves(instrument_row: int, points: bytes, receipts: bytes | None) -> Mapping[int, bytes]:
+    """Return the hash of the points of a path that each receipt covers by its number, 0 for those in none."""
+    import numpy as np
+
+    from predibot.ledger.schema.packed_points import POINT, receipt_numbers
+
+    held = np.frombuffer(points[1:], dtype=POINT)
+    numbers = receipt_numbers(receipts, held.size)
+    return {
+        int(number): leaf_hash(f"{PRICES} {instrument_row} ".encode() + held[numbers == number].tobytes())
+        for number in np.unique(numbers)
+    }
+
+
+def keys_of_part(connection: Connection, part: Part) -> set[Key]:
+    """Return the keys of all rows of a part."""
+    return {_key(row) for row in connection.execute(_of(part, *part.key))}
+
+
+def _new_rows(
+    connection: Connection, last: LedgerReceipt | None, changed: Mapping[str, Collection[Key]]
+) -> Iterator[tuple[Part, Mapping[Key, bytes]]]:
+    """Yield the leaves that are in no receipt yet, by part."""
+    totals = _totals_of(last)
+    # Most calls add to a few tables, and need not know what is in each receipt.
+    behind = [part for part in PARTS if _count(connection, part) != totals.get(part.name, 0) or part.name in changed]
+    known: dict[str, set[Key]] = {part.name: set() for part in behind}
+    if any(totals.get(part.name) for part in behind):
+        for receipt in ledger_receipts_of(connection):
+            for name in known:
+                known[name].update(receipt.rows.parts.get(name, ()))
+    for part in behind:
+        new = keys_of_part(connection, part) - (known[part.name] - {*changed.get(part.name, ())})
+        yield part, leaves_of_part(connection, part, new if known[part.name] else None)
+
+
+def _new_points(connection: Connection, total: int) -> Sequence[Any]:
+    """Return the paths that have points in no receipt; none where as many are covered as there are."""
+    if _count_points(connection) == total:
+        return ()
+    import numpy as np
+
+    from predibot.ledger.schema.packed_points import receipt_numbers
+
+    rows = connection.execute(select(_paths).order_by(_paths.c.instrument_row)).all()
+    sizes = [(len(row.points) - 1) // POINT_BYTES for row in rows]
+    return [
+        row
+        for row, size in zip(rows, sizes, strict=True)
+        if row.receipts is None or not np.all(receipt_numbers(row.receipts, size))
+    ]
+
+
+def _numbered(connection: Connection, paths: Sequence[Any], number: int) -> Mapping[Key, bytes]:
+    """Number the points in no receipt by this one, and return the leaf of each path."""
+    import numpy as np
+
+    from predibot.ledger.schema.packed_points import POINT, receipt_numbers
+
+    found: dict[Key, bytes] = {}
+    numbered = []
+    for path in paths:
+        held = np.frombuffer(path.points[1:], dtype=POINT)
+        numbers = receipt_numbers(path.receipts, held.size)
+        receipts = np.where(numbers == 0, number, numbers).astype("<u4").tobytes()
+        found[(path.instrument_row,)] = path_leaves(path.instrument_row, path.points, receipts)[number]
+        numbered.append({"row": path.instrument_row, "numbers": receipts})
+    same = _paths.c.instrument_row == bindparam("row")
+    connection.execute(update(_paths).where(same).values(receipts=bindparam("numbers")), numbered)
+    return found
+
+
+def _totals_of(last: LedgerReceipt | None) -> Mapping[str, int]:
+    return {} if last is None else last.rows.totals
+
+
+def _count(connection: Connection, part: Part) -> int:
+    """Return a number that is another one whenever a row came: that of the rows, or where some may go the sum of runs.
+
+    A turn of a void run goes as another one comes.
+    """
+    of = func.sum(part.table.c.run_id) if part.name == "turns" else func.count()
+    counted = select(of).select_from(part.table)
+    return int(connection.execute(counted if part.where is None else counted.where(part.where)).scalar() or 0)
+
+
+def _count_points(connection: Connection) -> int:
+    total = select(func.sum((func.length(_paths.c.points) - 1) // POINT_BYTES))
+    return int(connection.execute(total).scalar() or 0)
+
+
+def _of(part: Part, *columns: Any) -> Any:
+    statement = select(*columns)
+    return statement if part.where is None else statement.where(part.where)
+
+
+def _key(row: Sequence[Any]) -> Key:
+    return tuple(to_microseconds(each) if isinstance(each, datetime) else each for each in row)
+
+
+def _values(part: Part, key: Key) -> tuple[Any, ...]:
+    return tuple(
+        from_microseconds(each) if isinstance(column.type, Instant) else each
+        for column, each in zip(part.key, key, strict=True)
+    )
+
+
+def _canonical(value: Any) -> Any:
+    """Return a value as canonical JSON has it: what is long by its hash, which no text can pass for."""
+    if isinstance(value, datetime):
+        return format_instant(value)
+    if isinstance(value, bytes):
+        return {"sha256": hashlib.sha256(value).hexdigest()}
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        return {"sha256": hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()}
+    return {"integer": str(value)} if isinstance(value, int) and abs(value) >= _SAFE else value
