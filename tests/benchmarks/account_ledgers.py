@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 from sqlalchemy import Connection
 
 from predibot.ledger.schema.column_types import to_microseconds
@@ -26,6 +27,8 @@ class Portfolios:
 
     bots: int
     days: int
+    fair: bool = False
+    """Whether prices are the chances of what is paid, and nobody puts much on one market."""
 
     @property
     def markets(self) -> int:
@@ -60,9 +63,11 @@ class Kept:
 def fill_accounts(store: Store, size: Portfolios, rng: np.random.Generator) -> None:
     """Store accounts that hold random weights, the last that of a bot which never buys, and what they came to."""
     walk = rng.normal(0.0, 0.04, (size.days, size.markets)).cumsum(axis=0)
-    prices = np.clip(1.0 / (1.0 + np.exp(-walk)), 0.02, 0.98)
+    prices, paid = np.clip(1.0 / (1.0 + np.exp(-walk)), 0.02, 0.98), np.arange(size.markets) % 2.0
+    if size.fair:
+        prices, paid = _fair(size, rng)
     with store.write() as connection:
-        _fill_markets(connection, size, prices)
+        _fill_markets(connection, size, prices, paid)
         _fill_runs(connection, size)
         decision = 0
         for bot in range(size.bots):
@@ -70,7 +75,7 @@ def fill_accounts(store: Store, size: Portfolios, rng: np.random.Generator) -> N
             kept.journal.append((bot + 1, 1, "deposit", slot(0), None, 0.0, STAKE_USD, None, None, None))
             asked: dict[int, float] = {}
             for day in range(size.days):
-                _advance(kept, bot + 1, day, prices, asked, decision)
+                _advance(kept, bot + 1, day, prices, paid, asked, decision)
                 decision += 1
                 asked = {} if bot == size.bots - 1 else _asked(day, size, rng)
                 _decide(connection, decision, bot, day, size, asked)
@@ -82,9 +87,14 @@ def slot(day: int) -> int:
     return to_microseconds(BEGIN) + day * DAY
 
 
-def payout_yes(market: int) -> float:
-    """Return what a market pays."""
-    return float(market % 2)
+def _fair(size: Portfolios, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the chance of YES on each day as far as a walk has shown it, and what it comes to in the end."""
+    first = LIFE * (np.arange(size.markets) // OPEN)
+    steps = rng.standard_normal((LIFE, size.markets)).cumsum(axis=0)
+    start = ndtri(rng.uniform(0.1, 0.9, size.markets)) * LIFE**0.5
+    day = np.clip(np.arange(size.days)[:, np.newaxis] - first, 0, LIFE - 1)
+    level = start + np.where(day > 0, np.take_along_axis(steps, np.maximum(day - 1, 0), axis=0), 0.0)
+    return np.clip(ndtr(level / np.sqrt(LIFE - day)), 1e-3, 1.0 - 1e-3), (start + steps[-1] > 0.0).astype(float)
 
 
 def _settled(market: int, day: int) -> bool:
@@ -94,15 +104,23 @@ def _settled(market: int, day: int) -> bool:
 def _asked(day: int, size: Portfolios, rng: np.random.Generator) -> dict[int, float]:
     """Return weights of instruments: one side of each open market."""
     first = OPEN * (day // LIFE)
-    weights = rng.dirichlet(np.ones(OPEN + 1))[:OPEN].tolist()
+    weights = rng.dirichlet(np.full(OPEN + 1, 10.0 if size.fair else 1.0))[:OPEN].tolist()
     return {2 * (first + each) + 1 + int(rng.integers(2)): weight for each, weight in enumerate(weights)}
 
 
-def _advance(kept: Kept, account: int, day: int, prices: np.ndarray, asked: dict[int, float], decision: int) -> None:
+def _advance(
+    kept: Kept,
+    account: int,
+    day: int,
+    prices: np.ndarray,
+    payouts: np.ndarray,
+    asked: dict[int, float],
+    decision: int,
+) -> None:
     at = slot(day)
     for instrument in [each for each in kept.shares if _settled((each - 1) // 2, day)]:
         market, shares = (instrument - 1) // 2, kept.shares[instrument]
-        paid = abs(payout_yes(market) - (instrument - 1) % 2)
+        paid = float(abs(payouts[market] - (instrument - 1) % 2))
         kept.book(account, "settlement", at, instrument, -shares, shares * paid, market=market + 1)
     mids = {each: float(abs(prices[day, (each - 1) // 2] - (each - 1) % 2)) for each in {*kept.shares, *asked}}
     worth_usd = kept.cash_usd + sum(shares * mids[each] for each, shares in kept.shares.items())
@@ -118,7 +136,7 @@ def _advance(kept: Kept, account: int, day: int, prices: np.ndarray, asked: dict
     kept.turns.append((account, at, day + 1, at, len(kept.journal)))
 
 
-def _fill_markets(connection: Connection, size: Portfolios, prices: np.ndarray) -> None:
+def _fill_markets(connection: Connection, size: Portfolios, prices: np.ndarray, paid: np.ndarray) -> None:
     every = range(size.markets)
     put(connection, "events", ("id", "venue", "event_id", "title"), ((m + 1, "sandbox", f"e{m}", "?") for m in every))
     columns = ("id", "venue", "market_id", "event_row", "token_ids_json", "question")
@@ -144,7 +162,7 @@ def _fill_markets(connection: Connection, size: Portfolios, prices: np.ndarray) 
     put(connection, "price_paths", ("instrument_row", "points"), paths)
     columns = ("market_row", "revision", "payout_yes", "settled_at", "settled_source", "effective_at", "seen_at")
     ends = ((m, slot(LIFE * (m // OPEN + 1))) for m in every)
-    rows = ((m + 1, 1, payout_yes(m), at, "venue", at, at) for m, at in ends if at <= slot(size.days))
+    rows = ((m + 1, 1, float(paid[m]), at, "venue", at, at) for m, at in ends if at <= slot(size.days))
     put(connection, "resolutions", columns, rows)
 
 

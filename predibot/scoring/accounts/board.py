@@ -305,7 +305,7 @@ def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
         if each.baseline:
             continue
         share, moved = each.implied.most_in_one_event, each.implied.dependence
-        said = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT else []
+        said = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT and each.implied.few_decide else []
         said += [f"held events that moved like one (D = {moved:.1f})"] if moved > MOST_DEPENDENCE else []
         if said:
             yield f"{each.bot} {' and '.join(said)}: few outcomes decide, so nothing is concluded and it has no rank"

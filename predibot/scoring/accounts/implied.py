@@ -37,7 +37,7 @@ class Implied:
     @property
     def few_decide(self) -> bool:
         """Return whether few outcomes or one swing decide: then nobody is told by the interval."""
-        return self.most_in_one_event > MOST_IN_ONE_EVENT or self.dependence > MOST_DEPENDENCE
+        return self.most_in_one_event > MOST_IN_ONE_EVENT + _ROUNDING or self.dependence > MOST_DEPENDENCE
 
 
 def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord | None = None) -> Implied:

@@ -99,9 +99,10 @@ def test_events_that_moved_as_one_count_as_one_and_a_bot_on_them_gets_no_rank() 
 
 @pytest.mark.parametrize(("share", "few"), [(0.25, False), (0.2501, True)])
 def test_a_quarter_of_an_account_in_one_event_is_the_most(share: float, few: bool) -> None:
-    prices, shares = bet_a_date(0.5, [True, False] * 20)
-    made = record_of(prices, account("bot", "b", shares * share, prices), event=np.arange(40))
-    assert implied(made, made.accounts[0]).few_decide is few
+    for price in (0.5, 0.9):
+        prices, shares = bet_a_date(price, [True, False] * 20)
+        made = record_of(prices, account("bot", "b", shares * share, prices), event=np.arange(40))
+        assert implied(made, made.accounts[0]).few_decide is few
 
 
 def test_a_missing_price_is_the_last_one_and_before_the_first_nothing_moves() -> None:
