@@ -302,13 +302,12 @@ def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:
 def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
     """Yield who is not told because few outcomes or one swing decide, and whose deviation is not known."""
     for each in scores:
-        if each.baseline:
+        if each.baseline or not each.implied.few_decide:
             continue
         share, moved = each.implied.most_in_one_event, each.implied.dependence
-        said = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT and each.implied.few_decide else []
+        said = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT else []
         said += [f"held events that moved like one (D = {moved:.1f})"] if moved > MOST_DEPENDENCE else []
-        if said:
-            yield f"{each.bot} {' and '.join(said)}: few outcomes decide, so nothing is concluded and it has no rank"
+        yield f"{each.bot} {' and '.join(said)}: few outcomes decide, so nothing is concluded and it has no rank"
     if unknown := [each.bot for each in scores if each.sharpe_unknown]:
         names = ", ".join(unknown)
         yield f"no interval of Sharpe ratios: the prices imply swings that have not happened; of {names}"
