@@ -34,7 +34,7 @@ test-quick: .venv/.dev  ## the tests that need no process, socket, browser or da
 # A pass is stored, so that .ci/run knows when the next one is due.
 test-outside: .venv/.dev  ## the tests that need an environment of their own; due when pins change
 	@$(pytest) -m outside $(PYTEST_ARGS)
-	@$(if $(PYTEST_ARGS),,sha256sum pyproject.toml requirements.txt requirements-dev.txt > .ci/outside.sha256)
+	@$(if $(PYTEST_ARGS),,sha256sum pyproject.toml requirements*.txt > .ci/outside.sha256)
 
 dearest: .venv/.dev  ## measure every test, and store the dearest files, which are started first
 	@$(pytest) --costs .venv/costs.tsv

@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 from predibot.environment import state_folder, trusted_digests
 from predibot.errors import NotTrusted, PluginError, UsageError
-from predibot.plugins.strategies import starts_program
+from predibot.plugins import strategies, tools
 from predibot.whole_file import whole_file
 
 SETTINGS_FILE = "predibot.toml"
@@ -179,13 +179,19 @@ def _powers(name: str, said: Mapping[str, Any]) -> Iterator[str]:
         # The folder of a model may hold code, which sentence-transformers runs.
         yield "selection.duplicate_model"
     for bot in bots if isinstance(bots, list) else ():
-        if isinstance(bot, dict) and isinstance(strategy := bot.get("strategy"), str) and _starts_program(strategy):
+        if not isinstance(bot, dict):
+            continue
+        if isinstance(strategy := bot.get("strategy"), str) and _is_so(strategies.starts_program, strategy):
             yield f'strategy = "{strategy[:80]}"'
+        named = bot.get("tools")
+        for tool in named if isinstance(named, list) else ():
+            if isinstance(tool, str) and _is_so(tools.starts_program, tool):
+                yield f'tool "{tool[:80]}"'
 
 
-def _starts_program(strategy: str) -> bool:
+def _is_so(starts_program: Callable[[str], bool], name: str) -> bool:
     try:
-        return starts_program(strategy)
+        return starts_program(name)
     except PluginError:
         # It cannot be played either.
         return False

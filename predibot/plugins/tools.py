@@ -85,6 +85,15 @@ def tool_plugin(name: str, *, package: str = TOOL.package) -> ToolPlugin:
     return _described(_found(name, "tool", package))
 
 
+def starts_program(name: str, *, package: str = TOOL.package) -> bool:
+    """Return whether the file of a user's tool says that it starts a program, by `STARTS_PROGRAM = True`.
+
+    Raises:
+        PluginError: If there is no such tool.
+    """
+    return bool(getattr(inspect.getmodule(_found(name, "tool", package).thing), "STARTS_PROGRAM", False))
+
+
 def search_class(name: str, *, package: str = TOOL.package) -> type[Any]:
     """Return the class of a search provider of the user's own.
 

@@ -16,7 +16,7 @@ from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
 from predibot.plugins.venues import url_names
 from predibot.trust import HARMLESS, Folder
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, own_plugins
 from tests.operator import set_up
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,6 +106,27 @@ def test_a_recipe_that_starts_programs_stops_before_it_starts_one(
     assert predibot("trust").code == 0
     said = predibot("decide", "mine", "--venue", "sandbox", "--dry-run")
     assert said.code != 2 and docker.exists() is ("agent" in STARTING[how])
+
+
+def test_so_does_one_with_a_tool_or_strategy_of_the_users_that_starts_programs(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "shell.py").write_text(
+        'STARTS_PROGRAM = True\n\n\ndef shell(text: str) -> str:\n    """Run a program."""\n    return text\n'
+    )
+    (tmp_path / "r.toml").write_text('[[bots]]\nstrategy = "tool_agent"\nmodel = "openai/x"\ntools = ["shell"]\n')
+    with own_plugins("tools", own):
+        said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
+    assert (said.code, 'tool "shell"' in said.err) == (2, True)
+    (own / "mine.py").write_text(
+        "from predibot.strategies.code_agent import CodeAgent\n\n\nclass Mine(CodeAgent):\n    pass\n"
+    )
+    (tmp_path / "r.toml").write_text(CODE.replace("code_agent", "mine"))
+    with own_plugins("strategies", own):
+        said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
+    assert (said.code, 'strategy = "mine"' in said.err) == (2, True)
 
 
 def test_a_word_counts_for_a_folder_as_it_is_and_where_it_is(predibot: Predibot, tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from tests.packaging.conftest import REPOSITORY
 
-FILES = ["requirements.txt", "requirements-dev.txt"]
+EXTRAS = ["web", "postgres", "distributed"]
+ADDED = [f"requirements-{extra}.txt" for extra in EXTRAS]
+FILES = ["requirements.txt", "requirements-dev.txt", *ADDED]
 
 
 def _text(name: str) -> str:
@@ -34,11 +36,20 @@ def test_a_requirements_file_holds_no_address_and_no_folder(name: str) -> None:
 
 
 def test_the_tests_run_on_the_versions_that_users_get() -> None:
-    assert set(_pins("requirements.txt")) <= set(_pins("requirements-dev.txt"))
+    for name in ("requirements.txt", *ADDED):
+        assert set(_pins(name)) <= set(_pins("requirements-dev.txt"))
 
 
 def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads(_text("pyproject.toml"))["project"]
     pinned = {pin.split("==")[0] for pin in _pins("requirements.txt")}
+    asked = {extra: project["optional-dependencies"][extra] for extra in EXTRAS}
 
-    assert {re.split(r"[^\w-]", requirement)[0] for requirement in project["dependencies"]} <= pinned
+    assert _named(project["dependencies"]) <= pinned
+    for extra, requirements in asked.items():
+        added = {pin.split("==")[0] for pin in _pins(f"requirements-{extra}.txt")}
+        assert _named(requirements) <= pinned | added and not pinned & added
+
+
+def _named(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^\w-]", requirement)[0] for requirement in requirements}
