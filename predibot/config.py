@@ -7,7 +7,6 @@ any settings exist.
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,10 +33,12 @@ from pydantic_settings import (
 
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import KEY_NAME, NOTICE_KINDS, SECRET_ADDRESS_NAME, SECRET_NAME, NoticeKind
+from predibot.domain.untrusted_text import toml_table
 from predibot.environment import configuration_folder
 from predibot.errors import UsageError
+from predibot.plain_file import plain_text
 from predibot.plugins.venues import url_names
-from predibot.trust import MAX_BYTES, SETTINGS_FILE, Folder, text_of
+from predibot.trust import MAX_BYTES, SETTINGS_FILE, Folder
 
 
 def _url(value: object) -> str:
@@ -234,27 +235,20 @@ class _File(InitSettingsSource):
 def _text(file: Path) -> str | None:
     """Return the text of a file of settings; None where there is none."""
     try:
-        if not file.exists():
-            return None
-        if not file.is_file():
-            raise UsageError(f"{file} is no file. Take it away")
-        with file.open("rb") as opened:
-            content = opened.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise UsageError(f"{file} is larger than {MAX_BYTES:,} bytes, and no settings are. Take something out")
-        return text_of(content)
+        return plain_text(file, MAX_BYTES, encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not UTF-8. Save it as UTF-8") from None
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}. Let its user read it") from error
+        raise UsageError(f"{file} cannot be read: {error.strerror}. Mend it, or take it away") from error
 
 
 def _toml(text: str, file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        what = "it is nested too deep" if isinstance(error, RecursionError) else error
-        raise UsageError(f"{file} is not TOML: {what}. Fix that line") from None
+        return toml_table(text)
+    except ValueError as error:
+        raise UsageError(f"{file} is not TOML: {error}. Fix that line") from None
 
 
 class Settings(BaseSettings):

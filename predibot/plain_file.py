@@ -6,15 +6,28 @@ that never ends, larger than the memory, or a few bytes that unpack to gigabytes
 
 import errno
 import os
+import select
 import stat
 import zlib
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-MAX_SETTINGS_BYTES = 2**20
-"""Of what somebody writes by hand: settings, recipes, a salt, a name."""
+MAX_WHOLE_BYTES = 64 * 2**20
+"""Of a file that is read whole, where nothing less is said."""
+_NO_FILE = "it is no file, but a pipe or a device"
+_PIPE_SECONDS = 30.0
 _GZIP_OR_ZLIB = 47
 """Window bits that tell zlib to take either header."""
+
+
+class NotPlain(OSError):
+    """A file that is none, or is too large."""
+
+    def __str__(self) -> str:
+        """Return what is wrong with it, without its number and name."""
+        return str(self.strerror)
 
 
 def open_plain(path: Path, most: int | None = None) -> BinaryIO:
@@ -25,23 +38,25 @@ def open_plain(path: Path, most: int | None = None) -> BinaryIO:
         most: How many bytes it may have.
 
     Raises:
-        OSError: If it cannot be opened, is a folder, a pipe, a socket or a device, or is too large.
+        OSError: If it cannot be opened, is a folder, a pipe or a device, or is too large.
     """
-    # Not waiting for one who writes to a pipe; to read a plain file waits for nobody.
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    # A named pipe is opened at once that way, and waits for nobody.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        found = os.fstat(file.fileno())
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise NotPlain(errno.EISDIR, "it is no file, but a folder", str(path))
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is a folder, a pipe, a socket or a device, not a file", str(path))
+            raise NotPlain(errno.EINVAL, _NO_FILE, str(path))
         if most is not None and found.st_size > most:
             raise _too_large(path, most)
+        return os.fdopen(descriptor, "rb")
     except OSError:
-        file.close()
+        os.close(descriptor)
         raise
-    return file
 
 
-def plain_bytes(path: Path, most: int) -> bytes:
+def plain_bytes(path: Path, most: int = MAX_WHOLE_BYTES) -> bytes:
     """Return what a file holds.
 
     Raises:
@@ -54,17 +69,50 @@ def plain_bytes(path: Path, most: int) -> bytes:
     return content
 
 
-def plain_text(path: Path, most: int = MAX_SETTINGS_BYTES, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Return what a file says, with the ends of its lines as they are.
+def plain_text(path: Path, most: int = MAX_WHOLE_BYTES, *, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """Return what a file says, its lines ended by a line feed, however other systems ended them.
 
     Raises:
         OSError: As `plain_bytes`.
         UnicodeDecodeError: If it is not of that encoding.
     """
-    return plain_bytes(path, most).decode(encoding, errors)
+    text = plain_bytes(path, most).decode(encoding, errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def unpacked(packed: bytes, most: int) -> bytes:
+def names_in(folder: Path, most: int) -> list[str]:
+    """Return the names of what lies in a folder, in no order; no more of them are looked at than it may hold.
+
+    Raises:
+        OSError: If it cannot be read, or holds more.
+    """
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in islice(entries, most + 1)]
+    if len(names) > most:
+        raise NotPlain(errno.EFBIG, f"it holds more than {most:,} files", str(folder))
+    return names
+
+
+def pipe_pieces(path: Path) -> Iterator[bytes]:
+    """Yield what somebody writes to a named pipe, such as a shell's `<(...)`, until they close it.
+
+    Raises:
+        OSError: If it is no pipe, or nothing comes for half a minute.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            raise NotPlain(errno.EINVAL, _NO_FILE, str(path))
+        while select.select([descriptor], [], [], _PIPE_SECONDS)[0]:
+            if not (piece := os.read(descriptor, 2**16)):
+                return
+            yield piece
+        raise NotPlain(errno.ETIMEDOUT, f"it is a pipe to which nothing was written for {_PIPE_SECONDS:g} seconds")
+    finally:
+        os.close(descriptor)
+
+
+def unpacked(packed: bytes, most: int = MAX_WHOLE_BYTES) -> bytes:
     """Return what bytes of gzip or zlib hold.
 
     Raises:
@@ -82,5 +130,5 @@ def unpacked(packed: bytes, most: int) -> bytes:
     return content
 
 
-def _too_large(path: Path, most: int) -> OSError:
-    return OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+def _too_large(path: Path, most: int) -> NotPlain:
+    return NotPlain(errno.EFBIG, f"it has more than {most:,} bytes", str(path))

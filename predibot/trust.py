@@ -9,15 +9,16 @@ import hashlib
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from predibot.domain.untrusted_text import toml_table
 from predibot.environment import state_folder, trusted_digests
 from predibot.errors import NotTrusted, PluginError, UsageError
+from predibot.plain_file import plain_text
 from predibot.plugins import strategies, tools
 from predibot.whole_file import whole_file
 
@@ -160,8 +161,8 @@ def check_recipe(file: Path, text: str) -> None:
 def toml_of(text: str) -> Mapping[str, Any]:
     """Return what a text says, nothing where nobody can read it: then it is refused where it is to count."""
     try:
-        return {} if LONG_KEY.search(text) else tomllib.loads(text)
-    except (ValueError, RecursionError):
+        return {} if LONG_KEY.search(text) else toml_table(text)
+    except ValueError:
         return {}
 
 
@@ -207,15 +208,7 @@ def _kept(path: Path) -> Path:
 
 def _text(file: Path) -> str | None:
     """Return the text of a file, None where there is none that can be read."""
-    if not file.is_file():
-        return None
     try:
-        with file.open("rb") as opened:
-            return text_of(opened.read(MAX_BYTES + 1)[:MAX_BYTES])
+        return plain_text(file, MAX_BYTES, encoding="utf-8-sig")
     except (OSError, ValueError):
         return None
-
-
-def text_of(content: bytes) -> str:
-    """Return the text of a file of TOML, with one form of line ends."""
-    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")

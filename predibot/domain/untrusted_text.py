@@ -1,8 +1,10 @@
 """Untrusted text: titles, messages and answers of others, made harmless for a screen, a model or a parser."""
 
 import re
+import tomllib
 import unicodedata
 from functools import lru_cache
+from typing import Any
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but some scripts and symbols cannot be written without them."""
@@ -10,6 +12,7 @@ _REPLACEMENT = "\ufffd"
 MAX_JSON_VALUES = 3_000_000
 """By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
 MAX_TITLE_CHARACTERS = 500
+_MAX_TOML_DEPTH = 32
 # Also what turns the direction of text around, and half of a surrogate pair, which is no UTF-8.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 FORMULA = ("=", "+", "-", "@")
@@ -78,6 +81,25 @@ def why_no_json(error: ValueError | RecursionError) -> str:
         return "it is nested too deeply"
     # Python's own words on such a number are about a setting of Python.
     return "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+
+
+def toml_table(text: str) -> dict[str, Any]:
+    """Return what a text of TOML says.
+
+    Raises:
+        ValueError: If it is none, or is nested beyond what anybody writes.
+    """
+    try:
+        table = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    level: list[object] = [table]
+    for _ in range(_MAX_TOML_DEPTH):
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]  # type: ignore[attr-defined]
+        level = [each for each in level if isinstance(each, dict | list)]
+        if not level:
+            return table
+    raise ValueError("it is nested too deeply")
 
 
 def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:

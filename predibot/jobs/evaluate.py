@@ -36,6 +36,7 @@ from predibot.ledger.write.runs import (
     runs,
     stored_runs,
 )
+from predibot.plain_file import plain_bytes
 from predibot.plugins.venues import checked, currency_of, instruments_of
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
@@ -175,7 +176,7 @@ def code_digest() -> str:
     """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
     package = Path(__file__).parents[1]
     files = sorted(file for folder in _EVALUATING for file in (package / folder).rglob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return hashlib.sha256(b"".join(plain_bytes(file) for file in files)).hexdigest()
 
 
 def _known(memo: str | None) -> Evaluation | None:

@@ -23,6 +23,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt
 from predibot.ledger.write.receipts import ReceiptedRun, receipted_runs, stored_receipts
 from predibot.ledger.write.runs import runs
+from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
 
 
@@ -327,7 +328,7 @@ def _read(file: Path) -> list[_Line]:
         UsageError: If it cannot be read, or a line is none.
     """
     try:
-        lines = file.read_bytes().split(b"\n")
+        lines = plain_bytes(file).split(b"\n")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}. Name a file that --publish wrote") from None
     found = []
@@ -385,7 +386,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _append(file: Path, added: Sequence[_Line]) -> None:
     if not added:
         return
-    before = file.read_bytes() if file.exists() else b""
+    before = plain_bytes(file) if file.exists() else b""
     mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
     with whole_file(file, durable=True) as whole:
         if mode is not None:

@@ -8,6 +8,7 @@ import os
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from predibot.errors import LedgerUnusable
 from predibot.plain_file import open_plain
@@ -16,6 +17,14 @@ MAX_COPIED_BYTES = 2**30
 _TRIES = 5
 _HEAD_BYTES = 100
 _PARTS = ("", "-wal", "-journal")
+
+
+class _Part(NamedTuple):
+    n_bytes: int
+    written_ns: int
+    changed_ns: int
+    number: int
+    head: bytes
 
 
 class PrivateCopy:
@@ -45,7 +54,7 @@ class PrivateCopy:
     def _copy(self, file: Path) -> None:
         for _ in range(_TRIES):
             before = _parts(file)
-            n_bytes = sum(size for size, *_ in before.values())
+            n_bytes = sum(part.n_bytes for part in before.values())
             if n_bytes > min(MAX_COPIED_BYTES, shutil.disk_usage(self.file.parent).free):
                 raise _unusable(file, f"with {n_bytes:,} bytes it is too large to be copied first")
             for part in _PARTS:
@@ -59,14 +68,16 @@ class PrivateCopy:
         raise _unusable(file, "another program writes to it all the time")
 
 
-def _parts(file: Path) -> dict[str, tuple[object, ...]]:
-    """Return size, time, number and first bytes of each part that is there; what is written to changes one of them."""
-    found: dict[str, tuple[object, ...]] = {}
+def _parts(file: Path) -> dict[str, _Part]:
+    """Return what is seen of each part that is there; whoever writes to one changes that."""
+    found = {}
     for part in _PARTS:
         try:
             with open_plain(Path(f"{file}{part}")) as opened:
                 seen = os.fstat(opened.fileno())
-                found[part] = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, opened.read(_HEAD_BYTES))
+                found[part] = _Part(
+                    seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, opened.read(_HEAD_BYTES)
+                )
         except FileNotFoundError:
             continue
     return found

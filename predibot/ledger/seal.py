@@ -10,7 +10,6 @@ import hmac
 import logging
 import os
 import secrets
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from sqlalchemy import Connection
 
 from predibot.environment import state_folder
 from predibot.ledger.url import sqlite_file
+from predibot.plain_file import open_plain
 
 _log = logging.getLogger(__name__)
 
@@ -109,9 +109,9 @@ def _make(file: Path) -> None:
 
 
 def _read(file: Path) -> bytes:
-    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as held:
+    with open_plain(file) as held:
         found = os.fstat(held.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise ValueError(f"{file} is not a file that only you can read. Remove it; another is made")
         secret = held.read(_SECRET_BYTES + 1)
     if len(secret) != _SECRET_BYTES:

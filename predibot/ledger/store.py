@@ -20,6 +20,7 @@ from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_address, sqlite_file
+from predibot.plain_file import open_plain
 
 T = TypeVar("T")
 
@@ -381,7 +382,7 @@ class Store:
     def _was_compacted(self, size_bytes: int) -> bool:
         """Return whether a file that shrank has all the pages that it says it has, as `ledger compact` leaves it."""
         try:
-            with Path(str(self._file)).open("rb") as file:
+            with open_plain(Path(str(self._file))) as file:
                 head = file.read(_SQLITE_HEAD_BYTES)
         except OSError:
             return False

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from predibot._folders import folders_from_environment
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import PluginError, PredibotError, words_of
+from predibot.plain_file import plain_bytes
 
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
 
@@ -69,7 +70,7 @@ class Plugin:
     @property
     def sha256(self) -> str:
         """Return the digest of its file."""
-        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+        return hashlib.sha256(plain_bytes(self.path)).hexdigest()
 
 
 @contextmanager

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from predibot.domain.spelling import nearest
 from predibot.errors import RecipeError
+from predibot.plain_file import plain_text
 from predibot.recipe.packaged import packaged_recipe_names, packaged_recipe_text
 from predibot.recipe.parse import RecipeText, parse_recipe
 from predibot.recipe.recipe import Recipe
-from predibot.trust import MAX_BYTES, check_recipe, text_of
+from predibot.trust import MAX_BYTES, check_recipe
 
 DEFAULT = "daily"
 _FOLDER = "runs"
@@ -64,11 +65,7 @@ def _suggestion(name: str, folder: Path) -> str:
 def _read(path: Path, label: str) -> str | None:
     """Return the text of a file, or None where there is none."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise RecipeError(f"{label} is larger than {MAX_BYTES:,} bytes, and no recipe is. Name a recipe file")
-        return text_of(content)
+        return plain_text(path, MAX_BYTES, encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:

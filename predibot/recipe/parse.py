@@ -18,6 +18,7 @@ from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import DDGS_BACKENDS, OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
+from predibot.domain.untrusted_text import toml_table
 from predibot.errors import PluginError, RecipeError, UsageError
 from predibot.plugins.arguments import Argument
 from predibot.plugins.games import make_game, option_complaints, stated_options
@@ -137,13 +138,15 @@ def _toml(found: RecipeText) -> dict[str, Any]:
         at = found.text.count("\n", 0, long.start()) + 1
         raise RecipeError(f"{found.label}, line {at}: a key has more than {MAX_KEY_PARTS} parts. Write one or two")
     try:
-        return tomllib.loads(found.text)
+        return toml_table(found.text)
     except tomllib.TOMLDecodeError as error:
         position = _TOML_POSITION.search(str(error))
         line = (position and position.group(1)) or len(found.text.splitlines())
         what = _TOML_POSITION.sub("", str(error))
         raise RecipeError(f"{found.label}, line {line}: this is not TOML: {what}. Fix that line") from None
-    except ValueError:
+    except ValueError as error:
+        if "nested" in str(error):
+            raise RecursionError from None
         # Python's limit on the digits of a number, which knows no line.
         raise RecipeError(f"{found.label} has a number of thousands of digits. Write one of at most 18") from None
 

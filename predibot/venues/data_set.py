@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError, VenueChanged, VenueMissing
+from predibot.plain_file import open_plain
 from predibot.venues.without_answers import WithoutAnswers
 
 _BLOCK = 1 << 20
+_MAX_LINE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,10 @@ class DataSet(WithoutAnswers):
             raise UsageError(f"a data set of {self.name} has no {name}; name another venue, or another recipe")
         kind: TypeAdapter[Any] = TypeAdapter(self.kind.files[name])
         with self._open(name) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, _MAX_LINE_BYTES + 1), b""), start=1):
                 try:
+                    if len(line) > _MAX_LINE_BYTES:
+                        raise VenueChanged(f"{self.folder / name}.jsonl, line {number} is longer than 32 MiB")
                     yield kind.validate_json(line)
                 except ValidationError as error:
                     first = error.errors(include_url=False)[0]
@@ -97,7 +101,7 @@ class DataSet(WithoutAnswers):
 
     def _open(self, name: str) -> Any:
         try:
-            return (self.folder / f"{name}.jsonl").open("rb")
+            return open_plain(self.folder / f"{name}.jsonl")
         except OSError as error:
             raise VenueMissing(f"{self.folder / name}.jsonl cannot be read: {error.strerror}") from None
 

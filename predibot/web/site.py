@@ -36,6 +36,7 @@ from predibot.ledger.read.rows_for_python import (
     told_prices,
 )
 from predibot.ledger.store import Store
+from predibot.plain_file import plain_bytes, plain_text
 from predibot.reports import figures
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
@@ -439,7 +440,7 @@ def _code() -> str:
     """Return the digest of all code that a page's numbers and looks depend on."""
     package = Path(__file__).parents[1]
     found = sorted(file for folder in ("reports", "web") for file in (package / folder).rglob("*.*"))
-    return _digest(b"".join([code_digest().encode(), *(file.read_bytes() for file in found if file.suffix != ".pyc")]))
+    return _digest(b"".join([code_digest().encode(), *(plain_bytes(file) for file in found if file.suffix != ".pyc")]))
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -450,7 +451,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     """
     nothing: dict[str, Any] = {"key": "", "files": {}, "events": {}, "planned": []}
     try:
-        text = (folder / MANIFEST).read_text("utf-8")
+        text = plain_text(folder / MANIFEST)
     except FileNotFoundError:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UsageError(

@@ -1,12 +1,13 @@
 """Untrusted text: one line that can only be read, and a cell that no spreadsheet runs."""
 
 import unicodedata
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.untrusted_text import one_line, spreadsheet_cell
+from predibot.domain.untrusted_text import one_line, spreadsheet_cell, toml_table
 
 
 @given(st.text())
@@ -29,3 +30,27 @@ def test_no_cell_begins_as_a_formula_does_or_holds_what_a_screen_obeys(text: str
 )
 def test_a_line_keeps_its_words_and_nothing_that_acts(text: str, line: str) -> None:
     assert one_line(text) == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"x = {'[' * 100_000}",
+        f"x = {'[' * 100}{']' * 100}",
+        f"x = {'{a = ' * 100}1{'}' * 100}",
+        f"{'a.' * 100}a = 1",
+        f"[{'a.' * 100}a]",
+        f"[[{'a.' * 100}a]]",
+        f"x = {'[{a = ' * 50}1{'}]' * 50}",
+    ],
+)
+def test_a_table_that_is_nested_deeply_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^it is nested too deeply$"):
+        toml_table(text)
+
+
+def test_a_table_is_what_it_says() -> None:
+    assert toml_table("a.b = [1, {c = 'd'}]\n[[e]]\nf = 2026-01-01") == {
+        "a": {"b": [1, {"c": "d"}]},
+        "e": [{"f": date(2026, 1, 1)}],
+    }

@@ -336,3 +336,14 @@ def test_what_is_no_backup_or_is_damaged_is_refused_in_a_sentence_and_nothing_is
         said = predibot("ledger", "restore", "broken.db", "--ledger", "sqlite:///r.db")
         assert (said.code, "Traceback" in said.err, said.err.count("error: ")) == (1, False, 1), said.err
     assert not (tmp_path / "r.db").exists()
+
+
+def test_a_backup_with_a_text_longer_than_any_of_ours_is_refused(
+    predibot: Predibot, decided: Place, tmp_path: Path
+) -> None:
+    assert predibot("ledger", "backup", "b.db", "--ledger", decided("sqlite")).code == 0
+    with closing(sqlite3.connect(tmp_path / "b.db")) as backup, backup:
+        backup.execute("UPDATE markets SET question = printf('%.*c', 40000000, 'x')")
+    said = predibot("ledger", "restore", "b.db", "--ledger", "sqlite:///r.db")
+    assert (said.code, "holds what predibot does not write: string or blob too big" in said.err) == (1, True)
+    assert rows_at(f"sqlite:///{tmp_path}/r.db") == 0

@@ -104,7 +104,7 @@ def told(error: AnswerError, fence: Fence) -> str:
 
 
 def _cut_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    pieces, place = [], 0
+    pieces, place = list[str](), 0
     for begin, end in spans:
         pieces += text[place:begin], REMOVED
         place = end
@@ -141,7 +141,7 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
 def _is_fence(text: str, visible: list[int], spans: list[tuple[int, int]], begin: int, end: int) -> bool:
     """Return whether a part of a text, without what is cut out of it, is short and says `untrusted`."""
-    characters, cuts = visible[end] - visible[begin], []
+    characters, cuts = visible[end] - visible[begin], list[tuple[int, int]]()
     for first, last in reversed(spans):
         if first < begin or len(cuts) > _MAX_FENCE_CHARACTERS // len(REMOVED):
             break

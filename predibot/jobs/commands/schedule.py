@@ -34,6 +34,7 @@ from predibot.ledger.write.slots import (
     paused_since,
     stored_schedules,
 )
+from predibot.plain_file import plain_text
 
 _log = logging.getLogger(__name__)
 
@@ -321,4 +322,4 @@ def install_as_asked(kind: InstallKind, what: Installed, into: Path | None) -> M
 
 
 def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace")
+    return plain_text(file, errors="replace")

@@ -18,6 +18,7 @@ from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import Comment, CommentedMarket, Source, Traded
+from predibot.plain_file import plain_text
 from predibot.text_tasks.cleaning import Words, is_puzzle, parse_words, rejection, split_of
 from predibot.text_tasks.data_set import LabelledComment, LabelledWindow
 from predibot.text_tasks.positions import ACTION_HOURS, first_action, holdings_at
@@ -59,8 +60,8 @@ def salt_of(path: Path) -> bytes:
         finally:
             fresh.unlink(missing_ok=True)
     try:
-        salt = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except ValueError:
+        salt = bytes.fromhex(plain_text(path, encoding="ascii").strip())
+    except (OSError, ValueError):
         salt = b""
     if len(salt) < 16:
         raise UsageError(f"{path} holds no salt of at least 32 hexadecimal digits; name another file, or delete it")

@@ -1,7 +1,6 @@
 """Raw payloads: every answer of a venue as it was sent, kept once, so that a collection goes on where it ended."""
 
 import fcntl
-import gzip
 import hashlib
 import json
 import os
@@ -10,7 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
+from predibot.plain_file import plain_bytes, plain_text, unpacked
 from predibot.whole_file import clear_unfinished, whole_file
 
 
@@ -45,7 +46,7 @@ class RawStore:
             if not path.is_file():
                 with whole_file(path) as file:
                     file.write(f"{platform}\n".encode())
-            if (there := path.read_text(encoding="utf-8", errors="replace").strip()) != platform:
+            if (there := plain_text(path, errors="replace").strip()) != platform:
                 raise UsageError(
                     f"{self.folder} holds answers of {there[:40]!r}, not of {platform!r}; name another folder"
                 )
@@ -65,14 +66,16 @@ class RawStore:
         path = self.folder / "raw" / kind / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json.gz"
         if path.is_file():
             try:
-                kept = json.loads(gzip.decompress(path.read_bytes()))
-                return kept["answer"]
-            except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
+                text = unpacked(plain_bytes(path))
+                if has_too_many_values(text):
+                    raise ValueError(f"it holds more than {MAX_JSON_VALUES:,} values")
+                return json.loads(text)["answer"]
+            except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
                 raise UsageError(f"{path} cannot be read ({error}); delete it and collect again") from None
         answer = ask()
         self.asked += 1
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
             # Without an instant, so that equal answers are equal files.
-            file.write(gzip.compress(json.dumps({"asked": name, "answer": answer}).encode(), mtime=0))
+            file.write(zlib.compress(json.dumps({"asked": name, "answer": answer}).encode(), level=9, wbits=31))
         return answer

@@ -22,6 +22,7 @@ from predibot.jobs.score_files.table_reader import unique_object
 from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
 from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
+from predibot.plain_file import open_plain
 from predibot.research.pages.parser_process import ParserProcess
 
 MAX_LINE_BYTES = 32 * 2**20
@@ -145,7 +146,7 @@ def _table_of(row: Placed) -> str:
 def _jsonl(path: Path) -> Iterator[Placed]:
     # Made once: `loads` would make one a line.
     decode = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_no_number).decode
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         for number, line in enumerate(_lines(file, path), start=1):
             place = f"{path.name}, line {number}"
             if not line.strip():
@@ -175,7 +176,7 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
 
 
 def _csv(path: Path) -> Iterator[Placed]:
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         lines = _RowLines(_lines(file, path))
         reader = csv.reader(lines, strict=True)
         try:

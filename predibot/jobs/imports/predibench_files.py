@@ -27,6 +27,7 @@ from predibot.domain.price import PricePoint, Quote
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.rules import STAKE_TOLERANCE_USD
+from predibot.plain_file import names_in, plain_bytes
 from predibot.venues import fields
 
 EVENTS_FILE = "events.json"
@@ -142,10 +143,10 @@ def _day_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    found = sorted(each for each in folder.iterdir() if each.is_dir())
-    if len(found) > MAX_FOLDERS:
-        raise UsageError(f"{folder} holds more than {MAX_FOLDERS:,} folders. Import it in parts")
-    return found
+    try:
+        return sorted(each for name in names_in(folder, MAX_FOLDERS) if (each := folder / name).is_dir())
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}. Import it in parts") from None
 
 
 def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> None:
@@ -181,7 +182,11 @@ def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> 
 def _answers_file(label: str, folder: Path) -> Path:
     """Return the file of a replicate: by its name, else the only one of JSON."""
     named = folder / "model_investment_decisions.json"
-    listed = [named] if named.is_file() else sorted(folder.glob("*.json"))
+    listed = (
+        [named]
+        if named.is_file()
+        else [path for path in map(folder.joinpath, names_in(folder, MAX_FOLDERS)) if path.suffix == ".json"]
+    )
     if len(listed) != 1:
         raise FileRefused(f"{label} holds {len(listed)} JSON files, and none is model_investment_decisions.json")
     return listed[0]
@@ -189,15 +194,10 @@ def _answers_file(label: str, folder: Path) -> Path:
 
 def _loaded(label: str, path: Path) -> tuple[Any, str]:
     """Return what a file of JSON says, and the hash of its bytes."""
-    if not path.is_file():
-        raise FileRefused(f"{label} is no regular file")
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+        content = plain_bytes(path, MAX_FILE_BYTES)
     except OSError as error:
         raise FileRefused(f"{label} cannot be read: {error.strerror}") from None
-    if len(content) > MAX_FILE_BYTES:
-        raise FileRefused(f"{label} is larger than {MAX_FILE_BYTES // 2**20} MiB")
     if has_too_many_values(content):
         raise FileRefused(f"{label} holds more than {MAX_JSON_VALUES:,} values")
     try:

@@ -16,6 +16,7 @@ from predibot.config import Settings
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import about_now
+from predibot.plain_file import open_plain
 
 _SQLITE = b"SQLite format 3\0"
 _LOCK_TRIES, _PAUSE_SECONDS = 500, 0.002
@@ -96,7 +97,7 @@ class LogFile(logging.Handler):
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             os.close(self._opened())
-            with self._file.open("rb") as before:
+            with open_plain(self._file) as before:
                 if before.read(len(_SQLITE)) == _SQLITE:
                     raise UsageError(f"the log {file} is a database, which it would end up in. Name another --log-file")
         except OSError as error:

@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -13,6 +14,7 @@ from predibot.errors import UsageError
 from predibot.jobs.comments.readings import RunTables, add_strict, is_unread
 from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, labelling_bots, said_labels
 from predibot.ledger.store import Store
+from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.scoring.pair_labels.scores import UNREAD
 from predibot.scoring.pair_labels.tables import Judgement, PairFact, PairReadings, PeoplesLabels, beliefbench_tables
 from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
@@ -165,7 +167,7 @@ def _peoples_labels(path: Path, items: dict[str, PairItem]) -> PeoplesLabels:
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with TextIOWrapper(open_plain(path, MAX_WHOLE_BYTES), encoding="utf-8-sig", newline="") as file:
             # Strict, as a quote that nobody closes would take in all lines after it.
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in ("pair", "rater", "label") if name not in (reader.fieldnames or ())]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO, TextIO, cast, get_args
 from predibot.errors import UsageError
 from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, Row, Table
 from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, open_table
+from predibot.plain_file import open_plain, pipe_pieces
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import Source
@@ -64,8 +66,6 @@ def open_table_file(
             raise UsageError(
                 f"no file {argument!r}. Name a CSV, JSON or Parquet file, or - for standard input"
             ) from None
-        except IsADirectoryError:
-            raise UsageError(f"{argument!r} is a folder. Name a file in it") from None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
@@ -103,16 +103,20 @@ def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most:
         return path.absolute()
     if piped and standard_input is None:
         raise ValueError("there is none")
-    with nullcontext(standard_input.buffer) if standard_input and piped else path.open("rb") as file:
-        # One byte more than is allowed shows that there are more.
-        while (left := most + 1 - copy.tell()) > 0 and (piece := file.read(min(left, _MIB))):
-            copy.write(piece)
+    if path.is_dir():
+        raise UsageError(f"{argument!r} is a folder. Name a file in it")
+    read = partial(standard_input.buffer.read, _MIB) if standard_input and piped else None
+    for piece in pipe_pieces(path) if read is None else iter(read, b""):
+        # More than is allowed shows that there is more.
+        copy.write(piece)
+        if copy.tell() > most:
+            break
     copy.flush()
     return Path(copy.name)
 
 
 def _format_of(argument: str, path: Path) -> TableFormat:
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         beginning = file.read(_MIB).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"PAR1"):
         return "parquet"

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 from predibot.domain.untrusted_text import why_no_json
 from predibot.jobs.score_files.cells import Cell, shown
 from predibot.jobs.score_files.table import BadRow, Columns, Place, Row, Table
+from predibot.plain_file import open_plain
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import Source
 
@@ -299,7 +300,7 @@ def serve_parquet(data_bytes: int) -> None:
 
 def _answers() -> Callable[[Source], Iterator[Sequence[bytes]]]:
     # Until another is asked for.
-    opened = lru_cache(maxsize=1)(lambda path, kind: open_table(Path(path).open("rb"), kind))  # noqa: SIM115
+    opened = lru_cache(maxsize=1)(lambda path, kind: open_table(open_plain(Path(path)), kind))
 
     def answers(question: Source) -> Iterator[Sequence[bytes]]:
         try:

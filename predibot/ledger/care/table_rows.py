@@ -1,9 +1,10 @@
 """The rows of every table as they are stored, number for number, and their hash, equal in every database."""
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import Column, Connection, Table, column, func, select, table, text, type_coerce
@@ -17,9 +18,10 @@ _MADE_HERE = ("artefacts", "changes", "memos", "run_packs", "paces", "permits", 
 again, and who is at work over one ledger is not at work over its copy.
 """
 _ROWS_AT_ONCE = 1_000
-_FEW_ROWS_AT_ONCE = 100
-_WIDE = ("run_events", "price_paths", "runs")
-"""Tables of which a row may hold megabytes."""
+_FEW_ROWS = 10
+_CHARACTERS_AT_ONCE = 2**22
+MAX_ROW_BYTES = 32 * 2**20
+"""As of a row that is imported."""
 
 Values = tuple[Any, ...]
 
@@ -83,13 +85,34 @@ class _Sum:
 
 def _batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
     """Yield all rows in the order of their keys, some at a time."""
-    at_once = _FEW_ROWS_AT_ONCE if which.name in _WIDE else _ROWS_AT_ONCE
     statement = select(*(_raw(each) for each in which.columns)).order_by(*_key(connection, which))
-    result = connection.execute(statement.execution_options(yield_per=at_once))
     flags = [index for index, each in enumerate(which.columns) if each.type.python_type is bool]
-    rows = (_with_flags(tuple(row), flags) for row in result)
-    while batch := list(islice(rows, at_once)):
-        yield batch
+    with _short_values(connection):
+        # Few at a time, as each may be large.
+        result = connection.execute(statement.execution_options(yield_per=_FEW_ROWS))
+        batch, characters = list[Values](), 0
+        for row in result:
+            batch.append(_with_flags(tuple(row), flags))
+            characters += sum(len(value) for value in row if isinstance(value, str | bytes))
+            if len(batch) >= _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
+                yield batch
+                batch, characters = [], 0
+        if batch:
+            yield batch
+
+
+@contextmanager
+def _short_values(connection: Connection) -> Iterator[None]:
+    """Have SQLite refuse a value that is longer than any of ours, before it is in the memory several times."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    before = driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES)
+    try:
+        yield
+    finally:
+        driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
 
 
 def _raw(of: Column[Any]) -> Any:

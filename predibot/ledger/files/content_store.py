@@ -1,9 +1,7 @@
 """What belongs to a ledger and is found by the hash of its content, such as pages: files, or rows of the database."""
 
 import hashlib
-import os
 import re
-import stat
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
 from predibot.ledger.schema.tables import ArtefactRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
+from predibot.plain_file import open_plain, unpacked
 from predibot.whole_file import whole_file
 
 OLDER = Path("runs/out")
@@ -158,8 +157,8 @@ class ContentStore:
         if content is None:
             return None
         try:
-            return zlib.decompressobj().decompress(content, MAX_BYTES)
-        except (TypeError, zlib.error):
+            return unpacked(content, MAX_BYTES)
+        except (TypeError, ValueError):
             # It does not have its hash either, which is what is told.
             return b""
 
@@ -247,8 +246,7 @@ def _pruned_at(content: object) -> datetime | None:
 def _from_file(path: Path) -> bytes | None:
     """Return the beginning of a file, all of it where it may be that long; nothing of what is no file."""
     try:
-        # A named pipe is opened at once that way, and waits for nobody.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            return file.read(MAX_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+        with open_plain(path) as file:
+            return file.read(MAX_BYTES)
     except OSError:
         return None

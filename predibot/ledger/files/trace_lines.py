@@ -8,16 +8,17 @@ places before it at which the state of the decompression was kept.
 import hashlib
 import json
 import os
-import stat
 import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from predibot.errors import UsageError
 from predibot.ledger.files.content_store import MAX_BYTES, ContentStore
+from predibot.plain_file import open_plain
 
 BLOCK_BYTES = 2**20
 _PACKED_BYTES, _STOP_BYTES = 2**16, 2**23
@@ -56,7 +57,7 @@ class TraceLines:
         if not spans:
             return
         if self.state:
-            with os.fdopen(_opened(self.files, self.digest), "rb") as file:
+            with _opened(self.files, self.digest) as file:
                 for start, end in spans:
                     file.seek(start)
                     yield end - start, file.read(min(end - start, most_bytes))
@@ -153,17 +154,11 @@ def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
     return () if found is None else (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _opened(files: ContentStore, digest: str) -> int:
-    path = files.path_of(digest)
+def _opened(files: ContentStore, digest: str) -> BinaryIO:
     try:
-        # A named pipe is opened at once that way, and waits for nobody.
-        opened = os.open(path or os.devnull, os.O_RDONLY | os.O_NONBLOCK)
+        return open_plain(files.path_of(digest) or Path(os.devnull))
     except OSError as error:
         raise UsageError(f"the {files.noun} {digest} cannot be read: {error.strerror}") from error
-    if stat.S_ISREG(os.fstat(opened).st_mode):
-        return opened
-    os.close(opened)
-    raise UsageError(f"the {files.noun} {digest} is no file")
 
 
 def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) -> Iterator[bytes]:
@@ -172,7 +167,7 @@ def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) 
         yield from _unpacked(files.packed(digest), None, stops)
         return
     left = MAX_BYTES
-    with os.fdopen(_opened(files, digest), "rb", buffering=0) as file:
+    with _opened(files, digest) as file:
         while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):
             left -= len(block)
             yield block

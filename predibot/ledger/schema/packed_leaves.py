@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from predibot.errors import LedgerUnusable
+from predibot.plain_file import unpacked
 
-_MAX_BYTES = 64 * 2**20
-"""Of what is unpacked; a leaf has some five hundred."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHECK_DIGITS = 4
 """Of each field."""
@@ -51,9 +50,9 @@ def unpacked_leaves(blob: Any) -> tuple[Leaf, ...]:
         LedgerUnusable: If they are none.
     """
     try:
-        columns = json.loads(zlib.decompressobj().decompress(blob, _MAX_BYTES))
+        columns = json.loads(unpacked(blob))
         leaves = tuple(Leaf(*row) for row in zip(*columns, strict=True))
-    except (TypeError, ValueError, RecursionError, zlib.error) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise LedgerUnusable(f"{_BROKEN}: {str(error)[:100]}") from None
     for leaf in leaves:
         texts = (*leaf.key, leaf.sha256, leaf.checks)

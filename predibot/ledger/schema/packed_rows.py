@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from predibot.errors import LedgerUnusable
+from predibot.plain_file import unpacked
 
 CHECK_DIGITS, DIGEST_DIGITS = 4, 64
 """Hexadecimal digits of the hash of a leaf by which a row that differs is found; all of one that may change."""
-_MAX_BYTES = 64 * 2**20
 _HEX = re.compile("[0-9a-f]*")
 
 Key = tuple[int, ...]
@@ -43,15 +43,12 @@ def unpacked_rows(blob: Any) -> PackedRows:
         LedgerUnusable: If it is nothing of that.
     """
     try:
-        unpacking = zlib.decompressobj()
-        parts, totals = json.loads(unpacking.decompress(blob, _MAX_BYTES))
-        if not unpacking.eof or unpacking.unused_data:
-            raise ValueError("something stands behind it, or it is cut")
+        parts, totals = json.loads(unpacked(blob))
         found = {name: _part(columns, checks) for name, (columns, checks) in parts.items()}
         if not all(type(count) is int for count in totals.values()):
             raise ValueError("a total is no whole number")
         return PackedRows(found, totals)
-    except (AttributeError, TypeError, ValueError, RecursionError, MemoryError, zlib.error) as error:
+    except (AttributeError, TypeError, ValueError, RecursionError, MemoryError) as error:
         raise LedgerUnusable(f"a receipt of the ledger is broken: {str(error)[:100]}") from None
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import psutil
 
+from predibot.plain_file import plain_text
+
 _SAME_BIRTH_SECONDS = 5.0
 """A clock that is set anew moves the births of all processes a little."""
 
@@ -66,6 +68,6 @@ def _machine() -> str:
     boot = namespace = ""
     # Two hosts may have one name, and the first namespace has the same number everywhere.
     with suppress(OSError):
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        boot = plain_text(Path("/proc/sys/kernel/random/boot_id")).strip()
         namespace = str(Path("/proc/self/ns/pid").readlink())
     return f"{socket.gethostname()}@{boot}@{namespace}".replace("/", "_")

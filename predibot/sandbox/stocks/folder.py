@@ -6,11 +6,12 @@ news of its world, and nobody takes its prices for real ones.
 
 import csv
 import io
-import tomllib
 from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
+from predibot.domain.untrusted_text import toml_table
+from predibot.plain_file import plain_text
 from predibot.sandbox.stocks.companies import INDICES, checked_ticker, sector_of
 from predibot.sandbox.stocks.market import DECIMALS, StockHistory, StockMarket
 from predibot.whole_file import whole_file
@@ -65,10 +66,10 @@ def simulated_seed(folder: Path) -> int | None:
         OSError: If the file cannot be.
     """
     try:
-        text = (folder / SIMULATED_FILE).read_text(encoding="utf-8")
+        text = plain_text(folder / SIMULATED_FILE)
     except FileNotFoundError:
         return None
-    seed = tomllib.loads(text).get("seed")
+    seed = toml_table(text).get("seed")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise ValueError("it has no seed, which is a whole number from 0 on")
     return seed

@@ -13,7 +13,6 @@ resolution may also be a list of revisions, each with `effective_at`.
 """
 
 import json
-import os
 import re
 import stat
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.plain_file import NotPlain, names_in, plain_bytes
 from predibot.plugins.venues import default_venue
 from predibot.venues import fields
 
@@ -31,6 +31,7 @@ RESOLUTIONS_FILE = "resolutions.json"
 VENUE_FILE = "venue.json"
 MAX_NAME_CHARACTERS = 80
 MAX_FILE_BYTES = 64 * 2**20
+MAX_FILES = 500_000
 MAX_WIDE_FILE_BYTES = 32 * 2**20
 """Of a file with one character beyond U+FFFF, for which all of its text takes four bytes a character in memory."""
 _WIDE = re.compile(rb"[\xf0-\xf4]")
@@ -89,7 +90,7 @@ def _entries(folder: Path, name: str) -> list[Path]:
     """Return what lies in a folder of the archive; nothing where it has none of that name."""
     check_inside(folder, folder / name)
     try:
-        return list((folder / name).iterdir())
+        return [folder / name / each for each in names_in(folder / name, MAX_FILES)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -166,13 +167,10 @@ def _text(path: Path) -> str:
 
 def _content(path: Path) -> bytes:
     """Return the bytes of a file, which an archive of somebody else's may have made to hang or to fill the memory."""
-    # A named pipe is opened at once that way, and waits for nobody.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise FileBroken(f"{path} is no file; take it out or record it again")
-        content = file.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise FileBroken(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB; take it out or record less at once")
+    try:
+        content = plain_bytes(path, MAX_FILE_BYTES)
+    except NotPlain as error:
+        raise FileBroken(f"{path} cannot be read: {error}; take it out, or record it again, less at once") from None
     if len(content) > MAX_WIDE_FILE_BYTES and _WIDE.search(content):
         raise FileBroken(
             f"{path} is larger than {MAX_WIDE_FILE_BYTES // 2**20} MiB and has emoji or other wide characters; "

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -14,14 +13,23 @@ from numpy.typing import NDArray
 
 from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
+from predibot.plain_file import plain_text
 from predibot.sandbox.stocks.folder import SIMULATED_FILE, simulated_seed
 from predibot.venues.stocks.daily_prices import HIGHEST_PRICE_USD, LARGEST_SPLIT, LOWEST_PRICE_USD
 from predibot.venues.stocks.plain_table import ONE_DAY, Days, Floats, read_plain
-from predibot.venues.stocks.recording import ACTION_COLUMNS, ACTIONS_FILE, CLOSED_HOUR, recorded_tickers
+from predibot.venues.stocks.recording import (
+    ACTION_COLUMNS,
+    ACTIONS_FILE,
+    CLOSED_HOUR,
+    MAX_TABLE_BYTES,
+    recorded_tickers,
+)
+
+_MAX_FOLDER_BYTES = 2**30
+_MAX_CLOSES = 50_000_000
 
 SECTORS_FILE = "sectors.csv"
 _KINDS = ("split", "dividend", "delisting")
-_MOST_BYTES = 50_000_000
 """Of a table; a stock of a hundred years is 2 MB."""
 _DATES = re.compile(r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}\n)*")
 _JUMP = 0.01
@@ -87,6 +95,9 @@ def read_folder(path: Path) -> StockFolder:
     names = recorded_tickers(path)
     if not names:
         raise UsageError(f"{path} has no file such as AAPL.csv; write one with `predibot record --stocks`")
+    n_bytes = sum(_size(path / f"{name}.csv") for name in names)
+    if n_bytes > _MAX_FOLDER_BYTES:
+        raise UsageError(f"{path} holds {n_bytes:,} bytes, more than {_MAX_FOLDER_BYTES:,}; keep in it what is played")
     remarks: list[Remark] = []
     try:
         seed = simulated_seed(path)
@@ -100,6 +111,8 @@ def read_folder(path: Path) -> StockFolder:
         since = actions[name][0].effective_at.date()
         remarks.append(Remark(since, f"{ACTIONS_FILE} has actions of {name[:20]!r}, of which there is no file"))
     days = _trading_days(stated, actions, remarks)
+    if days.size * len(names) > _MAX_CLOSES:
+        raise UsageError(f"{path} has more than {_MAX_CLOSES:,} closes; keep in it what is played")
     close = np.full((days.size, len(names)), np.nan)
     for column, (on, price, _) in enumerate(stated.values()):
         place = np.searchsorted(days, on)
@@ -212,6 +225,14 @@ def _number(text: str) -> float:
         return np.nan
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        # It is told why when it is read.
+        return 0
+
+
 def _head_and_body(path: Path) -> tuple[list[str], bytes]:
     """Return the names of the columns of a table, and the lines below them."""
     try:
@@ -232,12 +253,7 @@ def _text(path: Path) -> str:
         OSError: If it cannot be read.
         ValueError: If it is no file of text, or is too large to be one of prices.
     """
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
-        raise ValueError("it is no file")
-    if found.st_size > _MOST_BYTES:
-        raise ValueError(f"it has {found.st_size:,} bytes, and prices of a stock have less than {_MOST_BYTES:,}")
-    return path.read_text(encoding="utf-8-sig")
+    return plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
 
 
 def _table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:

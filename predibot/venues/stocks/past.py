@@ -5,6 +5,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,10 +14,11 @@ import numpy as np
 from predibot.contracts import Loopback, OpenVenue
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
+from predibot.plain_file import open_plain, plain_bytes
 from predibot.sandbox.stocks.folder import SIMULATED_FILE
 from predibot.venues.stocks.folder import SECTORS_FILE, StockFolder, closed_at, read_folder
 from predibot.venues.stocks.reader import NAME, StockVenue
-from predibot.venues.stocks.recording import ACTIONS_FILE
+from predibot.venues.stocks.recording import ACTIONS_FILE, MAX_TABLE_BYTES
 
 if TYPE_CHECKING:
     from predibot.sandbox.world.world import World
@@ -117,9 +119,12 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
     try:
         for path in sorted((*folder.glob("*.csv"), *folder.glob(SIMULATED_FILE))):
             if path.name in (SECTORS_FILE, SIMULATED_FILE):
-                (into / path.name).write_bytes(path.read_bytes())
+                (into / path.name).write_bytes(plain_bytes(path, MAX_TABLE_BYTES))
                 continue
-            with path.open(encoding="utf-8-sig", newline="") as file, (into / path.name).open("w", newline="") as copy:
+            with (
+                TextIOWrapper(open_plain(path, MAX_TABLE_BYTES), encoding="utf-8-sig", newline="") as file,
+                (into / path.name).open("w", newline="") as copy,
+            ):
                 head = [name.strip() for name in next(csv.reader([file.readline()]), [])]
                 rows = csv.DictReader(file, head)
                 kept = [name for name in rows.fieldnames or () if name != "adjusted_close"]

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from predibot.errors import UsageError
+from predibot.plain_file import names_in, plain_text
 from predibot.venues.stocks.daily_prices import DayPrices, PriceProvider
 from predibot.whole_file import whole_file
 
@@ -27,6 +28,10 @@ RECHECKED_DAYS = 7
 QUIET_DAYS = 10
 """A stock without prices for longer is said to be."""
 SHOWN_STOCKS = 5
+MAX_STOCK_FILES = 10_000
+"""In a folder; the United States list some 6,000 stocks."""
+MAX_TABLE_BYTES = 50_000_000
+"""Of the prices of a stock."""
 SAME_SHARE = 1e-6
 """Two closes that differ by less of their size are one, written in two ways."""
 TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
@@ -60,8 +65,20 @@ def checked_ticker(ticker: str) -> str:
 
 
 def recorded_tickers(folder: Path) -> tuple[str, ...]:
-    """Return the stocks of a folder, in alphabetical order."""
-    return tuple(sorted(path.stem for path in folder.glob("*.csv") if TICKER.fullmatch(path.stem)))
+    """Return the stocks of a folder, in alphabetical order.
+
+    Raises:
+        UsageError: If it cannot be read, or holds more files than are played.
+    """
+    try:
+        names = names_in(folder, MAX_STOCK_FILES)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}; keep in it what is played") from None
+    return tuple(
+        sorted(name.stem for name in map(Path, names) if name.suffix == ".csv" and TICKER.fullmatch(name.stem))
+    )
 
 
 def last_closed_day(now: datetime) -> date:
@@ -219,7 +236,7 @@ def _text(number: float) -> str:
 def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
     """Return the rows of a table with their lines; none where there is no file."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:

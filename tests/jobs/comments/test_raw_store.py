@@ -1,5 +1,6 @@
 """Raw payloads: kept whole, of one platform, and never taken for something that they are not."""
 
+import gzip
 import threading
 from pathlib import Path
 
@@ -26,6 +27,23 @@ def test_an_answer_with_any_byte_changed_is_refused_in_one_line(tmp_path: Path) 
             assert "delete it and collect again" in str(error)
             refused += 1
     assert refused > len(whole) - 12
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        gzip.compress(bytes(100_000_000)),
+        gzip.compress(b"[" * 100_000),
+        gzip.compress(b'{"answer": [' + b"0," * 5_000_000),
+    ],
+)
+def test_an_answer_that_would_fill_the_memory_is_refused(tmp_path: Path, kept: bytes) -> None:
+    store = RawStore(tmp_path)
+    store.answer("comments", "name", list)
+    (path,) = tmp_path.glob("raw/comments/*.gz")
+    path.write_bytes(kept)
+    with pytest.raises(UsageError, match="delete it and collect again"):
+        store.answer("comments", "name", list)
 
 
 def test_answers_of_another_platform_are_not_taken_for_its_own(tmp_path: Path) -> None:

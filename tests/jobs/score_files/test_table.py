@@ -260,7 +260,7 @@ def test_a_dash_is_standard_input() -> None:
         ("", "is a folder. Name a file in it"),
         ("empty.csv", "empty.csv is empty. Give a header and one row a line"),
         ("a\0b", "cannot be read: embedded null"),
-        ("/dev/zero", "/dev/zero is larger than 1 MiB"),
+        ("/dev/zero", "/dev/zero cannot be read: it is no file, but a pipe or a device"),
     ],
 )
 def test_what_is_no_file_is_refused_in_a_line(tmp_path: Path, name: str, message: str) -> None:

@@ -304,7 +304,7 @@ def test_a_broken_snapshot_is_named(make_archive: MakeArchive, tmp_path: Path, t
     ("content", "reason"),
     [
         (lambda: b"[" + b"{}," * 20_000_000 + b"{}]", "holds more than 3,000,000 values"),
-        (lambda: b"[" + b" " * 100_000_000 + b"]", "is larger than 64 MiB"),
+        (lambda: b"[" + b" " * 100_000_000 + b"]", "it has more than 67,108,864 bytes"),
         (lambda: b"[" + b"9" * 3_000_000 + b"]", "is not whole JSON: a number has thousands of digits; take it out"),
         (lambda: b"[" * 100_000, "is not whole JSON: it is nested too deeply"),
     ],
@@ -326,7 +326,9 @@ def test_a_pipe_in_an_archive_is_not_waited_for(make_archive: MakeArchive, tmp_p
     path = next(tmp_path.rglob(name))
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(VenueChanged, match=f"{name} is no file; take it out or record it again"):
+    with pytest.raises(
+        VenueChanged, match=f"{name} cannot be read: it is no file, but a pipe or a device; take it out"
+    ):
         archive.resolutions([ref_of(1)], as_of=NOW) if name[0] == "r" else archive.events(NOW)
 
 

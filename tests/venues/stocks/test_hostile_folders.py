@@ -85,7 +85,7 @@ def test_what_is_no_date_to_the_day_is_no_price_and_is_told(day: str, tmp_path: 
         ("date,close,close\n2026-01-05,1,2\n", "AAA.csv names a column twice; keep one"),
         ("", "AAA.csv has no columns date and close"),
         (GOOD.encode("utf-16"), "AAA.csv cannot be read: 'utf-8' codec"),
-        (b"x" * 50_000_001, "AAA.csv cannot be read: it has 50,000,001 bytes, and prices of a stock have less"),
+        (b"x" * 50_000_001, "AAA.csv cannot be read: it has more than 50,000,000 bytes"),
     ],
 )
 def test_a_table_that_is_none_is_refused_with_where_it_is_wrong(
@@ -169,3 +169,20 @@ def test_a_cut_of_a_table_with_a_mark_has_all_its_rows_until_then(tmp_path: Path
     cut = read_folder(tmp_path / "cut")
     assert closes(cut) == [10.0, 11.0, 12.0]
     assert [each.value for each in cut.actions["AAA"]] == [2.0]
+
+
+def test_a_folder_of_more_files_than_are_played_is_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path / "stocks", GOOD)
+    monkeypatch.setattr("predibot.venues.stocks.recording.MAX_STOCK_FILES", 3)
+    read_folder(folder)
+    (folder / "CCC.csv").write_bytes(b"no table")
+    with pytest.raises(
+        UsageError, match="stocks cannot be read: it holds more than 3 files; keep in it what is played"
+    ):
+        read_folder(folder)
+    monkeypatch.setattr("predibot.venues.stocks.recording.MAX_STOCK_FILES", 4)
+    monkeypatch.setattr("predibot.venues.stocks.folder._MAX_FOLDER_BYTES", 100)
+    with pytest.raises(UsageError, match="bytes, more than 100; keep in it"):
+        read_folder(folder)
