@@ -4,6 +4,7 @@ The benchmark measures 600 worlds of each kind; the tests a tenth of some.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.stats import binom
 
 from predibot.scoring import (
     Estimate,
+    TrackRecord,
     Uncertainty,
     edge_pairs,
     edges,
@@ -138,6 +140,7 @@ def _edges_held(rng: Rng, world: Swings, *, pairs: bool) -> Iterator[tuple[str, 
     said = swings.forecasters(rng, entry)
     for row in range(entry.shape[0]):
         record = record_of(world, said, row)
+        yield from _running_held(record, said)
         found, book = edges(record), Book.of(record)
         away = np.bincount(
             record.decision_bot,
@@ -151,6 +154,21 @@ def _edges_held(rng: Rng, world: Swings, *, pairs: bool) -> Iterator[tuple[str, 
             if pair.low is not None and pair.high is not None:
                 so = pair.low <= truth[pair.first] - truth[pair.second] <= pair.high
                 yield "edge of a pair", f"{pair.first}, {pair.second}", so
+
+
+def _running_held(record: TrackRecord, said: Mapping[str, Floats]) -> Iterator[tuple[str, str, bool]]:
+    """Yield whether the edge's interval holds the truth half-way, when much is open and counts at its price."""
+    half = replace(record, as_of=float(np.median(record.decided_at) + np.median(record.settled_at)) / 2.0)
+    made = half.made()[half.bet_decision]
+    away = np.where(made, (half.bet_probability - half.bet_price_yes) ** 2, 0.0)
+    bot = half.decision_bot[half.bet_decision]
+    found = edges(half)
+    # What was not observed since has no price, and is left out of the edge.
+    away = np.where(np.isin(np.arange(made.size), found.bet), away, 0.0)
+    truth = -np.bincount(bot, away, len(said)) / np.maximum(np.bincount(found.bot, minlength=len(said)), 1)
+    for row, estimate in enumerate(edge_average(found, Book.of(half)).of_each(0.95)):
+        if estimate is not None and estimate.clusters > 1:
+            yield "edge half-way", half.bots[row], _holds(estimate, float(truth[row]))
 
 
 def _returns_held(rng: Rng, world: Swings) -> Iterator[tuple[str, str, bool]]:
