@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
+from starlette.requests import ClientDisconnect
 
 COOKIE = "predibot"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -66,7 +67,12 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > _MOST_FORM_BYTES:
             return PlainTextResponse("This is no token.\n", 413)
-        given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            # Nobody is there to be answered, and nothing went wrong here.
+            return PlainTextResponse("This is no token.\n", 400)
+        given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
         if not token or not _same(given, token):
             return RedirectResponse("/login?wrong=1", 303)
         response = RedirectResponse("/", 303)

@@ -129,7 +129,9 @@ def test_starlette_makes_no_path_of_a_host_in_the_versions_that_are_allowed() ->
     assert starlette.datastructures.URL(scope={"scheme": "http", "query_string": b"", **scope}).path == "/"
 
 
-def test_a_request_that_is_sent_in_part_ends_with_its_time(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_is_sent_in_part_ends_with_its_time(
+    played: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
     complete = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     login = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\ntoken="
@@ -143,6 +145,7 @@ def test_a_request_that_is_sent_in_part_ends_with_its_time(played: str, monkeypa
         with socket.create_connection(where, timeout=30) as dripping:
             wait_until(lambda: is_dropped(dripping))
         assert answer_to(where, complete.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")).endswith(b"ok\n")
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_an_answer_that_nobody_takes_is_dropped(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
