@@ -7,7 +7,9 @@ from predibot.scoring import BettingEvidence, BotEvidence, EdgeScore, Estimate, 
 
 def card(bot: str, low: float, *, edge: float = 0.1, distance: float = 0.2) -> Scorecard:
     interval = Estimate(edge, low, edge + 0.1, 0.95, 90, 90, "t", 0, 0, cluster_standard_error=0.05)
-    return Scorecard(bot, edge=EdgeScore(edge, 90, 90, answered=90, asked=90, interval=interval, distance=distance))
+    return Scorecard(
+        bot, edge=EdgeScore(edge, 90, clusters=90, answered=90, asked=90, interval=interval, distance=distance)
+    )
 
 
 def told(bot: str, now: float, largest: float) -> BotEvidence:
