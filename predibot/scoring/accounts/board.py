@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from predibot.domain.price import money_sign
-from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, distance, implied
+from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
@@ -97,7 +97,7 @@ class AccountBoard:
         baselines = sum(each.baseline for each in self.scores)
         lows: defaultdict[str, list[float]] = defaultdict(list)
         for pair in self.pairs:
-            if pair.difference.low is not None:
+            if pair.difference.low is not None and not pair.few_dates:
                 lows[pair.bot].append(pair.difference.low)
         return {bot: min(found) for bot, found in lows.items() if len(found) == baselines}
 
@@ -120,7 +120,7 @@ def _standing(score: AccountScore, least: float | None) -> Standing:
     found = score.intervals.get("cumulative_return")
     if score.baseline:
         return "baseline"
-    if score.dates < FEW_CLUSTERS:
+    if score.days < FEW_CLUSTERS:
         return "too few"
     if found is None or found.high is None or score.implied.few_decide:
         return "not proven"
@@ -254,12 +254,12 @@ def _difference(
     both = np.intersect1d(one.slot, other.slot)
     if both.size < 3:
         return None
-    deviation = implied(record, one, other).deviation
-    if first.curves is second.curves:
-        return growth_difference(first.curves, first.number, second.number, deviation)
-    curves = [each.value_usd[np.isin(each.slot, both)] for each in (one, other)]
-    common = drawn_curves(np.stack([returns_of(each) for each in curves], axis=1), uncertainty)
-    return growth_difference(common, 0, 1, deviation)
+    curves, places = first.curves, (first.number, second.number)
+    if curves is not second.curves:
+        values = [each.value_usd[np.isin(each.slot, both)] for each in (one, other)]
+        curves, places = drawn_curves(np.stack([returns_of(each) for each in values], axis=1), uncertainty), (0, 1)
+    found = growth_difference(curves, *places, implied(record, one, other).deviation)
+    return replace(found, clusters=np.unique(days_of(record, both[1:])).size)
 
 
 def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
@@ -285,7 +285,7 @@ def _on_told(told: Sequence[AccountRecord]) -> list[str]:
 
 def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:
     said = []
-    dates = max((each.dates for each in scores), default=0)
+    dates = max((each.days for each in scores), default=0)
     if dates < FEW_CLUSTERS:
         said.append(f"returns over {dates} dates: below {FEW_CLUSTERS} an interval is a hint, and nobody has a rank")
     if not any(each.delays for each in scores):

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +63,7 @@ def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord
     weight = _weights(record, account, both, markets) - less
     gained = weight[:-1] * np.diff(markets.price_yes, axis=0)
     date, market = np.nonzero(gained)
-    day = np.array([_day(record.at[slot]) for slot in both[1:].tolist()], dtype=np.int64)
+    day = days_of(record, both[1:])
     _, event = np.unique(markets.event, return_inverse=True)
     return Implied(
         _variance(weight[:-1], markets),
@@ -188,5 +187,6 @@ def last_known(prices: Floats) -> Floats:
     return found
 
 
-def _day(at: datetime) -> int:
-    return int(at.timestamp() // 86_400)
+def days_of(record: AccountsRecord, slots: Ints) -> Ints:
+    """Return the UTC day of some slots of a record."""
+    return np.array([record.at[slot].timestamp() // 86_400 for slot in slots.tolist()], dtype=np.int64)

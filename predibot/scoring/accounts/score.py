@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
-from predibot.scoring.accounts.implied import Implied, implied
+from predibot.scoring.accounts.implied import Implied, days_of, implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
@@ -84,6 +84,8 @@ class AccountScore:
     """What the models behind its decisions can have known: with `unknown` it is ranked apart."""
     implied: Implied = field(default_factory=Implied)
     """What prices say of its growth."""
+    days: int = 0
+    """On how many UTC dates its returns end."""
     repeats: str = ""
     """The baseline whose weights it had; empty of most."""
 
@@ -159,6 +161,7 @@ def account_score(
     values, prices_say = account.value_usd, implied(record, account)
     at = [record.at[number] for number in account.slot]
     equity, basis, why = _equity(at, values, convention)
+    days = np.unique(days_of(record, account.slot[1:])).size
     return AccountScore(
         bot=account.bot,
         baseline=account.strategy in BASELINES,
@@ -170,7 +173,7 @@ def account_score(
         equity=equity,
         why_missing=why,
         periods_basis=basis,
-        intervals={} if column is None or equity is None else _intervals(column, equity, prices_say),
+        intervals={} if column is None or equity is None else _intervals(column, equity, prices_say, days),
         delays=_delays(record, account, paper=convention.name == PAPER),
         behaviour=_behaviour(record, account),
         decisions=dict(account.decisions),
@@ -181,6 +184,7 @@ def account_score(
         cost_known_usd=account.cost_known_usd,
         knowledge=account.knowledge,
         implied=prices_say,
+        days=days,
     )
 
 
@@ -203,14 +207,14 @@ def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> t
     return curve.score, curve.periods.basis, ""
 
 
-def _intervals(column: Column, equity: EquityScore, prices_say: Implied) -> Mapping[str, Estimate]:
+def _intervals(column: Column, equity: EquityScore, prices_say: Implied, days: int) -> Mapping[str, Estimate]:
     curves, number, deviation = column.curves, column.number, prices_say.deviation
     found = {"cumulative_return": growth_estimate(curves, number, deviation)}
     per_year, rate = equity.periods_per_year, equity.risk_free_rate
     if equity.sharpe is not None and per_year is not None:
         found["sharpe"] = sharpe_estimate(curves, number, equity.sharpe, per_year, rate, equity.ddof, deviation)
     found["max_drawdown"] = drawdown_estimate(curves, number, equity.max_drawdown)
-    return {name: each for name, each in found.items() if each.interval is not None}
+    return {name: replace(each, clusters=days) for name, each in found.items() if each.interval is not None}
 
 
 def _delays(record: AccountsRecord, account: AccountRecord, *, paper: bool) -> Mapping[int, RollingDelay]:

@@ -1,13 +1,14 @@
 """What prices imply of accounts: favourites that have not lost, long odds that have not come in, one swing for all."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
 from predibot.scoring.accounts.implied import distance, implied
 from predibot.scoring.accounts.score import AccountScore
-from tests.scoring.accounts.made_accounts import account, bet_a_date, board_of, record_of
+from tests.scoring.accounts.made_accounts import FIRST, account, bet_a_date, board_of, record_of
 
 
 def scored(price: float, stake: float, won: list[bool]) -> tuple[AccountScore, str]:
@@ -121,3 +122,42 @@ def test_a_copy_of_a_baseline_is_named_and_another_account_is_not() -> None:
     assert distance(made, near, base) == pytest.approx(0.008 * 40 / 41)
     repeats = {each.bot: each.repeats for each in board_of(made).scores}
     assert repeats == {"same": "", "near": "same", "far": ""}
+
+
+def skilled(slots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return prices and shares of bets of a tenth at even odds that win four times of five."""
+    return bet_a_date(0.5, [number % 5 > 0 for number in range(slots)])
+
+
+def test_who_is_told_has_a_place_by_the_nearest_baseline_and_baselines_and_losers_have_none() -> None:
+    prices, shares = skilled(200)
+    accounts = [
+        account(name, strategy, shares * part, prices)
+        for name, strategy, part in (
+            *(("good", "a", 0.1), ("better", "a", 0.2), ("wrong", "a", -0.2)),
+            *(("cash", "all_cash", 0.0), ("some", "random_weights", 0.01)),
+        )
+    ]
+    board = board_of(record_of(prices, *accounts))
+    assert [each.bot for each in board.scores] == ["better", "good", "wrong", "some", "cash"]
+    assert board.ranks == {"better": 1, "good": 2}
+    assert [board.standings[each.bot] for each in board.scores] == ["better"] * 2 + ["worse"] + ["baseline"] * 2
+    assert board.least["good"] < board.least["better"]
+    # Without any baseline nobody is better than all.
+    assert board_of(record_of(prices, accounts[0])).standings == {"good": "not proven"}
+
+
+def test_hours_of_few_days_are_few_dates_and_a_baseline_that_came_late_says_nothing() -> None:
+    prices, shares = skilled(200)
+    accounts = (account("good", "a", shares * 0.1, prices), account("cash", "all_cash", shares * 0.0, prices))
+    made = record_of(prices, *accounts)
+    hourly = replace(made, at=tuple(FIRST + timedelta(hours=hour) for hour in range(len(made.at))))
+    board = board_of(hourly)
+    assert board.standings["good"] == "too few" and board.ranks == {}
+    assert board.pairs[0].few_dates and board.pairs[0].better is None
+    rest = {
+        name: getattr(accounts[1], name)[180:]
+        for name in ("slot", "value_usd", "shares", "cash_usd", "shares_before", "cash_before_usd")
+    }
+    late = board_of(replace(made, accounts=(accounts[0], replace(accounts[1], **rest))))
+    assert late.standings["good"] == "not proven"
