@@ -1,6 +1,6 @@
 """A board of accounts on a screen: the leaderboard first, then what lies behind it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
@@ -10,20 +10,14 @@ from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.score import AccountScore
 
 _CURVE_CELLS = 6
+_UNTOLD: Mapping[str, str] = {"worse": "worse", "too few": "few"}
 
 
 def board_grid(board: AccountBoard) -> Grid:
     """Return the leaderboard of a game of accounts; it fits 80 columns."""
     columns = (
         *(Column("#"), Column("bot", "name"), Column("value"), Column("return"), Column("low"), Column("high")),
-        *(
-            Column("told", "name"),
-            Column("Sharpe"),
-            Column("fell"),
-            Column("fail"),
-            Column("cost"),
-            Column("curve", "key"),
-        ),
+        *(Column("Sharpe"), Column("fell"), Column("fail"), Column("cost"), Column("curve", "key")),
     )
     ranks, standings = board.ranks, board.standings
     return Grid(
@@ -33,13 +27,13 @@ def board_grid(board: AccountBoard) -> Grid:
         dropped_first=("curve", "Sharpe", "cost", "fell", "fail"),
         kept=("bot", "value", "return", "low"),
         legend=(
+            ("#", "the place among those better than every baseline, else worse than cash, few dates, or – not proven"),
             ("value", "cash and positions at the last prices"),
             ("return", "value at the last slot beside the cash at the start"),
             (
                 "low",
                 "with high the 95 % interval of the return, had other dates or outcomes come, by their prices",
             ),
-            ("told", "better than every baseline (these have a place), worse than cash, or neither is proven"),
             ("Sharpe", "mean return over its deviation, a year"),
             ("fell", "the deepest fall below the highest value until then"),
             ("fail", "decisions refused or failed, which keep the shares as they were"),
@@ -104,12 +98,11 @@ def _row(score: AccountScore, rank: int | None, standing: str) -> tuple[str, ...
     )
     curve = [value - score.start_usd for value in score.values]
     return (
-        figures.count(rank),
+        _UNTOLD.get(standing, figures.count(rank)),
         plain(score.bot) + mark,
         figures.usd(score.last_usd) + (" owing" if score.owing_usd else ""),
         _bounded_percent(score.cumulative_return),
         *map(_bounded_percent, ends),
-        standing,
         figures.ratio(None if score.equity is None else score.equity.sharpe),
         figures.percent(None if score.equity is None else score.equity.max_drawdown),
         figures.percent(score.failed_share),
