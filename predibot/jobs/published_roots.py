@@ -155,7 +155,7 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
     """
     with _appending(file) as (lines, add):
         published = _Published.of(lines)
-        added, verified, ledger = list[Any](), [], None
+        added, voids, verified, ledger = list[Any](), list[PublishedVoid](), [], None
         with store.read() as connection:
             chosen = receipted_runs(connection) if key is None else [run_of_key(connection, key)]
             for run in chosen:
@@ -167,12 +167,16 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
                     verified.append(found)
                 if found is not None and found.holds:
                     added += new
+                    # One that was void before anybody saw a root of it; later only `runs void` says so.
+                    if run.void and new and (run.key, format_instant(run.created_at)) not in published.roots:
+                        voids.append(_void_of(connection, run))
             if key is None:
                 ledger = _compared_ledger(verified_ledger(connection), published.ledger, file, is_import=False)
                 if ledger.holds and ledger.receipts and all(run.holds for run in verified):
                     newest = _root_of(ledger.receipts[-1])
                     if newest not in published.ledger:
                         added[-1:] = [_with_ledger(added[-1] if added else None, newest)]
+        added = [*voids, *added]
         add(added)
     return Publication(tuple(added), len(lines), tuple(verified), ledger)
 
@@ -196,6 +200,11 @@ def publish_voids(store: Store, file: Path, key: str) -> int:
         ]
         add(new)
     return len(new)
+
+
+def _void_of(connection: Connection, run: ReceiptedRun) -> PublishedVoid:
+    columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
+    return _void_line(*connection.execute(select(*columns).where(runs.c.id == run.id)).one())
 
 
 def _void_line(key: str, created_at: Any, voided_at: Any, reason: str | None) -> PublishedVoid:
@@ -283,11 +292,13 @@ def _void_problem(connection: Connection, run: ReceiptedRun, void: PublishedVoid
     if void is None:
         said = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
         return said if run.void else ""
-    columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
-    row = connection.execute(select(*columns).where(runs.c.id == run.id)).one()
-    if row.voided_at is None:
+    if not run.void:
         return f"{file} says that it was voided, and it counts here"
-    return "" if _void_line(*row) == void else f"{file} says that it was voided at another time, or for another reason"
+    return (
+        ""
+        if _void_of(connection, run) == void
+        else f"{file} says that it was voided at another time, or for another reason"
+    )
 
 
 def _unpublished(

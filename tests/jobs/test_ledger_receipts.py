@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, LargeBinary, Table
 
+from predibot.errors import LedgerUnusable
 from predibot.jobs.published_roots import verify_against
 from predibot.jobs.receipts import verify_ledger, verify_runs
 from predibot.jobs.verify import verify
@@ -112,7 +113,10 @@ def missed(file: Path, one_in: int) -> list[str]:
             other.execute("PRAGMA ignore_check_constraints = ON")
             with other:
                 assert other.execute(statement).rowcount == 1, statement
-            is_found = not (verify_ledger(store).holds and all(run.holds for run in verify_runs(store)))
+            try:
+                is_found = not (verify_ledger(store).holds and all(run.holds for run in verify_runs(store)))
+            except LedgerUnusable:
+                is_found = True
             if not (is_found or name in NOT_COVERED or name.partition(".")[0] in NOT_COVERED):
                 found += [name] if not verify(store).broken else []
     return found

@@ -51,10 +51,15 @@ CHANGES = {
     "UPDATE decisions SET trace_sha256 = 'ab' WHERE trace_sha256 IS NOT NULL": "decision.trace_sha256",
     "UPDATE sources SET sha256 = 'ab' WHERE kind = 'page'": "sources.sha256",
     "UPDATE sources SET text = 'another query' WHERE kind = 'search'": "sources.text",
+    "UPDATE sources SET number = number + 9": "sources.number",
+    "UPDATE quotes SET depth_json = '{}'": "quotes.depth_json",
     "UPDATE bots SET model = 'other' WHERE model IS NOT NULL": "bot.model",
     "UPDATE bots SET arguments_json = '{\"a\":1}'": "bot.arguments_json",
     "UPDATE bots SET knowledge_cutoff = '2020-01-01'": "bot.knowledge_cutoff",
     "UPDATE runs SET as_of = as_of - 1": "run.as_of",
+    "UPDATE runs SET venue = 'sandbox:events=21'": "run.venue",
+    "UPDATE runs SET passed_over_json = '[]'": "run.passed_over_json",
+    "UPDATE run_events SET payload = '{}'": "events",
     "UPDATE run_events SET event_json = replace(event_json, 'a', 'b')": "events",
 }
 """One change each, and the field that is named."""
@@ -290,6 +295,8 @@ def test_a_published_run_that_was_voided_is_named_unless_its_void_was_published(
     assert predibot("runs", "void", key, "--reason", "again", "--publish", "roots").code == 0
     line = json.loads(Path("roots").read_bytes().removeprefix(before))
     assert (line["run"], line["void_reason"], predibot("verify", "--against", "roots").code) == (key, "again", 0)
+    # One that was void before anybody saw its root.
+    assert predibot("verify", "--publish", "anew").code == predibot("verify", "--against", "anew").code == 0
     change("UPDATE runs SET voided_at = NULL, void_reason = NULL WHERE void_reason = 'again'")
     said = predibot("verify", "--against", "roots")
     assert (said.code, "roots says that it was voided, and it counts here" in said.out) == (1, True)

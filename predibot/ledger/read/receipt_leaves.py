@@ -125,7 +125,10 @@ _PARTS_2 = {
     "fills": (lambda: _fills("order_number"), 1),
     "quotes": (lambda: _of_market(quotes, *_QUOTE, "depth_json"), 2),
 }
-"""What belongs to a decision, and by how many of its first columns its rows are ordered; a `number` does only that."""
+"""What belongs to a decision, and by how many of its first columns its rows are ordered.
+
+In form 1 a `number` does only that.
+"""
 
 
 def leaves_of(connection: Connection, run_id: int, form: int = FORM) -> tuple[Leaf, ...]:
@@ -178,7 +181,11 @@ def leaf_fields(
     names = [*(f"bot.{name}" for name in _BOT), *(f"decision.{name}" for name in _DECISION)]
     rows = connection.execute(with_decisions(decisions.c.id, *named).where(decisions.c.run_id == run_id)).all()
     # After them: on a server, what is committed meanwhile is seen, and a final decision comes with all its parts.
-    parts = {name: _rows_of(connection, run_id, name, *part) for name, part in made.items()}
+    # Of a journal it is that of the account, which is in the ledger's own receipts.
+    numbered = () if form == 1 else (*made.keys() - {"journal"},)
+    parts = {
+        name: _rows_of(connection, run_id, name, *part, has_numbers=name in numbered) for name, part in made.items()
+    }
     of_one, of_all = {"event", *ITEM_SUBJECTS}, sorted(events)
     # By the order of code points, whatever the database sorts by.
     for decision_id, kind, subject_id, *said in sorted(map(tuple, rows), key=itemgetter(3, 1, 2)):
@@ -211,7 +218,7 @@ _Column = tuple[int, str]
 
 
 def _rows_of(
-    connection: Connection, run_id: int, part: str, made: Callable[[], Select[Any]], keys: int
+    connection: Connection, run_id: int, part: str, made: Callable[[], Select[Any]], keys: int, *, has_numbers: bool
 ) -> tuple[Sequence[_Column], Mapping[int, Sequence[Any]]]:
     """Return the columns of a part, and by the row of a decision what it has of it, in its order."""
     statement = made().where(decisions.c.run_id == run_id)
@@ -221,7 +228,8 @@ def _rows_of(
     for rows in found.values():
         rows.sort(key=itemgetter(*range(keys)))
     names = [column.name for column in statement.selected_columns][1:]
-    return [(place, f"{part}.{name}") for place, name in enumerate(names) if name != "number"], found
+    left_out = "" if has_numbers else "number"
+    return [(place, f"{part}.{name}") for place, name in enumerate(names) if name != left_out], found
 
 
 def _canonical(value: Any) -> Any:

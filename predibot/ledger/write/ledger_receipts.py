@@ -167,6 +167,9 @@ def path_leaves(instrument_row: int, points: bytes, receipts: bytes | None) -> M
 
     from predibot.ledger.schema.packed_points import POINT, receipt_numbers
 
+    if len(points) % POINT_BYTES != 1:
+        # Cut: in no receipt as it is.
+        return {0: leaf_hash(points)}
     held = np.frombuffer(points[1:], dtype=POINT)
     numbers = receipt_numbers(receipts, held.size)
     return {
