@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, LargeBinary, Table
+from sqlalchemy import Column, LargeBinary, Table, text
 
 from predibot.errors import LedgerUnusable
 from predibot.jobs.published_roots import verify_against
@@ -22,8 +22,8 @@ from predibot.ledger.schema.receipted_rows import NOT_COVERED, coverage
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Said, done_here, said_here
-from tests.ledger.databases import Postgres
-from tests.ledger.schema.older import write_older
+from tests.ledger.databases import Postgres, closing_engine
+from tests.ledger.schema.older import engine_of, write_older
 from tests.worlds import Worlds, three_games, week_of_stocks
 
 LEDGER = ("--ledger", "sqlite:///ledger.db")
@@ -253,6 +253,10 @@ def test_copies_backups_and_compacted_ledgers_hold_against_what_was_published(ga
         assert said_here("verify", "--against", "roots", "--ledger", address).code == 0, address
     done_here("track", "--venue", "sandbox:events=40,named=1", "--as-of", "2026-01-20T12:00Z", "--ledger", server)
     assert said_here("verify", "--against", "roots", "--ledger", server).code == 0
+    with closing_engine(engine_of(server)) as engine, engine.begin() as connection:
+        connection.execute(text("UPDATE marks SET price = price * 0.8 WHERE price > 0"))
+    for asked in ((), ("--against", "roots")):
+        assert said_here("verify", *asked, "--ledger", server).code == 1
 
 
 def test_an_archived_cohort_is_covered_and_may_be_counted_again(games: Path) -> None:

@@ -18,11 +18,11 @@ from predibot.ledger.merkle_tree import leaf_hash, root_hash
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_rows import CHECK_DIGITS, DIGEST_DIGITS, Key, PackedRows, packed_rows, unpacked_rows
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
-from predibot.ledger.schema.tables import POINT_BYTES, LedgerReceiptRow, PricePathRow
+from predibot.ledger.schema.tables import POINT_BYTES, InstrumentRow, LedgerReceiptRow, PricePathRow
 from predibot.ledger.schema.upsert import table_of
 
 ledger_receipts = table_of(LedgerReceiptRow)
-_paths = table_of(PricePathRow)
+_paths, _instruments = table_of(PricePathRow), table_of(InstrumentRow)
 
 LEDGER_FORM = 1
 """The form of these leaves that is written today."""
@@ -86,13 +86,14 @@ def add_ledger_receipt(
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _RECEIPTING})
     last = last_ledger_receipt(connection)
+    # Before the rows are read: what others commit meanwhile makes a total that is another one next time.
+    totals = {part.name: _count(connection, part) for part in PARTS} | {PRICES: _count_points(connection)}
     leaves = {part.name: rows for part, rows in _new_rows(connection, last, changed or {}) if rows}
     number = 1 if last is None else last.number + 1
     if points := _new_points(connection, _totals_of(last).get(PRICES, 0)):
         leaves[PRICES] = _numbered(connection, points, number)
     if not leaves:
         return None
-    totals = {part.name: _count(connection, part) for part in PARTS} | {PRICES: _count_points(connection)}
     root = root_over(None if last is None else last.root, number, now, leaves)
     may_change = {part.name for part in PARTS if part.may_change}
     parts = {
@@ -208,6 +209,10 @@ def _new_points(connection: Connection, total: int) -> Sequence[Any]:
 
     from predibot.ledger.schema.packed_points import receipt_numbers
 
+    # As whoever stores prices does, so that neither forgets what the other wrote.
+    with_paths = select(_instruments.c.id).join(_paths, _paths.c.instrument_row == _instruments.c.id)
+    held = with_paths.order_by(_instruments.c.id).with_for_update(key_share=True, of=_instruments)
+    connection.execute(held).all()
     rows = connection.execute(select(_paths).order_by(_paths.c.instrument_row)).all()
     sizes = [(len(row.points) - 1) // POINT_BYTES for row in rows]
     return [
