@@ -154,6 +154,14 @@ def test_a_word_counts_for_a_folder_as_it_is_and_where_it_is(predibot: Predibot,
         load_settings()
 
 
+def test_no_depth_of_a_recipe_is_read_in_two_ways(predibot: Predibot, tmp_path: Path) -> None:
+    kinds = list[str]()
+    for depth in range(2, 400, 7):
+        (tmp_path / "deep.toml").write_text(f"{CODE}extra_body = {{a = {'[' * depth}{']' * depth}}}\n")
+        kinds.append(predibot("decide", "deep.toml", "--venue", "sandbox", "--json").document["error"]["kind"])
+    assert kinds == sorted(kinds) and {*kinds} == {"NotTrusted", "RecipeError"}
+
+
 def test_a_copy_of_a_trusted_folder_is_not_trusted_and_a_link_to_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
