@@ -141,7 +141,7 @@ class Folder:
         why = "was changed since it was trusted" if self._trusted_digest else "is not trusted"
         raise NotTrusted(
             f"{name} of the folder {self.path} sets {named}, which can send keys away, start programs or write files, "
-            f"and the folder {why}. Read it, then run: predibot trust {shlex.quote(str(self.path))}"
+            f"and the folder {why}. Read it; `predibot trust {shlex.quote(str(self.path))}` allows what it is now"
         )
 
 

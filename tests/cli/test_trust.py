@@ -87,7 +87,7 @@ def test_a_folder_that_sets_what_only_its_user_may_stops_each_command(
     )[:: 1 if name == "notify.command" else 4]:
         said = predibot(*command)
         assert (said.code, said.out) == (2, ""), (command, said.err)
-        assert f"sets {name.strip(chr(34))}" in said.err and "run: predibot trust" in said.err
+        assert f"sets {name.strip(chr(34))}" in said.err and f"`predibot trust {tmp_path}`" in said.err
     assert {each.name for each in tmp_path.iterdir()} == {"predibot.toml", "r.toml"}
 
 
