@@ -107,7 +107,7 @@ def test_looking_back_scores_what_tracking_and_evaluating_would(
     replay_on(ledger, past)
     at = evaluated_at(FOUR_DAYS, past, None)
     assert at == NOW + 10 * DAY
-    seen = look_back(past, at, store=ledger, settings=Settings(), listener=nobody, recipe="tiny")
+    seen = look_back(past, at, store=ledger, settings=Settings(), clock=lambda: at, listener=nobody, recipe="tiny")
     with Store.open(f"sqlite:///{tmp_path}/single.db") as single:
         for instant in FOUR_DAYS:
             decide_on(single, archive, as_of=instant)
