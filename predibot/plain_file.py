@@ -17,7 +17,7 @@ from typing import BinaryIO
 MAX_WHOLE_BYTES = 64 * 2**20
 """Of a file that is read whole, where nothing less is said."""
 _NO_FILE = "it is no file, but a pipe or a device"
-_PIPE_SECONDS = 30.0
+_PIPE_SECONDS = 15.0
 _GZIP_OR_ZLIB = 47
 """Window bits that tell zlib to take either header."""
 
@@ -97,7 +97,7 @@ def pipe_pieces(path: Path) -> Iterator[bytes]:
     """Yield what somebody writes to a named pipe, such as a shell's `<(...)`, until they close it.
 
     Raises:
-        OSError: If it is no pipe, or nothing comes for half a minute.
+        OSError: If it is no pipe, or nothing comes for some seconds.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

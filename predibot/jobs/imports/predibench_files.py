@@ -146,7 +146,7 @@ def _folders(folder: Path) -> list[Path]:
     try:
         return sorted(each for name in names_in(folder, MAX_FOLDERS) if (each := folder / name).is_dir())
     except OSError as error:
-        raise UsageError(f"{folder} cannot be read: {error.strerror}. Import it in parts") from None
+        raise UsageError(f"{folder} cannot be read: {error.strerror}. Name a folder, or a part of one") from None
 
 
 def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> None:
