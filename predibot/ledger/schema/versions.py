@@ -12,7 +12,7 @@ from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.change_counts import count_all_changes
 from predibot.ledger.schema.tables import LIVE, LIVE_KEY, Row
 from predibot.ledger.url import masked, sqlite_file
-from predibot.whole_file import whole_file
+from predibot.whole_file import clear_unfinished, whole_file
 
 _log = logging.getLogger(__name__)
 
@@ -120,6 +120,7 @@ def _back_up(connection: Connection, version: str) -> Path | None:
     names = (file.with_name(f"{file.name}.{version}{mark}.backup") for mark in ("", *(f"-{n}" for n in range(2, 1000))))
     try:
         copy = next(name for name in names if not name.exists())
+        clear_unfinished(file.parent)
         # What is committed is copied, which the exclusive transaction that is open here does not disturb.
         with (
             whole_file(copy, durable=True) as unfinished,
