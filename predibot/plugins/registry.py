@@ -198,15 +198,15 @@ def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
 
 def _points(kind: Kind, name: str | None = None) -> list[EntryPoint]:
     """Return the entry points of installed packages, those of one name alone where it is given."""
-    installed = _entry_points(tuple((folder, _changed_at(folder)) for folder in sys.path))
-    found = installed.select(group=kind.group) if name is None else installed.select(group=kind.group, name=name)
+    installed = _entry_points(kind.group, tuple((folder, _changed_at(folder)) for folder in sys.path))
+    found = installed if name is None else installed.select(name=name)
     return list({(_package(point), point.name, point.value): point for point in found}.values())
 
 
-@lru_cache(maxsize=1)
-def _entry_points(_folders: tuple[tuple[str, int], ...]) -> EntryPoints:
+@lru_cache(maxsize=16)
+def _entry_points(group: str, _folders: tuple[tuple[str, int], ...]) -> EntryPoints:
     """Return those of all packages, read again where a folder has changed that packages are installed in."""
-    return entry_points()
+    return entry_points(group=group)
 
 
 def _changed_at(folder: str) -> int:
