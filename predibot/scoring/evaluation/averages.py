@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,21 +266,25 @@ class Average:
         return [
             self._limited(Spread(*each))
             for each in zip(
-                variance.tolist(), lowest.tolist(), highest.tolist(), self._dependences(held.shares), strict=True
+                variance.tolist(),
+                lowest.tolist(),
+                highest.tolist(),
+                self._dependences(held.shares, counts),
+                strict=True,
             )
         ]
 
-    def _dependences(self, shares: Floats) -> list[float]:
-        """Return D of each bot's gains with so many shares of each bet, (n_b,)."""
+    def _dependences(self, shares: Floats, counts: Floats) -> list[float]:
+        """Return D of each bot's gains with so many shares of each bet, (n_b,); 1 of those too many for an interval."""
         # A return less its costs, which no price moves, holds what the return does.
         for other, known in self.later.dependences:
             if np.array_equal(shares, other):
                 return known
-        found: list[float] = []
-        for start, end in pairwise(self.book.ends_of_bots.tolist()):
-            own = shares[start:end]
-            gained = self.later.daily_gains(slice(start, end), own) if own.any() else None
-            found.append(1.0 if gained is None else self.book.daily.dependence(gained))
+        found = [1.0] * counts.size
+        for bot in fullest(counts.astype(np.int64), MOST_WITH_INTERVALS).tolist():
+            rows = slice(*self.book.ends_of_bots[bot : bot + 2].tolist())
+            if shares[rows].any():
+                found[bot] = self.book.daily.dependence(self.later.daily_gains(rows, shares[rows]))
         self.later.dependences.append((shares, found))
         return found
 
