@@ -22,6 +22,8 @@ _BRACKETS = str.maketrans(
     | {**dict.fromkeys("«⟪《⪡", "<<"), **dict.fromkeys("»⟫》⪢", ">>")}
 )
 """Those that are no look-alikes in Unicode's table, which has the others."""
+_ALSO = {"u": "цμʊ", "n": "пиηղ", "t": "τ", "r": "яг", "e": "єεɛ", "d": "ժ"}
+"""Letters that are read so where a word is expected, and that Unicode's table has not."""
 _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 """Invisible, but some models read them as letters."""
 _OUTLINED = dict(enumerate(string.ascii_lowercase + string.digits, 0x1CCD6))
@@ -215,17 +217,24 @@ def _summary(steps: list[tuple[int, int]]) -> str:
 def _simple(character: str) -> str:
     """Return the characters that one is made of, without signs, or of which it has the looks; itself if it is one."""
     simple = _bare(character) or character
+    if len(simple) == 1 and _digit(simple):
+        return simple
     return min((each for each in _lookalikes().get(simple, ()) if len(each) > 1), default=simple)
 
 
 @lru_cache(maxsize=65_536)
 def _likenesses(character: str) -> frozenset[str]:
     """Return what a simple character looks like or stands for, in small letters; alike is what shares one of them."""
-    own = {character, *_LATIN.findall(unicodedata.name(character, ""))}
-    if (number := unicodedata.numeric(character, -1)) in range(10):
-        own.add(str(int(number)))
+    own = {character, *_LATIN.findall(unicodedata.name(character, "")), *_digit(character)}
+    own.update(letter for letter, alike in _ALSO.items() if character.casefold() in alike)
     forms = {form for each in own for form in (each, each.upper(), each.casefold())}
     return frozenset(each.casefold() for form in forms for each in (form, *_lookalikes().get(form, ())))
+
+
+def _digit(character: str) -> str:
+    """Return the digit that a character stands for in its script; empty where it stands for none."""
+    number = unicodedata.numeric(character, -1)
+    return str(int(number)) if number in range(10) else ""
 
 
 @lru_cache(maxsize=1)

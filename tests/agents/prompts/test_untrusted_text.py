@@ -17,6 +17,7 @@ from predibot.domain.trace import inside_fence
 from tests.agents.scripted import FENCE, context
 
 DECIMAL = Fence("940317286550918273645012")
+ZEROS = [chr(code) for code in range(sys.maxunicode) if unicodedata.decimal(chr(code), None) == 0]
 FORGED = [
     FENCE.closing,
     FENCE.opening,
@@ -51,7 +52,7 @@ def test_no_mixture_of_markers_and_their_parts_ends_it_either(parts: list[str]) 
     "write",
     [
         lambda mark: "".join(chr(ord(digit) + 0xFEE0) for digit in mark),
-        lambda mark: "".join(chr(0x0660 + int(digit)) for digit in mark),
+        *(lambda mark, zero=zero: "".join(chr(ord(zero) + int(digit)) for digit in mark) for zero in ZEROS),
         lambda mark: "".join(chr(0x1D7CE + int(digit)) for digit in mark),
         lambda mark: "".join("⓪①②③④⑤⑥⑦⑧⑨"[int(digit)] for digit in mark),
         "\u200b".join,
@@ -150,6 +151,8 @@ def test_a_fence_is_taken_out_in_all_look_alikes(rng: random.Random) -> None:
         "".join(chr(0x1D586 + ord(letter) - ord("a")) for letter in "untrusted"),
         "u\u0336n\u0489t\u20e3r\u1abeu\ufe0fs\u180et\u2064e\u3164d",
         "uñţřŭṡẗëď",
+        "цпtяuѕтεժ",
+        "μиτгʊsтєԁ",
         "U.N-T R_U/S*T|E,D",
         "unŧɼʋꟗƭɇđ",
     ],
