@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table
+from sqlalchemy import Column, ColumnElement, Table, or_
 
 from predibot.ledger.schema.tables import Row
 
@@ -78,9 +78,13 @@ def _parts() -> tuple[Part, ...]:
             said = tuple(each for each in table.columns if each not in key and each.name not in later)
             found.append(Part(table.name, table, tuple(each for each in said if str(each) not in NOT_COVERED)))
         for name, columns in split.items():
-            first = table.c[columns[0]] if name != "orders.ended" else table.c.ended_at
-            where = {"markets.tokens": first != "[]", "cohorts.archived": None}.get(name, first.is_not(None))
-            found.append(Part(name, table, tuple(table.c[each] for each in columns), where))
+            where = or_(*(table.c[each].is_not(None) for each in columns))
+            if name == "orders.ended":
+                where = table.c.ended_at.is_not(None)
+            elif name == "markets.tokens":
+                where = table.c.token_ids_json != "[]"
+            whole = name == "cohorts.archived"
+            found.append(Part(name, table, tuple(table.c[each] for each in columns), None if whole else where))
     return tuple(found)
 
 
