@@ -7,7 +7,6 @@ of the folder with a digest of its `predibot.toml` and of every such recipe, or 
 
 import hashlib
 import json
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,11 +39,6 @@ MAX_BYTES = 1_000_000
 _RUNS = "runs"
 _MOST_FILES = 1_000
 _MOST_SHOWN = 5
-MAX_KEY_PARTS = 50
-LONG_KEY = re.compile(
-    rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}"""
-)
-"""What reading it would take hours for, before anybody reads it."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +155,7 @@ def check_recipe(file: Path, text: str) -> None:
 def toml_of(text: str) -> Mapping[str, Any]:
     """Return what a text says, nothing where nobody can read it: then it is refused where it is to count."""
     try:
-        return {} if LONG_KEY.search(text) else toml_table(text)
+        return toml_table(text)
     except ValueError:
         return {}
 

@@ -13,6 +13,11 @@ MAX_JSON_VALUES = 3_000_000
 """By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
 MAX_TITLE_CHARACTERS = 500
 _MAX_TOML_DEPTH = 32
+MAX_KEY_PARTS = 50
+LONG_KEY = re.compile(
+    rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}"""
+)
+"""A key of TOML that would take hours to read."""
 # Also what turns the direction of text around, and half of a surrogate pair, which is no UTF-8.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 FORMULA = ("=", "+", "-", "@")
@@ -87,8 +92,10 @@ def toml_table(text: str) -> dict[str, Any]:
     """Return what a text of TOML says.
 
     Raises:
-        ValueError: If it is none, or is nested beyond what anybody writes.
+        ValueError: If it is none, or has keys or is nested beyond what anybody writes.
     """
+    if LONG_KEY.search(text):
+        raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")
     try:
         table = tomllib.loads(text)
     except RecursionError:

@@ -18,7 +18,7 @@ from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import DDGS_BACKENDS, OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
-from predibot.domain.untrusted_text import toml_table
+from predibot.domain.untrusted_text import LONG_KEY, MAX_KEY_PARTS, toml_table
 from predibot.errors import PluginError, RecipeError, UsageError
 from predibot.plugins.arguments import Argument
 from predibot.plugins.games import make_game, option_complaints, stated_options
@@ -40,7 +40,6 @@ from predibot.recipe.tables import (
 )
 from predibot.recipe.toml_lines import KeyPath, key_lines
 from predibot.selection import SelectionRules
-from predibot.trust import LONG_KEY, MAX_KEY_PARTS
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")

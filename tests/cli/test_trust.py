@@ -154,6 +154,14 @@ def test_a_word_counts_for_a_folder_as_it_is_and_where_it_is(predibot: Predibot,
         load_settings()
 
 
+@pytest.mark.parametrize("more", [f"# {'a.' * 60}", f"workers = '{'a.' * 60}'", f"a = {'[' * 40}{']' * 40}"])
+def test_settings_are_checked_as_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "predibot.toml").write_text(f"log_backups = 3\n{more}\n")
+    with pytest.raises(UsageError, match=r"^predibot\.toml "):
+        load_settings()
+
+
 def test_no_depth_of_a_recipe_is_read_in_two_ways(predibot: Predibot, tmp_path: Path) -> None:
     kinds = list[str]()
     for depth in range(2, 400, 7):

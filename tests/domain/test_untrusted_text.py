@@ -45,7 +45,7 @@ def test_a_line_keeps_its_words_and_nothing_that_acts(text: str, line: str) -> N
     ],
 )
 def test_a_table_that_is_nested_deeply_is_none(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^it is nested too deeply$"):
+    with pytest.raises(ValueError, match=r"^(it is nested too deeply|a key has more than 50 parts)$"):
         toml_table(text)
 
 
