@@ -320,7 +320,7 @@ def record_of(
 ) -> TrackRecord:
     """Return the record of one simulation when all has settled.
 
-    Decided and observed is at noon; a settlement is at six in the afternoon.
+    Decided and observed is at noon; a settlement is at six in the morning.
 
     Args:
         world: What happened.
@@ -358,7 +358,7 @@ def record_of(
         bet_price_yes=np.tile(entry[event, number], bots),
         bet_probability=np.concatenate([each[simulation, event, number] for each in said.values()]),
         payout_yes=np.where(settled, path[:, -1], np.nan),
-        settled_at=np.where(settled, (ends + 0.75) * DAY, np.nan),
+        settled_at=np.where(settled, (ends + 0.25) * DAY, np.nan),
         observation_market=seen_event,
         observation_at=(seen_day + 0.5) * DAY,
         observation_price_yes=path[seen_event, seen_day],
