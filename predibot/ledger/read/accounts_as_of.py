@@ -118,15 +118,21 @@ def _settled(
     as_of: datetime,
 ) -> tuple[JournalRow, ...]:
     """Return a journal with what resolutions have paid since behind it."""
+    seen = {row.instrument: row.revision for row in rows if row.instrument is not None}
     paid = {
         instrument: [
             (number, of_outcome)
             for number, revision in enumerate(revisions[sides[instrument].market_row], start=1)
             if (of_outcome := revision.of_outcome(sides[instrument].number)) is not None
         ]
-        for instrument in {row.instrument for row in rows if row.instrument is not None}
-        if instrument in sides and sides[instrument].market_row in revisions
+        for instrument, booked in seen.items()
+        # Nothing is left to do of what was paid last, by the last revision.
+        if instrument in sides
+        and sides[instrument].market_row in revisions
+        and booked != len(revisions[sides[instrument].market_row])
     }
+    if not paid:
+        return tuple(rows)
     last = rows[-1].at
     further = [
         replace(each.row, at=max(last, dict(paid[each.row.instrument])[each.revision].effective_at))

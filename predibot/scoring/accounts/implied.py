@@ -78,7 +78,7 @@ def shares_of_value(record: AccountsRecord, account: AccountRecord, slots: Ints)
     The last column is cash: (slots, i + 1).
     """
     rows = np.searchsorted(account.slot, slots)
-    prices = last_known(record.prices)[slots][:, account.held]
+    prices = last_known(record.prices[:, account.held])[slots]
     worth = account.shares[rows] * np.nan_to_num(prices)
     whole = worth.sum(axis=1) + account.cash_usd[rows]
     found = np.zeros((slots.size, len(record.instruments) + 1))
@@ -135,12 +135,11 @@ class _Markets:
 def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, markets: _Markets) -> Floats:
     """Return shares of YES, negative for NO, for each dollar of an account after its fills, (slots, m)."""
     rows = np.searchsorted(account.slot, slots)
-    prices = last_known(record.prices)[slots][:, account.held]
+    prices = last_known(record.prices[:, account.held])[slots]
     whole = (account.shares[rows] * np.nan_to_num(prices)).sum(axis=1) + account.cash_usd[rows]
     sign = np.where(record.outcome[account.held] < 0, -1.0, 1.0)
-    found = np.zeros((slots.size, markets.event.size))
-    for column, market in enumerate(markets.of_instrument[account.held].tolist()):
-        found[:, market] += account.shares[rows, column] * sign[column]
+    of_market = markets.of_instrument[account.held][:, np.newaxis] == np.arange(markets.event.size)
+    found = (account.shares[rows] * sign) @ of_market.astype(np.float64)
     return _for_each_dollar(found, whole)
 
 
