@@ -86,7 +86,7 @@ class Fence:
         for aliases in ({}, _TAGS):
             text = _cut_out(text, _found(self.mark, text.translate(aliases)))
             text = _cut_out(text, _fences(text.translate(aliases)))
-            if text.isascii():
+            if not re.search("[\U000e0020-\U000e007e]", text):
                 break
         return text
 
@@ -155,6 +155,8 @@ def _is_fence(text: str, visible: list[int], spans: list[tuple[int, int]], begin
 
 
 def _shape(character: str) -> str:
+    if _is_sign(character := character.translate(_OUTLINED)):
+        return " "
     seen = _simple(character).translate(_BRACKETS)
     for bracket, double in ("<{", ">}"):
         if seen.startswith(2 * bracket):
@@ -197,14 +199,18 @@ def _steps(character: str, word: str) -> list[tuple[int, int]]:
     """Return for each letter that a character stands for: a bit for each it resembles, and which states it keeps."""
     if _is_sign(character := character.translate(_OUTLINED)):
         return [(0, -1)]
-    letters = [_likenesses(letter) for letter in word]
-    return [
-        (
-            sum(1 << row for row, letter in enumerate(letters) if letter & _likenesses(part)),
-            0 if part.isalnum() else -1,
-        )
-        for part in _simple(character)
-    ]
+    return [(_bits(_likenesses(part), word), 0 if part.isalnum() else -1) for part in _simple(character)]
+
+
+def _bits(likenesses: frozenset[str], word: str) -> int:
+    if likenesses.isdisjoint(_wanted(word)):
+        return 0
+    return sum(1 << row for row, letter in enumerate(word) if likenesses & _likenesses(letter))
+
+
+@lru_cache(maxsize=16)
+def _wanted(word: str) -> frozenset[str]:
+    return frozenset().union(*map(_likenesses, word))
 
 
 def _summary(steps: list[tuple[int, int]]) -> str:
