@@ -18,7 +18,7 @@ def test_a_terminal_of_any_width_shows_one_table_and_no_line_is_wider(played: Pr
     assert max(map(len, lines)) <= columns
     rows = [line for line in lines if line.split()[1:2] and line.split()[1].endswith("*")]
     assert [row.split()[1] for row in rows] == [
-        "market_price*", "favourite*", "underdog*", "always_half*", "random_bet*",
+        "favourite*", "market_price*", "underdog*", "always_half*", "random_bet*",
     ]  # fmt: skip
     assert any(line.startswith("no room for: cost") for line in lines) is (columns == 60)
     assert ("edge over time" in lines[1]) is (columns >= 100)
@@ -60,7 +60,7 @@ def test_what_a_screen_shows_is_in_the_document(played: Predibot) -> None:
     assert all(sentence in said for sentence in document["conclusions"])
     assert all(piece in said for piece in document["missing"])
     assert [row["bot"] for row in document["leaderboard"]] == [
-        "market_price", "favourite", "underdog", "always_half", "random_bet",
+        "favourite", "market_price", "underdog", "always_half", "random_bet",
     ]  # fmt: skip
 
 
