@@ -71,4 +71,6 @@ def void(
         more = {} if publish is None else {"published": published}
         output.print_document({"voided": key, "reason": reason, **more})
     else:
-        output.report_console().print(f"{key} is void: no score counts it, and its slot is free", markup=False)
+        lines = f"{published} line{'s' * (published != 1)} appended to {publish}"
+        said = "" if publish is None else f"; {lines}" if published else f"; {publish} has no root of it without that"
+        output.report_console().print(f"{key} is void: no score counts it, and its slot is free{said}", markup=False)

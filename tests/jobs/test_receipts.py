@@ -292,7 +292,7 @@ def test_a_published_run_that_was_voided_is_named_unless_its_void_was_published(
     assert the_run(predibot, key)["void"] is False
     # The one that holds the key now, in one call.
     before = Path("roots").read_bytes()
-    assert predibot("runs", "void", key, "--reason", "again", "--publish", "roots").code == 0
+    assert "1 line appended to roots" in predibot("runs", "void", key, "--reason", "again", "--publish", "roots").out
     line = json.loads(Path("roots").read_bytes().removeprefix(before))
     assert (line["run"], line["void_reason"], predibot("verify", "--against", "roots").code) == (key, "again", 0)
     # One that was void before anybody saw its root.
