@@ -10,7 +10,8 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,21 @@ class Folder:
         )
 
 
+def programs_allowed(path: Path) -> frozenset[str]:
+    """Return what starts programs in the recipes of a folder, none where its user does not trust it."""
+    found = Folder.read(path)
+    return frozenset(chain.from_iterable(found.powers.values())) if found.powers and found.is_trusted else frozenset()
+
+
 def check_recipe(file: Path, text: str) -> None:
     """Refuse a recipe where it needs the user's word, and its folder, or the one above `runs/`, does not have it.
 
     Raises:
         NotTrusted: If that is so; it names what needs it.
     """
-    if any(_powers(file.name, toml_of(text))):
+    if powers := [*_powers(file.name, toml_of(text))]:
+        if file.suffix != ".toml":
+            raise NotTrusted(f"{file} sets {powers[0]}, and its name does not end in .toml. Rename it, and trust it")
         parent = file.parent.resolve()
         is_below = parent.name == _RUNS
         name = f"{_RUNS}/{file.name}" if is_below else file.name
@@ -169,19 +178,26 @@ def _powers(name: str, said: Mapping[str, Any]) -> Iterator[str]:
             elif key not in HARMLESS:
                 yield key[:80]
         return
-    selection, bots = said.get("selection"), said.get("bots")
+    selection, bots, search = said.get("selection"), said.get("bots"), said.get("search")
     if isinstance(selection, dict) and selection.get("duplicate_model"):
         # The folder of a model may hold code, which sentence-transformers runs.
         yield "selection.duplicate_model"
     for bot in bots if isinstance(bots, list) else ():
-        if not isinstance(bot, dict):
-            continue
-        if isinstance(strategy := bot.get("strategy"), str) and _is_so(strategies.starts_program, strategy):
-            yield f'strategy = "{strategy[:80]}"'
-        named = bot.get("tools")
-        for tool in named if isinstance(named, list) else ():
-            if isinstance(tool, str) and _is_so(tools.starts_program, tool):
-                yield f'tool "{tool[:80]}"'
+        if isinstance(bot, dict):
+            yield from programs_of(bot.get("strategy"), bot.get("tools"))
+    providers = search.get("providers") if isinstance(search, dict) else None
+    for provider in providers if isinstance(providers, list) else ():
+        if isinstance(provider, str) and _is_so(partial(tools.starts_program, kind="search"), provider):
+            yield f'search provider "{provider[:80]}"'
+
+
+def programs_of(strategy: object, named: object) -> Iterator[str]:
+    """Yield what of a bot's strategy and of the tools it names starts a program."""
+    if isinstance(strategy, str) and _is_so(strategies.starts_program, strategy):
+        yield f'strategy = "{strategy[:80]}"'
+    for tool in named if isinstance(named, list | tuple) else ():
+        if isinstance(tool, str) and _is_so(tools.starts_program, tool):
+            yield f'tool "{tool[:80]}"'
 
 
 def _is_so(starts_program: Callable[[str], bool], name: str) -> bool:

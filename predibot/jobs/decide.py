@@ -144,8 +144,8 @@ def decide(
     game, live = request.recipe.make_game(), opened.venue.live
     cohorts: tuple[PlayedCohort, ...] = ()
     if isinstance(game, CohortGame):
-        started_cohort(run.stored, game, store, live=live, asked=request.start_cohort)
-        cohorts = played_cohorts(run.stored, game, store, live=live, venue=opened.venue)
+        started_cohort(run.stored, game, store, bots=bots, live=live, asked=request.start_cohort)
+        cohorts = played_cohorts(run.stored, game, store, bots=bots, live=live, venue=opened.venue)
         # A line-up plays as it was frozen, whatever the recipe says by now.
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))

@@ -85,13 +85,13 @@ def tool_plugin(name: str, *, package: str = TOOL.package) -> ToolPlugin:
     return _described(_found(name, "tool", package))
 
 
-def starts_program(name: str, *, package: str = TOOL.package) -> bool:
-    """Return whether the file of a user's tool says that it starts a program, by `STARTS_PROGRAM = True`.
+def starts_program(name: str, *, kind: KindOfTool = "tool", package: str = TOOL.package) -> bool:
+    """Return whether the file of a user's tool or provider says that it starts a program, by `STARTS_PROGRAM = True`.
 
     Raises:
-        PluginError: If there is no such tool.
+        PluginError: If there is no such tool or provider.
     """
-    return bool(getattr(inspect.getmodule(_found(name, "tool", package).thing), "STARTS_PROGRAM", False))
+    return bool(getattr(inspect.getmodule(_found(name, kind, package).thing), "STARTS_PROGRAM", False))
 
 
 def search_class(name: str, *, package: str = TOOL.package) -> type[Any]:

@@ -21,6 +21,7 @@ from predibot.plugins.games import make_game
 from predibot.plugins.registry import unknown_name
 from predibot.plugins.strategies import STRATEGY, StrategySpec, spec_of, strategy_names
 from predibot.selection import SelectionRules
+from predibot.trust import programs_of
 
 _TERMS = TypeAdapter(ModelTerms)
 _SEARCH = TypeAdapter(SearchTerms)
@@ -44,6 +45,11 @@ class BotSpec:
     def model(self) -> str | None:
         """Return the model it is known by, the first of those its strategy declares; None for a bot without one."""
         return next((need.name for need in self.needs.models), None)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Return what of it starts programs, as `trust.py` names that; it need not have been made."""
+        return tuple(programs_of(self.strategy.name, self.strategy.arguments.get("tools")))
 
     @property
     def members(self) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -127,6 +129,59 @@ def test_so_does_one_with_a_tool_or_strategy_of_the_users_that_starts_programs(
     with own_plugins("strategies", own):
         said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
     assert (said.code, 'strategy = "mine"' in said.err) == (2, True)
+
+
+def test_a_search_provider_that_starts_programs_needs_the_users_word(predibot: Predibot, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    code = "class Mine:\n    name, dates_results, usd_per_call = 'mine', False, 0.0\n    def search(self): ...\n"
+    (own / "mine.py").write_text(f"STARTS_PROGRAM = True\n\n\n{code}")
+    (tmp_path / "r.toml").write_text(f'{BOT}[search]\nproviders = ["mine"]\n')
+    with own_plugins("tools", own):
+        said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
+    assert (said.code, 'search provider "mine"' in said.err) == (2, True)
+
+
+def test_a_recipe_that_could_not_be_trusted_says_so(predibot: Predibot, tmp_path: Path, docker: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/mine.txt").write_text(CODE)
+    said = predibot("decide", "runs/mine.txt", "--venue", "sandbox", "--dry-run")
+    assert (said.code, "does not end in .toml. Rename it" in said.err, docker.exists()) == (2, True, False)
+
+
+def test_bots_that_a_ledger_remembers_start_no_programs(predibot: Predibot, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    code = """from dataclasses import dataclass
+from pathlib import Path
+from predibot.domain.decision import Abstention
+
+@dataclass(frozen=True)
+class Mine:
+    starts_program = False
+
+    def __post_init__(self):
+        Path("made").touch()
+
+    def decide(self, context):
+        return Abstention("no")
+"""
+    (own / "mine.py").write_text(code)
+    (tmp_path / "r.toml").write_text('venue = "sandbox:events=2"\n[[bots]]\nstrategy = "mine"\n')
+    with own_plugins("strategies", own):
+        key = predibot("decide", "r.toml", "--json").document["run"]["key"]
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
+        ledger.execute("UPDATE bots SET members_json = '[]'")
+    (tmp_path / "made").unlink()
+    (own / "mine.py").write_text(code.replace("starts_program = False", "starts_program = True"))
+    with own_plugins("strategies", own):
+        said = predibot("decide", "--rerun-traces", str(key))
+        assert (said.code, "it starts programs" in said.out, (tmp_path / "made").exists()) == (1, True, False)
+        predibot("ledger", "verify")
+        assert not (tmp_path / "made").exists()
+        assert predibot("trust").code == 0
+        predibot("decide", "--rerun-traces", str(key))
+        assert (tmp_path / "made").exists()
 
 
 def test_a_word_counts_for_a_folder_as_it_is_and_where_it_is(predibot: Predibot, tmp_path: Path) -> None:

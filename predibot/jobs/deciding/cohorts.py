@@ -12,7 +12,7 @@ from predibot.contracts import CohortGame, Venue
 from predibot.domain.account import Mode
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
-from predibot.errors import PluginError, UsageError, VenueError
+from predibot.errors import NotTrusted, PluginError, UsageError, VenueError
 from predibot.games.weekly_cohort.cohorts import (
     DECIDES_AFTER,
     Cohort,
@@ -45,7 +45,9 @@ class PlayedCohort:
     """Its line-up as it was frozen, by the ids of its members."""
 
 
-def started_cohort(run: StoredRun, game: CohortGame, store: Store, *, live: bool, asked: bool = False) -> str:
+def started_cohort(
+    run: StoredRun, game: CohortGame, store: Store, *, bots: Sequence[BotSpec], live: bool, asked: bool = False
+) -> str:
     """Start the cohort of a run's week, where the run may and it is not there yet; return its name, or no text.
 
     A bot that has the name of an earlier one and is another gets an id of its own: results of both are told apart.
@@ -54,6 +56,7 @@ def started_cohort(run: StoredRun, game: CohortGame, store: Store, *, live: bool
         run: Its frozen events are the universe, and its bots the line-up.
         game: That is played.
         store: The ledger.
+        bots: Of the recipe, as it is now.
         live: Whether the run is.
         asked: Whether it is also started by a run that is not of the first hour of its week.
     """
@@ -64,15 +67,21 @@ def started_cohort(run: StoredRun, game: CohortGame, store: Store, *, live: bool
     def work(connection: Connection) -> bool:
         known = dict[str, BotSpec]()
         for cohort in _kept(connection, run, game, live=live):
-            known.update(_line_up(connection, cohort))
-        line_up = [_member(bot, _free_id(bot, known)) for bot in _bots(connection, run.id).values()]
+            known.update(_line_up(connection, cohort, bots))
+        line_up = [_member(bot, _free_id(bot, known)) for bot in _bots(connection, run.id, bots).values()]
         return start_cohort(connection, run, name, mode=_mode(live), methodology=str(game.methodology), line_up=line_up)
 
     return name if store.run_write(work) else ""
 
 
 def played_cohorts(
-    run: StoredRun, game: CohortGame, store: Store, *, live: bool, venue: Venue | None = None
+    run: StoredRun,
+    game: CohortGame,
+    store: Store,
+    *,
+    bots: Sequence[BotSpec],
+    live: bool,
+    venue: Venue | None = None,
 ) -> tuple[PlayedCohort, ...]:
     """Return the cohorts that decide in a run, the newest first.
 
@@ -80,6 +89,7 @@ def played_cohorts(
         run: Of whose instant.
         game: That is played.
         store: The ledger.
+        bots: Of the recipe, as it is now.
         live: Whether the run is.
         venue: Asked which markets are open, where that says whether a cohort decides; left out, all are that the
             ledger does not know to be settled.
@@ -96,7 +106,7 @@ def played_cohorts(
 
     def played(connection: Connection) -> tuple[PlayedCohort, ...]:
         return tuple(
-            PlayedCohort(subject, _universe(connection, each), tuple(_line_up(connection, each).values()))
+            PlayedCohort(subject, _universe(connection, each), tuple(_line_up(connection, each, bots).values()))
             for each, subject in zip([by_name[name] for name in names], game.subjects_of(names), strict=True)
         )
 
@@ -165,17 +175,27 @@ def known_markets(events: Sequence[Event]) -> tuple[KnownMarket, ...]:
     )
 
 
-def _line_up(connection: Connection, cohort: KeptCohort) -> Mapping[str, BotSpec]:
+def _line_up(connection: Connection, cohort: KeptCohort, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
     """Return the bots of a cohort by their ids, as the recipe of the run that started it had them."""
-    bots = _bots(connection, cohort.run_id)
+    bots = _bots(connection, cohort.run_id, now)
     return {member.bot_id: replace(bots[member.display_name], name=member.bot_id) for member in cohort.members}
 
 
-def _bots(connection: Connection, run_id: int) -> Mapping[str, BotSpec]:
-    """Return the bots that a run was frozen with, by their names."""
+def _bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
+    """Return the bots that a run was frozen with, by their names.
+
+    Raises:
+        NotTrusted: If one starts programs as none of the recipe does: a ledger may come from anybody.
+    """
+    allowed = {each for bot in now for each in bot.programs}
     text = connection.execute(select(runs.c.recipe_json).where(runs.c.id == run_id)).scalar_one()
     recipe, found = Recipe.from_json(text), dict[str, BotSpec]()
     for bot in recipe.bots:
+        if lacking := [each for each in bot.programs if each not in allowed]:
+            raise NotTrusted(
+                f"bot {bot.name!r} of a cohort in the ledger has {lacking[0]}, which starts programs, and no bot of "
+                "the recipe has it. Add one that has, or take another ledger"
+            )
         # One that is gone since fails in its own decisions, and no other bot or cohort is held up by it.
         with suppress(PluginError):
             bot = replace(bot, strategy=spec_of(bot.strategy.name, bot.strategy.arguments).playing(recipe.game))

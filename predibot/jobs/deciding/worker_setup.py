@@ -14,7 +14,7 @@ from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.news_board import NewsBoard
 from predibot.jobs.deciding.activity import Watch, unwatched
-from predibot.jobs.deciding.cohorts import played_cohorts
+from predibot.jobs.deciding.cohorts import PlayedCohort, played_cohorts
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.ledger.store import Store
@@ -80,7 +80,9 @@ def make_worker(
     # A past has its books only where they are asked for, which costs a request an event.
     board = QuoteBoard(opened.venue, clock, past_books=getattr(game, "fills", "mid") == "book")
     window = getattr(game, "news_window", None)
-    cohorts = played_cohorts(run, game, store, live=opened.venue.live) if isinstance(game, CohortGame) else ()
+    cohorts: tuple[PlayedCohort, ...] = ()
+    if isinstance(game, CohortGame):
+        cohorts = played_cohorts(run, game, store, bots=recipe.bots, live=opened.venue.live)
     reads_news = any(bot.needs.models or bot.needs.news for bot in recipe.bots)
     return Worker(
         store=store,

@@ -32,6 +32,7 @@ from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.trust import programs_allowed
 from predibot.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -132,9 +133,11 @@ def scratch_ledger() -> Iterator[Store]:
 
 def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
     """Return a stored recipe with what its strategies declare today, and why those of some bots cannot be made."""
-    bots, lacking = [], {}
+    bots, lacking, allowed = [], {}, programs_allowed(Path())
     for bot in recipe.bots:
         try:
+            if not allowed.issuperset(bot.programs):
+                raise PluginError("it starts programs, and no recipe here that starts them is trusted")
             needs = spec_of(bot.strategy.name, bot.strategy.arguments).needs
             bots.append(replace(bot, strategy=replace(bot.strategy, needs=needs)))
         except PluginError as error:

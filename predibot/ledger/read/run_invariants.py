@@ -14,7 +14,7 @@ from predibot.ledger.write.claims import attempts, subjects
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.events import events
 from predibot.ledger.write.runs import IMPORTED, runs, with_decisions
-from predibot.plugins.strategies import spec_of
+from predibot.plugins.strategies import spec_of, starts_program
 
 _CLOCK_SLACK = timedelta(minutes=1)
 """By which a clock may be set back while a decision is made."""
@@ -53,6 +53,9 @@ def _bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
     statement = select(*columns, bots.c.members_json).join(runs, runs.c.id == bots.c.run_id)
     for bot in connection.execute(statement.where(bots.c.members_json.is_not(None)).order_by(bots.c.id)):
         try:
+            if starts_program(bot.strategy):
+                # It looks for them as it is made, and a ledger may come from anybody.
+                continue
             spec = spec_of(bot.strategy, json.loads(bot.arguments_json))
         except (PluginError, UsageError):
             continue

@@ -88,6 +88,22 @@ def test_a_member_whose_strategy_is_gone_fails_by_itself_and_comes_back_with_it(
         assert decided(program, 1)["2026-01-11", "holds"] == ("recorded", "")
 
 
+def test_a_member_that_starts_programs_plays_where_a_bot_of_the_recipe_does(tmp_path: Path) -> None:
+    starting, both = (
+        HOLDS.replace("    games", "    starts_program = True\n    games"),
+        f'{RECIPE}[[bots]]\nstrategy = "holds"\n',
+    )
+    with closing(Program(tmp_path)) as program:
+        program.strategy("holds", HOLDS)
+        played(program, both, 0)
+        program.strategy("holds", starting)
+        error = played(program, RECIPE, 1, code=2)["error"]
+        assert error["kind"] == "NotTrusted" and 'strategy = "holds"' in error["message"]
+        (tmp_path / "mine.toml").write_text(both)
+        assert document_of(program.start("trust", "--json"))["trusted"]
+        played(program, both, 1)
+
+
 def cohorts_of(store: Store, folder: Path, methodology: str, as_of: datetime) -> set[str]:
     """Return which cohorts decide in a run of an archive that starts one."""
     recipe = recipe_of("all_cash", every="7d", game="weekly_cohort", venue=f"archive:{folder}")
