@@ -50,6 +50,8 @@ _ADDRESS = TypeAdapter(AnyHttpUrl)
 Url = Annotated[str, BeforeValidator(_url)]
 
 _PREFIX = "PREDIBOT_"
+_MOST_SECONDS = 30 * 86_400.0
+"""Of any wait; clocks and locks of some systems count no further than months."""
 _BOUND_HOST = re.compile(r"(?:http://)?(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _KEY_HOSTS = (
     "write NAME_API_KEY=host for each host a key may go to, with commas between them; "
@@ -261,15 +263,15 @@ class Settings(BaseSettings):
 
     urls: dict[str, Url] = {}
     """Addresses of venues that are not the venues' own, by the names that venues give them, which end in `_url`."""
-    call_deadline_seconds: float = Field(default=60.0, gt=0)
+    call_deadline_seconds: float = Field(default=60.0, gt=0, le=_MOST_SECONDS)
     """All tries of one call to a venue together."""
-    list_deadline_seconds: float = Field(default=60.0, gt=0)
+    list_deadline_seconds: float = Field(default=60.0, gt=0, le=_MOST_SECONDS)
     """All pages of a venue's list of events together."""
-    decision_deadline_seconds: float = Field(default=600.0, gt=0)
+    decision_deadline_seconds: float = Field(default=600.0, gt=0, le=_MOST_SECONDS)
     """After this a bot's thread is abandoned and its decision recorded as failed."""
-    lease_seconds: float = Field(default=60.0, gt=0)
+    lease_seconds: float = Field(default=60.0, gt=0, le=_MOST_SECONDS)
     """How long a claim outlives the last sign of life of its owner on another machine."""
-    worker_wait_seconds: float = Field(default=600.0, gt=0)
+    worker_wait_seconds: float = Field(default=600.0, gt=0, le=_MOST_SECONDS)
     """How long a Dask cluster may be without any worker before a call that waits for one ends."""
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""

@@ -311,6 +311,17 @@ def test_settings_that_cannot_be_read_are_one_sentence(
         load_settings()
 
 
+@pytest.mark.parametrize("seconds", ["inf", "1e300", "nan", "0"])
+def test_no_time_that_any_folder_may_set_ends_in_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in sorted(each for each in HARMLESS if each.endswith("_seconds")):
+        (tmp_path / "predibot.toml").write_text(f"{name} = {seconds}\n")
+        with pytest.raises(UsageError, match=f"setting '{name}' is wrong"):
+            load_settings()
+
+
 def test_no_module_of_the_current_folder_is_imported_by_workers(tmp_path: Path) -> None:
     (tmp_path / "r.toml").write_text(f'venue = "sandbox:events=4"\n{BOT}')
     for name in ("multiprocessing", "pickle", "httpx"):

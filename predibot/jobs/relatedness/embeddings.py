@@ -1,6 +1,7 @@
 """Embeddings: texts as vectors of a sentence-transformer that is on this machine already."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,16 @@ def opened_embedding(model: str) -> Embed:
     Nothing is downloaded: the model is a folder, or a name that was downloaded before.
 
     Args:
-        model: Its folder, or its name in the cache of Hugging Face.
+        model: Its folder, as a path that begins with `/` or `.`, or its name in the cache of Hugging Face.
 
     Raises:
-        UsageError: If the library or the model is not on this machine.
+        UsageError: If the library or the model is not on this machine, or a folder here has the name.
     """
+    if not model.startswith(("/", ".")) and Path(model).exists():
+        raise UsageError(
+            f"a folder of the name {model[:100]!r} lies here, and would be taken for the model; it can hold code. "
+            f"Write ./{model[:100]} if you mean it"
+        )
     # Imported here: it loads torch, which takes seconds and is an extra.
     try:
         from sentence_transformers import SentenceTransformer

@@ -43,6 +43,17 @@ def test_a_model_that_is_not_on_this_machine_is_named_and_not_downloaded() -> No
         opened_embedding("there")
 
 
+def test_a_folder_of_somebody_is_not_taken_for_a_model_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "some/model").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"Write \./some/model if you mean it"):
+        opened_embedding("some/model")
+    with pytest.raises(UsageError, match="not on this machine|not installed"):
+        opened_embedding("./some/model")
+
+
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UsageError, match=r"pip install 'predibot\[embeddings\]'"):
