@@ -50,7 +50,7 @@ def test_a_folder_of_somebody_is_not_taken_for_a_model_by_its_name(
     (tmp_path / "some/model").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"Write \./some/model if you mean it"):
         opened_embedding("some/model")
-    with pytest.raises(UsageError, match="not on this machine|not installed"):
+    with pytest.raises(UsageError, match=r"not on this machine|not installed"):
         opened_embedding("./some/model")
 
 
