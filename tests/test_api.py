@@ -17,7 +17,7 @@ from predibot import api
 from predibot.errors import LedgerUnusable, RecipeError, RunConflict, UsageError
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import said_here
+from tests.acceptance.conftest import said_here, taken_for_real
 
 ROOT = Path(__file__).parents[1]
 RECIPE = """
@@ -63,6 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(place)
         predibot.replay("mine.toml", last=FIRST + timedelta(days=DAYS - 1))
         assert said_here("runs", "void", "mine@2026-01-07T00:00Z", "--reason", "a test").code == 0
+        taken_for_real("runs/out/predibot.db")
         yield place
 
 

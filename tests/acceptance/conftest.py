@@ -2,9 +2,10 @@
 
 import json
 import re
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -32,6 +33,14 @@ class Said:
 
 
 Predibot = Callable[..., Said]
+
+
+def taken_for_real(ledger: str) -> None:
+    """Have a ledger say that its world was no made-up one, in which a model can have read nothing."""
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        named = "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE c.name LIKE 'venue%'"
+        for table, column in connection.execute(named).fetchall():
+            connection.execute(f"UPDATE {table} SET {column} = replace({column}, 'sandbox', 'archive')")
 
 
 def said_here(*arguments: str) -> Said:

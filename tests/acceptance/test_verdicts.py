@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, taken_for_real
 
 CUTOFFS = {"early": "2025-01-01", "soon": "2026-01-06", "late": "2027-01-01", "later": "2028-01-01", "unsaid": None}
 POOLS = {"pool_early": ["early"], "pool_late": ["late", "later"], "pool_unsaid": ["early", "unsaid"]}
@@ -33,6 +33,8 @@ def evaluated(predibot: Predibot) -> Predibot:
     """Return the program in a folder whose ledger holds a replay of all bots."""
     Path("verdicts.toml").write_text(RECIPE)
     assert predibot("decide", "verdicts.toml", "--as-of", "2026-01-05T12:00Z").code == 0
+    assert counts_of(predibot("evaluate", "--json").document)["pool_unsaid"] == (3, 0, 0, 0)
+    taken_for_real("runs/out/predibot.db")
     return predibot
 
 
@@ -41,7 +43,7 @@ def counts_of(document: Any) -> dict[str, tuple[int, ...]]:
 
 
 def test_only_clean_decisions_are_scored_and_a_pool_is_as_bad_as_its_worst_member(evaluated: Predibot) -> None:
-    document = evaluated("evaluate", "--json").document
+    document = evaluated("report", "--json").document
     assert counts_of(document) == {
         "market_price": (3, 0, 0, 0), "early": (3, 0, 0, 0), "soon": (0, 0, 3, 0), "late": (0, 0, 0, 3),
         "later": (0, 0, 0, 3), "unsaid": (0, 3, 0, 0), "pool_early": (3, 0, 0, 0), "pool_late": (0, 0, 0, 3),
@@ -53,19 +55,19 @@ def test_only_clean_decisions_are_scored_and_a_pool_is_as_bad_as_its_worst_membe
     ranks = {(pair["first"], pair["second"]): pair["knowledge"] for pair in document["comparisons"]}
     assert {pair for pair, knowledge in ranks.items() if knowledge == "unknown"} == {unknown}
     assert not any({*pair} & {*unknown} for pair, knowledge in ranks.items() if knowledge == "clean")
-    (pool,) = evaluated("evaluate", "--json", "--bots", "pool_late").document["bots"]
+    (pool,) = evaluated("report", "--json", "--bots", "pool_late").document["bots"]
     assert (pool["contaminated"], pool["n_brier"]) == (3, 0)
 
 
 def test_the_screen_and_the_table_tell_apart_what_is_not_clean(evaluated: Predibot) -> None:
-    brief = evaluated("evaluate").out
+    brief = evaluated("report").out
     assert "not clean" in brief and "\nCutoff unknown, ranked apart as of " in brief
-    said = evaluated("evaluate", "--full").out
+    said = evaluated("report", "--full").out
     assert "clean unknown ahead contaminated" in " ".join(said.split())
     assert "Cutoff unknown, ranked apart: Forecasts on settled markets" in said
     assert "soon 3; they are in no score." in " ".join(said.split())
     assert "late 3, later 3, pool_late 3; they are in no score." in " ".join(said.split())
-    rows = [line.split(",")[:2] for line in evaluated("evaluate", "--csv").out.splitlines()]
+    rows = [line.split(",")[:2] for line in evaluated("report", "--csv").out.splitlines()]
     assert [bot for which, bot in rows if which == "unknown"] == ["unsaid", "pool_unsaid"]
     assert len([bot for which, bot in rows if which == "clean"]) == 7
 
