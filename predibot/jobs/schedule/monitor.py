@@ -1,10 +1,12 @@
 """Answers for monitoring: a small HTTP server on loopback, beside the service."""
 
 import logging
+import re
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
@@ -15,6 +17,8 @@ _log = logging.getLogger(__name__)
 _LOOPBACK = "127.0.0.1"
 _SECONDS = 10.0
 """For a request to be sent."""
+_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE)
+"""What a browser of this machine may call us; a page of another site whose name leads here reads nothing."""
 
 
 class Reply(NamedTuple):
@@ -52,8 +56,28 @@ def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator
     class Handler(BaseHTTPRequestHandler):
         timeout = _SECONDS
 
+        def setup(self) -> None:
+            """Let no request take longer than it may, also one that drips."""
+            super().setup()
+            self._ends = threading.Timer(_SECONDS, self._end)
+            self._ends.daemon = True
+            self._ends.start()
+
+        def finish(self) -> None:
+            """Close."""
+            self._ends.cancel()
+            super().finish()
+
+        def _end(self) -> None:
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)
+
         def do_GET(self) -> None:
             """Answer."""
+            self._ends.cancel()
+            if any(_HOST.fullmatch(named) is None for named in self.headers.get_all("Host", ())):
+                self.send_error(400, f"ask for {_LOOPBACK}")
+                return
             answer = answers.get(self.path.partition("?")[0])
             status, content_type, text = answer() if answer else Reply(404, "text/plain", f"{' '.join(answers)}\n")
             body = text.encode()

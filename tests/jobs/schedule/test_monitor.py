@@ -5,9 +5,11 @@ import logging
 import socket
 import struct
 import threading
+from contextlib import suppress
 
 import pytest
 
+from predibot.jobs.schedule import monitor
 from predibot.jobs.schedule.monitor import Reply, monitored
 from tests.jobs.program import PATIENCE_SECONDS, wait_until
 
@@ -30,7 +32,7 @@ def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_close
 
     with monitored(0, {"/health": answer}) as port:
         with socket.create_connection(("127.0.0.1", port)) as client:
-            client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert is_asked.wait(PATIENCE_SECONDS)
             # What closes is told as a reset.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -55,6 +57,32 @@ def test_who_asks_for_the_head_is_answered_the_same_without_a_body(path: str, st
             client.close()
         assert found[0] == found[1] and found[0][0] == status
         assert body == b""
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1:9", 200), ("LOCALHOST", 200), ("[::1]:65535", 200), ("evil.example", 400), ("127.0.0.1.evil", 400)],
+)
+def test_a_name_of_another_site_that_leads_here_is_told_nothing(host: str, status: int) -> None:
+    with monitored(0, {"/health": lambda: Reply(200, "text/plain", "bots\n")}) as port:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        client.request("GET", "/health", headers={"Host": host})
+        answer = client.getresponse()
+        assert (answer.status, b"bots" in answer.read()) == (status, status == 200)
+        client.close()
+
+
+def test_a_request_that_drips_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitor, "_SECONDS", 0.3)
+    with monitored(0, {}) as port, socket.create_connection(("127.0.0.1", port), timeout=0.05) as client:
+
+        def is_closed() -> bool:
+            with suppress(TimeoutError):
+                client.sendall(b"X")
+                return client.recv(1) == b""
+            return False
+
+        wait_until(is_closed)
 
 
 def test_a_mistake_in_an_answer_is_logged_whole(caplog: pytest.LogCaptureFixture) -> None:
