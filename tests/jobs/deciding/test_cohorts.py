@@ -100,7 +100,7 @@ def test_a_member_that_starts_programs_plays_where_a_bot_of_the_recipe_does(tmp_
         error = played(program, RECIPE, 1, code=2)["error"]
         assert error["kind"] == "NotTrusted" and 'strategy = "holds"' in error["message"]
         (tmp_path / "mine.toml").write_text(both)
-        assert document_of(program.start("trust", "--json"))["trusted"]
+        assert json.loads(program.start("trust", "--json").communicate()[0])["trusted"]
         played(program, both, 1)
 
 
