@@ -571,13 +571,23 @@ def _prices(
     And whether it is its payout.
     """
     prices = _observed(connection, market, outcome, at, as_of)
+    sides = list(zip(market.tolist(), outcome.tolist(), strict=True))
+    place = {each: number for number, each in enumerate(sides)}
+    other = np.array([place.get((each, -side), -1) if side else -1 for each, side in sides], dtype=np.int64)
+    seen = []
     for account, turned in own.items():
         marked = ledger.of("marks", account)
         valued_at = ledger.of("valuations", account)[_valued(ledger, account), 0]
         marked = marked[(marked[:, 3] == 1.0) & np.isin(marked[:, 0], valued_at)]
         turn = np.searchsorted(valued_at, marked[:, 0])
         slot = np.searchsorted(slots, turned[turn, 0])
-        prices[slot, np.searchsorted(rows, marked[:, 1])] = marked[:, 2]
+        seen.append((slot, np.searchsorted(rows, marked[:, 1]), marked[:, 2]))
+    # A quote of one side is one of the other, which was last observed before it.
+    for slot, column, price in seen:
+        both = other[column] >= 0
+        prices[slot[both], other[column[both]]] = 1.0 - price[both]
+    for slot, column, price in seen:
+        prices[slot, column] = price
     return _paid(connection, prices, market, outcome, at, as_of)
 
 

@@ -72,6 +72,18 @@ def test_a_price_is_the_payout_from_the_settlement_on(played: Store) -> None:
     assert paid and all((prices == (name == "m1:YES")).all() for name, prices in paid.items())
 
 
+def test_a_quote_of_one_side_is_one_of_the_other_which_nobody_held_then(played: Store) -> None:
+    with played.write() as connection:
+        # Rows of NO are even: what was quoted is dearer for YES than what was observed.
+        connection.execute(text("UPDATE marks SET price = price + .1 - .2 * (instrument_row % 2 = 0)"))
+    record = record_of(played)
+    assert record.market is not None
+    both = [np.flatnonzero(record.market == each) for each in np.unique(record.market)]
+    prices = [record.prices[:, each] for each in both if each.size == 2]
+    summed = np.concatenate([each.sum(axis=1) for each in prices])
+    assert prices and summed[~np.isnan(summed)] == pytest.approx(1.0)
+
+
 def test_nothing_later_than_the_instant_is_read(played: Store) -> None:
     whole, early = record_of(played), record_of(played, BEGIN + timedelta(days=20))
     assert len(early.at) == 21
