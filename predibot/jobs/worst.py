@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
 
-from predibot.ledger.read.reasons import Reason, markets_of_venue, reason_of
+from predibot.ledger.read.details.reasons import Reason, markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.records.losses import Loss, largest_losses

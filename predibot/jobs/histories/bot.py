@@ -18,7 +18,7 @@ from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.details.bots import MadeDecision, evidence_of_bot, made_decisions
-from predibot.ledger.read.reasons import AskedMarket, named_markets
+from predibot.ledger.read.details.reasons import AskedMarket, named_markets
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store

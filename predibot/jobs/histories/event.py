@@ -11,7 +11,7 @@ from predibot.errors import UsageError
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
-from predibot.ledger.read.reasons import AskedMarket, named_markets
+from predibot.ledger.read.details.reasons import AskedMarket, named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store

@@ -15,13 +15,13 @@ from predibot.reports.views.metrics import COLUMNS, LAST, Shown, ends_of, short_
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
-from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.records.horizon_returns import SETTLED
 from predibot.scoring.records.knowledge import KNOWLEDGE
+from predibot.scoring.records.moments import NEAR_HOURS
 
 _GROUP_CELLS = 40
 _NAMED = 10

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
 from predibot.scoring.evaluation.daily_gains import DailyPrices
-from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
 from predibot.scoring.inference.comparison import Comparison
@@ -17,6 +16,7 @@ from predibot.scoring.inference.intervals import Spread, comparison_by_prices, e
 from predibot.scoring.inference.price_implied import Exclusion, Holdings, Stored, first_after, run_ends, variances
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
 from predibot.scoring.price_lookup import Observations
+from predibot.scoring.records.moments import Moments
 from predibot.scoring.records.track_record import TrackRecord
 
 

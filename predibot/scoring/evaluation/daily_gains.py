@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.evaluation.daily_marks import Marks, daily_marks, midnights
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import dependence_by_day
+from predibot.scoring.records.daily_marks import Marks, daily_marks, midnights
 from predibot.scoring.records.track_record import TrackRecord
 
 

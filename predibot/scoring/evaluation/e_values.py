@@ -24,10 +24,10 @@ from predibot.scoring.arguments import (
     stable_order,
     within_floats,
 )
-from predibot.scoring.evaluation.daily_marks import DAY_SECONDS, Marks, daily_marks
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import NO_MOVE, dependence_by_day
 from predibot.scoring.metrics.kelly import kelly_fraction
+from predibot.scoring.records.daily_marks import DAY_SECONDS, Marks, daily_marks
 from predibot.scoring.records.track_record import TrackRecord
 
 BEATS_FROM = 20.0

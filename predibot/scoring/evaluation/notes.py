@@ -6,13 +6,13 @@ import numpy as np
 
 from predibot.domain.spelling import counted, first_of
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.sharpe import UNKNOWN_DEVIATION
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS
 from predibot.scoring.records.horizon_returns import NOW, SETTLED
+from predibot.scoring.records.moments import NEAR_HOURS
 from predibot.scoring.records.track_record import TrackRecord
 
 _MOST_NAMED = 10

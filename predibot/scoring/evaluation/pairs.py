@@ -10,7 +10,6 @@ import numpy as np
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average, Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
-from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.clusters import difference
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
@@ -19,6 +18,7 @@ from predibot.scoring.inference.uncertainty import AT_ONCE, Ratio, Uncertainty, 
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import Forecasts
 from predibot.scoring.records.horizon_returns import SETTLED, HorizonReturns, stakes_open
+from predibot.scoring.records.moments import Moments
 from predibot.scoring.records.track_record import TrackRecord
 
 SIGNIFICANCE = 0.05

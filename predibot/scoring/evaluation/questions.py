@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, instance_of
-from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.records.horizon_returns import payouts_as_of
+from predibot.scoring.records.moments import Moments
 from predibot.scoring.records.track_record import TrackRecord
 
 

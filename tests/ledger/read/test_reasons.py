@@ -1,6 +1,6 @@
 """Markets by their names, and what is told of one event."""
 
-from predibot.ledger.read.reasons import markets_of_venue, named_markets
+from predibot.ledger.read.details.reasons import markets_of_venue, named_markets
 from predibot.ledger.read.rows_for_python import Asked, told_decisions, told_forecasts
 from predibot.ledger.store import Store
 from tests.ledger.by_hand import NOW, a_run, abstained, decide, event_of, finished_with
