@@ -26,6 +26,8 @@ def serving(
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
+            # Who reads the address may ask at once.
+            listener.listen()
         except OSError as error:
             raise UsageError(f"cannot listen at {host} port {port}: {words_of(error)}. Name another --port") from error
         shown = f"[{host}]" if ":" in host else host
