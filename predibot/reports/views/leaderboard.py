@@ -241,7 +241,7 @@ def _asked_otherwise(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
             f"Not all were asked the same: {_list([row.bot for row in part])} {rest} on "
             f"{least if least == most else f'{least} to {most}'} of the board's "
             f"{figures.things(part[0].board_slots, 'event-slot')}. Their figures and those of others are of other "
-            "questions; --table pairs compares on what both were asked."
+            "questions; pairs compare on what both were asked."
         )
 
 

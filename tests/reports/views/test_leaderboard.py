@@ -103,7 +103,7 @@ def test_bots_that_were_asked_other_questions_are_said_to_be() -> None:
     )
     assert (
         "Not all were asked the same: few and more rest on 50 to 120 of the board's 200 event-slots. Their figures "
-        "and those of others are of other questions; --table pairs compares on what both were asked."
+        "and those of others are of other questions; pairs compare on what both were asked."
     ) in said(all_of_it, more, few)
     assert "asked the same" not in said(all_of_it)
 
