@@ -19,7 +19,7 @@ from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.conventions import Convention, convention_for_stocks
-from predibot.scoring.standing import STANDINGS, Standing
+from predibot.scoring.standing import ALIKE_PLACES, STANDINGS, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class AccountPair:
     """Beside an index fund: by how much a return of it moves the bot's in the mean; None where it does not move."""
     correlation: float | None = None
     """Beside an index fund: of the returns, in [-1, 1]."""
+    few_decide: tuple[str, ...] = ()
+    """On whose account of the two few outcomes decide."""
 
     @property
     def few_dates(self) -> bool:
@@ -42,11 +44,15 @@ class AccountPair:
 
     @property
     def better(self) -> str | None:
-        """Return who is better: the name, where the interval lies on one side of zero and dates are not few."""
+        """Return who is better: the name, where the interval lies on one side of zero and dates are not few.
+
+        Nobody beside a bot of which few outcomes decide, and no baseline of which they do.
+        """
         ends = self.difference.interval
-        if ends is None or self.few_dates:
+        if ends is None or self.few_dates or self.bot in self.few_decide:
             return None
-        return self.bot if ends[0] > 0.0 else self.baseline if ends[1] < 0.0 else None
+        ahead = self.bot if ends[0] > 0.0 else self.baseline if ends[1] < 0.0 else None
+        return None if ahead in self.few_decide else ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +193,7 @@ def _place(score: AccountScore, board: AccountBoard) -> tuple[bool, int, float, 
     group = board.standings[score.bot]
     within = {"better": board.least.get(score.bot, 0.0), "baseline": score.cumulative_return or 0.0}
     far = within.get(group, score.told)
-    return score.knowledge != "clean", STANDINGS.index(group), -round(far / _ALIKE), score.bot
+    return score.knowledge != "clean", STANDINGS.index(group), -round(far, ALIKE_PLACES), score.bot
 
 
 def _repeated(score: AccountScore, scores: Sequence[AccountScore], record: AccountsRecord) -> str:
@@ -221,7 +227,8 @@ def _pairs(
                 moves = (
                     _moves(by_bot[score.bot], by_bot[other]) if by_bot[other].strategy == INDEX_FUND else (None, None)
                 )
-                found.append(AccountPair(score.bot, other, difference, *moves))
+                few = tuple(each.bot for each in ranked if each.bot in (score.bot, other) and each.implied.few_decide)
+                found.append(AccountPair(score.bot, other, difference, *moves, few))
     return found
 
 

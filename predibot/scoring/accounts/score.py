@@ -106,8 +106,13 @@ class AccountScore:
 
     @property
     def told(self) -> float:
-        """Return how far its growth is from nothing: log growth over half its interval; 0 without one."""
+        """Return how far its growth is from nothing: log growth over half its interval; 0 without one.
+
+        Minus infinity of an account that lost everything, or owes.
+        """
         found = self.intervals.get("cumulative_return")
+        if (self.cumulative_return or 0.0) <= -1.0:
+            return -math.inf
         if found is None or found.high is None or not -1.0 < found.estimate < found.high:
             return 0.0
         growth = math.log1p(found.estimate)

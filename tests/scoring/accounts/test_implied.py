@@ -147,6 +147,36 @@ def test_who_is_told_has_a_place_by_the_nearest_baseline_and_baselines_and_loser
     assert board_of(record_of(prices, accounts[0])).standings == {"good": "not proven"}
 
 
+@pytest.mark.parametrize(("stake", "better"), [(0.2, "bot"), (0.3, None)])
+def test_a_difference_names_nobody_where_few_outcomes_decide_of_the_bot(stake: float, better: str | None) -> None:
+    prices, shares = skilled(200)
+    bot, cash = account("bot", "a", shares * stake, prices), account("cash", "all_cash", shares * 0.0, prices)
+    board = board_of(record_of(prices, bot, cash))
+    (pair,) = board.pairs
+    assert pair.difference.low is not None and pair.difference.low > 0.0
+    assert pair.better == better and board.standings["bot"] == ("not proven" if better is None else "better")
+
+
+def test_a_baseline_of_which_few_outcomes_decide_is_better_than_nobody() -> None:
+    prices, shares = skilled(200)
+    small, large = (
+        account("small", "a", shares * 0.01, prices),
+        account("large", "market_favourite", shares * 0.3, prices),
+    )
+    (pair,) = board_of(record_of(prices, small, large)).pairs
+    assert pair.difference.high is not None and pair.difference.high < 0.0 and pair.better is None
+
+
+def test_who_lost_everything_stands_behind_who_lost_a_little() -> None:
+    prices, shares = bet_a_date(0.5, [number % 2 > 0 and number != 35 for number in range(40)])
+    broke, little = shares * 0.0, shares * 0.1
+    broke[35] = shares[35]
+    board = board_of(record_of(prices, account("broke", "a", broke, prices), account("little", "a", little, prices)))
+    assert [board.standings[each.bot] for each in board.scores] == ["not proven"] * 2
+    assert [each.bot for each in board.scores] == ["little", "broke"]
+    assert -1.0 < board.scores[0].told < 0.0 and board.scores[1].told == -np.inf
+
+
 def test_hours_of_few_days_are_few_dates_and_a_baseline_that_came_late_says_nothing() -> None:
     prices, shares = skilled(200)
     accounts = (account("good", "a", shares * 0.1, prices), account("cash", "all_cash", shares * 0.0, prices))
