@@ -39,6 +39,8 @@ HARMLESS = frozenset(
 MAX_BYTES = 1_000_000
 _RUNS = "runs"
 _MOST_FILES = 1_000
+_MOST_CHARACTERS = 4_000_000
+"""Of them all; a megabyte takes two seconds to read."""
 _MOST_SHOWN = 5
 
 
@@ -60,13 +62,15 @@ class Folder:
             known: Texts that were read already, by the names of their files: they are what is checked.
 
         Raises:
-            UsageError: If it holds too many recipes to look at.
+            UsageError: If it holds too many recipes to look at, or too long ones.
         """
         whole = path.resolve()
         files = [whole / SETTINGS_FILE, *sorted(whole.glob("*.toml")), *sorted((whole / _RUNS).glob("*.toml"))]
         if len(files) > _MOST_FILES:
             raise UsageError(f"{path} holds more than {_MOST_FILES:,} recipes. Move some to another folder")
         texts = {file.relative_to(whole).as_posix(): text for file in files if (text := _text(file)) is not None}
+        if sum(map(len, texts.values())) > _MOST_CHARACTERS:
+            raise UsageError(f"the recipes in {path} have more than {_MOST_CHARACTERS:,} characters. Move some away")
         return cls(whole, {**texts, **(known or {})})
 
     @cached_property

@@ -311,6 +311,15 @@ def test_settings_that_cannot_be_read_are_one_sentence(
         load_settings()
 
 
+def test_a_folder_of_endless_recipes_is_not_read_for_hours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "predibot.toml").write_text("log_backups = 3\n")
+    for number in range(5):
+        (tmp_path / f"{number}.toml").write_text(f"a = [{'1,' * 450_000}]\n")
+    with pytest.raises(UsageError, match="more than 4,000,000 characters"):
+        load_settings()
+
+
 @pytest.mark.parametrize("seconds", ["inf", "1e300", "nan", "0"])
 def test_no_time_that_any_folder_may_set_ends_in_a_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: str
