@@ -361,9 +361,7 @@ def _kind_of(line: bytes) -> type[_Line]:
     with suppress(ValueError, RecursionError):
         said = json.loads(line)
     names = said if isinstance(said, dict) else {}
-    return (
-        PublishedLedgerRoot if "ledger_receipt" in names else PublishedVoid if "voided_at" in names else PublishedRoot
-    )
+    return PublishedLedgerRoot if {*names} == {"ledger"} else PublishedVoid if "voided_at" in names else PublishedRoot
 
 
 @contextmanager

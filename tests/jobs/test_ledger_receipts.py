@@ -7,20 +7,28 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, LargeBinary, Table, text
+from sqlalchemy import Column, LargeBinary, Table, text, update
 
 from predibot.errors import LedgerUnusable
 from predibot.jobs.published_roots import verify_against
 from predibot.jobs.receipts import verify_ledger, verify_runs
 from predibot.jobs.verify import verify
-from predibot.ledger.schema.receipted_rows import NOT_COVERED, coverage
+from predibot.ledger.schema.packed_rows import packed_rows
+from predibot.ledger.schema.receipted_rows import NOT_COVERED, PARTS, coverage
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
+from predibot.ledger.write.ledger_receipts import (
+    add_ledger_receipt,
+    leaves_of_part,
+    ledger_receipts,
+    ledger_receipts_of,
+)
 from tests.acceptance.conftest import Said, done_here, said_here
 from tests.ledger.databases import Postgres, closing_engine
 from tests.ledger.schema.older import engine_of, write_older
@@ -224,6 +232,26 @@ def test_receipts_that_were_changed_or_are_gone_are_named(games: Path, statement
     assert (verified().code, verified("--against", "roots").code) == (1, 1)
 
 
+def test_no_receipt_says_itself_that_a_row_may_change(games: Path) -> None:
+    done_here("verify", "--publish", "roots", *LEDGER)
+    fills = next(part for part in PARTS if part.name == "fills")
+    with Store.open("sqlite:///ledger.db") as store, store.write() as connection:
+        before, known = leaves_of_part(connection, fills), [*ledger_receipts_of(connection)]
+        connection.execute(text("UPDATE fills SET price = price * 1.2"))
+        for each in (each for each in known if "fills" in each.rows.parts):
+            # As of a row that may change: its whole digest, so that a later receipt may be over another row.
+            whole = {key: before[key].hex() for key in each.rows.parts["fills"]}
+            packed = packed_rows(replace(each.rows, parts={**each.rows.parts, "fills": whole}))
+            row = ledger_receipts.c.number == each.number
+            connection.execute(update(ledger_receipts).where(row).values(rows_packed=packed))
+        changed = {"fills": [*before]}
+        assert add_ledger_receipt(connection, now=known[-1].made_at, changed=changed) is not None
+    named = {
+        each["row"].split()[0] for each in verified("--against", "roots", "--json").document["ledger"]["differences"]
+    }
+    assert named == {"fills"}
+
+
 def test_a_ledger_that_is_made_anew_behind_its_roots_is_named(games: Path) -> None:
     done_here("verify", "--publish", "roots", *LEDGER)
     change(games, "UPDATE resolutions SET payout_yes = 1 - payout_yes", "DELETE FROM ledger_receipts")
@@ -263,6 +291,8 @@ def test_an_archived_cohort_is_covered_and_may_be_counted_again(games: Path) -> 
     done_here("verify", "--publish", "roots", *LEDGER)
     week = ("cohort", "2026-01-11", *LEDGER)
     done_here(*week, "--archive", "a test")
+    # No run has a new root, so the ledger's is in a line of its own.
+    done_here("verify", "--publish", "roots", *LEDGER)
     assert verified("--against", "roots").code == 0
     change(games, "UPDATE cohorts SET archived_reason = 'another' WHERE archived_reason = 'a test'")
     assert verified().code == 1

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant, from_microseconds
-from predibot.ledger.schema.packed_rows import DIGEST_DIGITS, Key
+from predibot.ledger.schema.packed_rows import Key
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
 from predibot.ledger.write.ledger_receipts import (
     LEDGER_FORM,
@@ -145,9 +145,7 @@ def _compared(receipt: LedgerReceipt, found: _Found) -> tuple[list[RowDifference
         there = found.points.get(receipt.number, {}) if name == PRICES else found.leaves.get(name, {})
         for key, check in checks.items():
             leaf = there.get(key)
-            is_whole = len(check) == DIGEST_DIGITS
-            if is_whole and (found.last[name, key] != receipt.number or (leaf is None and key[-1] in found.void)):
-                # What a command covered anew since, or a turn of a run that is void.
+            if _was_replaced(name, key, leaf, receipt, found):
                 leaf = bytes.fromhex(check)
             if leaf is None:
                 wrong.append(RowDifference(_row(name, key), "missing", receipt.number))
@@ -156,6 +154,13 @@ def _compared(receipt: LedgerReceipt, found: _Found) -> tuple[list[RowDifference
             else:
                 leaves.setdefault(name, {})[key] = leaf
     return wrong, leaves
+
+
+def _was_replaced(name: str, key: Key, leaf: bytes | None, receipt: LedgerReceipt, found: _Found) -> bool:
+    """Return whether a command may change a row, and did; by its part, as no root says what else a receipt keeps."""
+    if name == "cohorts.archived":
+        return found.last[name, key] != receipt.number
+    return name == "turns" and leaf is None and key[-1] in found.void
 
 
 def _added(found: _Found, known: Sequence[LedgerReceipt]) -> Iterator[RowDifference]:

@@ -48,7 +48,7 @@ def unpacked_rows(blob: Any) -> PackedRows:
         if not all(type(count) is int for count in totals.values()):
             raise ValueError("a total is no whole number")
         return PackedRows(found, totals)
-    except (AttributeError, TypeError, ValueError, RecursionError, MemoryError) as error:
+    except (ArithmeticError, AttributeError, TypeError, ValueError, RecursionError, MemoryError) as error:
         raise LedgerUnusable(f"a receipt of the ledger is broken: {str(error)[:100]}") from None
 
 
