@@ -133,7 +133,7 @@ def conclusions(board: AccountBoard) -> Iterator[str]:
             more = f", and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
             yield f"Did {words}: {'; '.join(said[:_MOST_NAMED])}{more}."
     if not better:
-        few = ": there are fewer than 30 dates." if "too few" in told.values() else "."
+        few = ": there are fewer than 30 dates." if {*told.values()} == {"too few", "baseline"} else "."
         yield f"No bot can be said to do better than every baseline{few}"
 
 

@@ -90,8 +90,8 @@ def leaderboard_page(
         "mode": MODES,
     }
     boards = [
-        *((board_grid(each), list(conclusions_on_accounts(each))) for each in found.accounts),
-        *((cohort_grid(each), list(cohort_conclusions(each))) for each in found.cohorts),
+        *((board_grid(each), list(conclusions_on_accounts(each)), each.notes) for each in found.accounts),
+        *((cohort_grid(each), list(cohort_conclusions(each)), each.notes) for each in found.cohorts),
     ]
     return Page(
         "leaderboard",

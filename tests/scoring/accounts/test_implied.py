@@ -6,6 +6,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from predibot.reports.views.accounts import conclusions
 from predibot.scoring.accounts.implied import distance, implied
 from predibot.scoring.accounts.score import AccountScore
 from tests.scoring.accounts.made_accounts import FIRST, account, bet_a_date, board_of, record_of
@@ -191,3 +192,15 @@ def test_hours_of_few_days_are_few_dates_and_a_baseline_that_came_late_says_noth
     }
     late = board_of(replace(made, accounts=(accounts[0], replace(accounts[1], **rest))))
     assert late.standings["good"] == "not proven"
+
+
+def test_few_dates_are_the_reason_of_no_claim_only_where_all_bots_have_few() -> None:
+    prices, shares = skilled(200)
+    good, cash = account("good", "a", shares * 0.0, prices), account("cash", "all_cash", shares * 0.0, prices)
+    rest = {
+        name: getattr(good, name)[180:]
+        for name in ("slot", "value_usd", "shares", "cash_usd", "shares_before", "cash_before_usd")
+    }
+    late, no = replace(good, bot="late", **rest), "No bot can be said to do better than every baseline"
+    said = [tuple(conclusions(board_of(record_of(prices, *bots, cash)))) for bots in ((good, late), (late,))]
+    assert said == [(f"{no}.",), (f"{no}: there are fewer than 30 dates.",)]

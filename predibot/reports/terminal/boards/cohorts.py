@@ -30,7 +30,7 @@ def cohort_grid(board: CohortBoard) -> Grid:
         kept=("bot", "return", "low", "high", "cohorts"),
         legend=(
             ("return", f"mean over cohorts of what was made of the {figures.money_sign()}10,000 of each"),
-            ("low", "with high the 95 % interval of it, which allows for cohorts that overlap; by low bots are ranked"),
+            ("low", "with high the 95 % interval of it, for cohorts that overlap; it places those that gain"),
             ("P/L", "over all cohorts"),
             ("wins", "share of positions that won, of those that won or lost"),
             ("resolved", "positions that won, lost or were cancelled"),
