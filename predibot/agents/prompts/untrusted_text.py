@@ -197,9 +197,11 @@ def _match_end(text: str, places: range, steps: Mapping[str, list[tuple[int, int
 @lru_cache(maxsize=65_536)
 def _steps(character: str, word: str) -> list[tuple[int, int]]:
     """Return for each letter that a character stands for: a bit for each it resembles, and which states it keeps."""
-    if _is_sign(character := character.translate(_OUTLINED)):
-        return [(0, -1)]
-    return [(_bits(_likenesses(part), word), 0 if part.isalnum() else -1) for part in _simple(character)]
+    character = character.translate(_OUTLINED)
+    parts = character if _is_sign(character) else _simple(character)
+    # A sign may itself look like a letter, as may a letter that is set beside others, or a sign of two digits and a dash.
+    is_between = not any(map(str.isalnum, _bare(character))) or unicodedata.category(character) == "Lm"
+    return [(_bits(_likenesses(part), word), -1 if is_between or not part.isalnum() else 0) for part in parts]
 
 
 def _bits(likenesses: frozenset[str], word: str) -> int:
@@ -253,7 +255,7 @@ def _lookalikes() -> Mapping[str, set[str]]:
         for other in (_bare(each["c"]) for each in others):
             # A letter with a sign, like ơ, may look like two; its letter does not.
             if len(other) == 1 or (other and character == _bare(character)):
-                table[_bare(character)].add(other)
+                table[_bare(character) or character].add(other)
     return table
 
 

@@ -120,7 +120,7 @@ SIGNS += "\u115f\u1160\u3164\uffa0\u2065\ufff0\U000e0fff"
 
 def written(rng: random.Random, word: str) -> str:
     """Return a word whose letters are drawn from what looks like them, with drawn signs between."""
-    drawn = [rng.choice([alike for alike in LOOKALIKES[letter] if alike[-1] not in SIGNS]) for letter in word]
+    drawn = [rng.choice([alike for alike in LOOKALIKES[letter] if len(alike) == 1 or alike[-1] not in SIGNS]) for letter in word]
     return "".join(letter + "".join(rng.choices(SIGNS, k=rng.randrange(3))) for letter in drawn[:-1]) + drawn[-1]
 
 
@@ -155,6 +155,9 @@ def test_a_fence_is_taken_out_in_all_look_alikes(rng: random.Random) -> None:
         "μиτгʊsтєԁ",
         "U.N-T R_U/S*T|E,D",
         "unŧɼʋꟗƭɇđ",
+        "%".join("untrusted"),
+        "\u02bc".join("untrusted"),
+        "".join(map(chr, (0x367, 0x1DE0, 0x36D, 0x36C, 0x367, 0x1DE4, 0x36D, 0x364, 0x369))),
     ],
 )
 def test_letters_that_no_table_of_look_alikes_has_are_read_too(word: str) -> None:
