@@ -199,7 +199,7 @@ def _steps(character: str, word: str) -> list[tuple[int, int]]:
     """Return for each letter that a character stands for: a bit for each it resembles, and which states it keeps."""
     character = character.translate(_OUTLINED)
     parts = character if _is_sign(character) else _simple(character)
-    # A sign may itself look like a letter, as may a letter that is set beside others, or a sign of two digits and a dash.
+    # A sign may look like a letter, as may one that is set beside letters, and a per cent sign like two of them.
     is_between = not any(map(str.isalnum, _bare(character))) or unicodedata.category(character) == "Lm"
     return [(_bits(_likenesses(part), word), -1 if is_between or not part.isalnum() else 0) for part in parts]
 

@@ -120,7 +120,8 @@ SIGNS += "\u115f\u1160\u3164\uffa0\u2065\ufff0\U000e0fff"
 
 def written(rng: random.Random, word: str) -> str:
     """Return a word whose letters are drawn from what looks like them, with drawn signs between."""
-    drawn = [rng.choice([alike for alike in LOOKALIKES[letter] if len(alike) == 1 or alike[-1] not in SIGNS]) for letter in word]
+    choices = [[alike for alike in LOOKALIKES[each] if len(alike) == 1 or alike[-1] not in SIGNS] for each in word]
+    drawn = [rng.choice(alike) for alike in choices]
     return "".join(letter + "".join(rng.choices(SIGNS, k=rng.randrange(3))) for letter in drawn[:-1]) + drawn[-1]
 
 
