@@ -194,6 +194,18 @@ def test_a_run_killed_before_its_receipt_gets_it_from_the_next_call(program: Pro
     assert (receipt["number"], receipt["decisions"], program.count("receipts")) == (1, 6, 1)
 
 
+def test_a_ledger_holds_while_a_run_goes_on_that_began_before_its_last_receipt(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "2.0"))
+    program.settings = {"PREDIBOT_WORKERS": "1"}
+    process = program.decide("--bots", "slow")
+    wait_until(lambda: program.count("decisions") == 1)
+    document_of(program.start("track", "--ledger", program.ledger, "--json"))
+    wait_until(lambda: program.count("decisions") > 1)
+    ledger = document_of(program.start("verify", "--ledger", program.ledger, "--json"))["ledger"]
+    assert (ledger["holds"], ledger["receipts"]) == (True, 1)
+    document_of(process)
+
+
 def test_processes_that_decide_at_once_make_one_receipt(program: Program) -> None:
     program.strategy("slow", SLOW)
     started = [program.decide("--bots", "slow,random_bet,market_price") for _ in range(4)]

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, or_, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_rows import Key
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
+from predibot.ledger.write.claims import attempts, tasks
 from predibot.ledger.write.ledger_receipts import (
     LEDGER_FORM,
     LedgerReceipt,
@@ -120,9 +121,12 @@ def _without(connection: Connection) -> VerifiedLedger:
 
 
 def _unfinished(connection: Connection, since: datetime) -> str | None:
-    """Return the key of a run without a receipt that was made after the last one of the ledger."""
+    """Return the key of a run without a receipt that was made, or decided on, after the last one of the ledger."""
+    last_at = func.coalesce(attempts.c.ended_at, attempts.c.started_at)
+    at_work = select(tasks.c.run_id).join(attempts, attempts.c.task_id == tasks.c.id).where(last_at >= since)
     statement = select(runs.c.key).where(
-        runs.c.receipted.is_(None), runs.c.voided_at.is_(None), runs.c.created_at >= since
+        *(runs.c.receipted.is_(None), runs.c.voided_at.is_(None)),
+        or_(runs.c.created_at >= since, runs.c.id.in_(at_work)),
     )
     found: str | None = connection.execute(statement.order_by(runs.c.id).limit(1)).scalar()
     return found
