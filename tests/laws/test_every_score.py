@@ -61,7 +61,9 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "decided_at": [0.0, 0.0], "payouts_yes": [1.0, float("nan")], "settled_at": [9e4, float("nan")],
         "observation_market": [1, 1], "observation_at": [9e4, 1e5], "observation_price_yes": [0.5, 0.75], "as_of": 3e5,
     },
-    "brier_pairs": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW},
+    "brier_pairs": {
+        "forecasts": settled_forecasts(RECORD), "uncertainty": FEW, "by_edge": scoring.edge_pairs(RECORD, FEW),
+    },
     "brier_score": {"probabilities": [0.5, 0.25], "outcomes": [1, 0]},
     "brier_skill_score": {"probabilities": [0.5, 0.25], "reference_probabilities": [0.25, 0.5], "outcomes": [1, 0]},
     "calibration_bins": {
@@ -321,7 +323,7 @@ def scores_of(record: TrackRecord) -> Iterator[Callable[[], object]]:
     """Yield all that is made of a record."""
     yield lambda: scoring.scorecards(record, uncertainty=FEW)
     yield lambda: scoring.edge_pairs(record, FEW)
-    yield lambda: scoring.brier_pairs(settled_forecasts(record), FEW)
+    yield lambda: scoring.brier_pairs(settled_forecasts(record), FEW, by_edge=scoring.edge_pairs(record, FEW))
     yield lambda: scoring.record_evidence(record)
     yield lambda: [scoring.return_pairs(record, each, FEW) for each in horizon_returns(record, (1, 2))]
 

@@ -258,9 +258,10 @@ def _pairs(
     book: Book,
     ahead: Edges,
 ) -> tuple[Pair, ...]:
+    by_edge = edge_pairs(record, asked.uncertainty, found=ahead, book=book)
     return (
-        *edge_pairs(record, asked.uncertainty, found=ahead, book=book),
-        *brier_pairs(forecasts, asked.uncertainty),
+        *by_edge,
+        *brier_pairs(forecasts, asked.uncertainty, by_edge=by_edge),
         *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty, book=book)),
     )
 

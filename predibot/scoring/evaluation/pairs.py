@@ -14,6 +14,7 @@ from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.clusters import difference
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
 from predibot.scoring.inference.power import smallest_detectable
+from predibot.scoring.inference.student_t import t_quantile, t_two_sided
 from predibot.scoring.inference.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import Forecasts
@@ -26,6 +27,7 @@ MOST_OPEN_STAKES = 0.10
 """With a larger share of the dollars on open markets nobody is called better by those that settled early."""
 MOST_IN_PAIRS = 60
 """How many are compared with each other, those with the most values: their pairs grow with the square."""
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +86,38 @@ class Pair:
 
 
 @within_floats
-def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequence[Pair] = ()) -> tuple[Pair, ...]:
     """Return every pair of forecasters by their squared errors on the questions both answered, as in `return_pairs`.
 
     Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
+
+    Args:
+        forecasts: What was said, and what happened.
+        uncertainty: How intervals are made.
+        by_edge: The same pairs by their edges: what moved these together moved squared errors too, so that intervals
+            are as much wider, and p-values larger. Left out, nothing is known of days.
 
     Raises:
         ValueError: If an argument is of another class.
     """
     instance_of("forecasts", forecasts, Forecasts)
     instance_of("uncertainty", uncertainty, Uncertainty)
+    instance_of("by_edge", by_edge, Sequence)
+    for each in by_edge:
+        instance_of("one of by_edge", each, Pair)
     errors = forecasts.squared_errors()
     at, asked, market = forecasts.made_at, forecasts.question, forecasts.market
     # Anybody's file says itself what is one question.
     subject = asked if at is None or market is None else market
     at = np.zeros(errors.shape) if at is None else at
     answers = _Answers(errors, forecasts.forecaster, subject, asked, forecasts.cluster, at)
-    return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
+    together = {frozenset((each.first, each.second)): each.dependence for each in by_edge}
+    return _adjusted(
+        [
+            _widened(pair, together.get(frozenset((pair.first, pair.second)), 1.0))
+            for pair in _drawn_pairs("brier", forecasts.forecasters, answers, uncertainty)
+        ]
+    )
 
 
 @within_floats
@@ -219,6 +236,21 @@ def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertaint
         for (first, second), each, (_, apart) in zip(some, found, beside, strict=True):
             pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], each, apart))
     return pairs
+
+
+def _widened(pair: Pair, dependence: float) -> Pair:
+    """Return a pair of scores in [0, 1] whose interval and p-value allow for events that moved together."""
+    if dependence == 1.0 or pair.difference is None or pair.p_value is None or pair.clusters < 2:
+        return pair
+    # What was summed in another order is no other number.
+    wider, freedom = math.sqrt(round(dependence, 9)), pair.clusters - 1.0
+    low, high = (
+        None if end is None else min(max(pair.difference + wider * (end - pair.difference), -1.0), 1.0)
+        for end in (pair.low, pair.high)
+    )
+    p_value = t_two_sided(t_quantile(max(pair.p_value / 2.0, _LEAST), freedom) / wider, freedom)
+    detectable = None if pair.detectable is None else pair.detectable * wider
+    return replace(pair, low=low, high=high, p_value=p_value, detectable=detectable, dependence=dependence)
 
 
 def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

@@ -84,7 +84,8 @@ def found(record: TrackRecord) -> Evaluation:
 def test_its_parts_are_those_made_alone(record: TrackRecord, found: Evaluation) -> None:
     returns = horizon_returns(record, (1, 7))
     assert found.cards == scorecards(record, horizons_days=(1, 7), uncertainty=FEW)
-    pairs = [*edge_pairs(record, FEW), *brier_pairs(settled_forecasts(record), FEW)]
+    by_edge = edge_pairs(record, FEW)
+    pairs = [*by_edge, *brier_pairs(settled_forecasts(record), FEW, by_edge=by_edge)]
     for each in returns:
         pairs += return_pairs(record, each, FEW)
     assert list(found.pairs) == pairs

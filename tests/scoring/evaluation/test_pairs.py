@@ -416,6 +416,28 @@ def test_what_was_won_in_one_night_is_won_once() -> None:
     assert return_pairs(record, horizon_returns(record, ())[-1], FEW)[0].dependence == 1.0
 
 
+def test_who_forecast_one_night_better_may_have_been_lucky_once() -> None:
+    rng = np.random.default_rng(3)
+    said = {"high": 0.7 + rng.uniform(-0.1, 0.1, 40), "low": 0.3 + rng.uniform(-0.1, 0.1, 40)}
+    made = [
+        Made(bot, event=event, bets=(Bet(event, 0.0, 0.5, float(each[event])),))
+        for bot, each in said.items()
+        for event in range(40)
+    ]
+    apart = record_of(made, paid={event: Paid(1 + event, float(event % 8 > 0)) for event in range(40)}, as_of=99)
+    night = replace(apart, settled_at=np.full(apart.settled_at.shape, float(apart.settled_at[0])))
+    (alone,) = brier_pairs(settled_forecasts(apart), FEW, by_edge=edge_pairs(apart, FEW))
+    by_edge = edge_pairs(night, FEW)
+    (together,) = brier_pairs(settled_forecasts(night), FEW, by_edge=by_edge)
+    assert (alone.better, alone.dependence, together.better) == ("high", 1.0, None)
+    assert together.dependence == by_edge[0].dependence > 15.0
+    assert alone.low is not None and alone.difference is not None and alone.p_value is not None
+    wider = together.dependence**0.5
+    assert together.low == pytest.approx(max(-1.0, alone.difference + wider * (alone.low - alone.difference)))
+    t = stats.t(39).isf(alone.p_value / 2) / wider
+    assert together.p_value == pytest.approx(2 * stats.t(39).sf(t))
+
+
 def test_pairs_of_returns_know_the_odds_of_what_one_holds_more_than_the_other() -> None:
     record = settled_record(0)
     (pair,) = return_pairs(record, horizon_returns(record, ())[-1], FEW)
