@@ -214,12 +214,14 @@ def _container(what: Installed) -> Mapping[str, str]:
 
     command = listed(what.words("--grace", str(what.grace_seconds)))
     health = listed(("predibot", "status", *(() if what.ledger is None else ("--ledger", what.ledger))))
+    # The driver of PostgreSQL is an extra.
+    pins = ("requirements.txt", *(["requirements-postgres.txt"] if (what.ledger or "").startswith("postgres") else []))
     dockerfile = f"""\
 # Build it in a checkout of predibot, whose recipes in runs/ come with it.
 FROM python:3.12-slim
 WORKDIR /predibot
-COPY requirements.txt ./
-RUN python -m pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY {" ".join(pins)} ./
+RUN python -m pip install --no-cache-dir --require-hashes {" ".join(f"-r {each}" for each in pins)}
 COPY . .
 RUN python -m pip install --no-cache-dir --no-deps --no-build-isolation . \\
     && useradd --create-home predibot \\

@@ -133,6 +133,9 @@ def test_the_container_ends_in_time_and_keeps_its_ledger(folder: Path) -> None:
     assert 'CMD ["schedule", "runs/my daily.toml", "--grace", "120"]' in dockerfile
     assert 'CMD ["predibot", "status"]' in dockerfile
     elsewhere = files_of("container", what_runs(folder, ledger="postgresql://db/predibot"))["Dockerfile"]
+    for dockerfile, extra in ((elsewhere, True), (files["Dockerfile"], False)):
+        assert ("--require-hashes -r requirements.txt -r requirements-postgres.txt" in dockerfile) is extra
+        assert ("COPY requirements.txt requirements-postgres.txt ./" in dockerfile) is extra
     assert 'CMD ["predibot", "status", "--ledger", "postgresql://db/predibot"]' in elsewhere
     copied = [shlex.split(line)[1:-1] for line in dockerfile.splitlines() if line.startswith("COPY ")]
     assert all((ROOT / name).exists() for names in copied for name in names)
