@@ -138,9 +138,9 @@ def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, market
     prices = last_known(record.prices[:, account.held])[slots]
     whole = (account.shares[rows] * np.nan_to_num(prices)).sum(axis=1) + account.cash_usd[rows]
     sign = np.where(record.outcome[account.held] < 0, -1.0, 1.0)
-    of_market = markets.of_instrument[account.held][:, np.newaxis] == np.arange(markets.event.size)
-    found = (account.shares[rows] * sign) @ of_market.astype(np.float64)
-    return _for_each_dollar(found, whole)
+    found = np.zeros((markets.event.size, slots.size))
+    np.add.at(found, markets.of_instrument[account.held], (account.shares[rows] * sign).T)
+    return _for_each_dollar(found.T, whole)
 
 
 def _for_each_dollar(amounts: Floats, whole: Floats) -> Floats:
