@@ -253,7 +253,7 @@ def _folder_hint(kind: Kind) -> str:
     )
     if not is_unnamed or not here.is_dir():
         return ""
-    return f"The folder {kind.folder}/ here is not looked in unasked; set {variable}={kind.folder}"
+    return f"The folder {kind.folder}/ here is not looked in unasked; set {variable}={here}"
 
 
 def class_name_of(name: str) -> str:
