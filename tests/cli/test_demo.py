@@ -46,7 +46,7 @@ def test_the_demo_of_portfolios_shows_a_board_of_80_columns_and_what_to_type_nex
     screen = without_colours(sent)
     assert code == 0
     assert max(map(len, screen)) <= COLUMNS
-    head = next(line for line in screen if line.startswith("# "))
+    head = next(line for line in screen if line.split()[:2] == ["#", "bot"])
     assert head.split()[1:4] == ["bot", "value", "return"]
     assert any("all_cash*" in line and "$500.00" in line for line in screen)
     assert any("script_sharp" in line for line in screen)
