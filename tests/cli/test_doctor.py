@@ -89,6 +89,8 @@ def test_a_ledger_that_cannot_be_written_fails(monkeypatch: pytest.MonkeyPatch) 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         monkeypatch.chdir(folder)
+        # Where nobody may look as well.
+        monkeypatch.setenv("XDG_CONFIG_HOME", name)
         assert said_here("decide", "--venue", WORLD, "--events", "1").code == 0
         ledger = folder / "runs" / "out" / "predibot.db"
         for path, mode in ((ledger, 0o444), (ledger.parent, 0o555), (folder, 0o755)):

@@ -45,7 +45,7 @@ def test_the_wheel_states_the_version_of_the_package(wheel: Path) -> None:
     assert metadata["License-Expression"] == "MIT"
 
 
-_IMPORT_NAMES = {"beautifulsoup4": "bs4"}
+_IMPORT_NAMES = {"beautifulsoup4": "bs4", "pyyaml": "yaml"}
 _USED_BY_NAME = {"lxml", "lxml-html-clean"}
 """What beautifulsoup4 and trafilatura import for us."""
 
