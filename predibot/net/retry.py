@@ -18,6 +18,7 @@ MAX_LOST_TRIES = 3
 """A try whose answer was lost may have been paid for."""
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 16.0
+WORTH_SAYING_SECONDS = 10.0
 _UNITS = (("retry-after-ms", 0.001), ("retry-after", 1.0))
 
 T = TypeVar("T")
@@ -73,7 +74,9 @@ class RetryPolicy:
             tries, seconds = len(failures), self.monotonic() - started
             wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
             times = "try" if tries == 1 else "tries"
-            said = f"{failure}; given up after {tries} {times} in {seconds:.0f} s{wait}. Try again later"
+            # A shorter time says how busy this machine was, and the message is stored: the same run says the same.
+            took = f" in {seconds:.0f} s" if seconds >= WORTH_SAYING_SECONDS else ""
+            said = f"{failure}; given up after {tries} {times}{took}{wait}. Try again later"
         # Outside of the handler: what foreign code keeps in its errors is not ours to show.
         raise given_up(said)
 

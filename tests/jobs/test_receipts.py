@@ -32,6 +32,11 @@ strategy = "tool_agent"
 model = "sandbox/sharp"
 """
 LEDGER = Path("runs/out/predibot.db")
+GATED = """from pathlib import Path
+        turn = len(list(Path().glob("*.done")))
+        while not Path(f"{turn}.go").exists():
+            time.sleep(0.02)
+        Path(f"{turn}.done").touch()"""
 AS_IF_NEVER_MADE = ("DELETE FROM receipts", "DELETE FROM ledger_receipts", "UPDATE runs SET receipted = NULL")
 """What somebody does who has receipts made anew over something else."""
 SHARP = "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id WHERE b.model IS NOT NULL"
@@ -195,14 +200,18 @@ def test_a_run_killed_before_its_receipt_gets_it_from_the_next_call(program: Pro
 
 
 def test_a_ledger_holds_while_a_run_goes_on_that_began_before_its_last_receipt(program: Program) -> None:
-    program.strategy("slow", SLOW.replace("0.04", "2.0"))
+    # Each decision waits for a file of its own.
+    program.strategy("slow", SLOW.replace("time.sleep(self.seconds)", GATED))
     program.settings = {"PREDIBOT_WORKERS": "1"}
     process = program.decide("--bots", "slow")
+    (program.folder / "0.go").touch()
     wait_until(lambda: program.count("decisions") == 1)
     document_of(program.start("track", "--ledger", program.ledger, "--json"))
-    wait_until(lambda: program.count("decisions") > 1)
+    (program.folder / "1.go").touch()
+    wait_until(lambda: program.count("decisions") == 2)
     ledger = document_of(program.start("verify", "--ledger", program.ledger, "--json"))["ledger"]
     assert (ledger["holds"], ledger["receipts"]) == (True, 1)
+    (program.folder / "2.go").touch()
     document_of(process)
 
 
