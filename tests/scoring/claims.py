@@ -15,6 +15,7 @@ from predibot.scoring import (
     Estimate,
     TrackRecord,
     Uncertainty,
+    brier_pairs,
     edge_pairs,
     edges,
     ranked,
@@ -24,6 +25,7 @@ from predibot.scoring import (
 )
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
+from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring import swings
 from tests.scoring.coverage import Cell
@@ -150,10 +152,14 @@ def _edges_held(rng: Rng, world: Swings, *, pairs: bool) -> Iterator[tuple[str, 
         truth = dict(zip(said, (-away).tolist(), strict=True))
         for bot, estimate in zip(said, edge_average(found, book).of_each(0.95), strict=True):
             yield "edge", bot, _holds(estimate, truth[bot])
-        for pair in edge_pairs(record, FEWEST, found=found, book=book) if pairs else ():
+        by_edge = edge_pairs(record, FEWEST, found=found, book=book) if pairs else ()
+        by_brier = brier_pairs(settled_forecasts(record), FEWEST, by_edge=by_edge) if pairs else ()
+        for pair in (*by_edge, *by_brier):
             if pair.low is not None and pair.high is not None:
-                so = pair.low <= truth[pair.first] - truth[pair.second] <= pair.high
-                yield "edge of a pair", f"{pair.first}, {pair.second}", so
+                # Of squared errors the lower one is better.
+                better = 1.0 if pair.metric == "edge" else -1.0
+                so = pair.low <= better * (truth[pair.first] - truth[pair.second]) <= pair.high
+                yield f"{pair.metric} of a pair", f"{pair.first}, {pair.second}", so
 
 
 def _running_held(record: TrackRecord, said: Mapping[str, Floats]) -> Iterator[tuple[str, str, bool]]:

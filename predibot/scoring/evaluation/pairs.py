@@ -94,8 +94,9 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     Args:
         forecasts: What was said, and what happened.
         uncertainty: How intervals are made.
-        by_edge: The same pairs by their edges: what moved these together moved squared errors too, so that intervals
-            are as much wider, and p-values larger. Left out, nothing is known of days.
+        by_edge: The same pairs by their edges. What moved these together moved squared errors too, and what prices
+            imply of these they imply of squared errors: intervals are as much wider as D says, and no narrower than
+            those of the edges, and p-values larger. Left out, nothing is known of days and prices.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -111,10 +112,10 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     subject = asked if at is None or market is None else market
     at = np.zeros(errors.shape) if at is None else at
     answers = _Answers(errors, forecasts.forecaster, subject, asked, forecasts.cluster, at)
-    together = {frozenset((each.first, each.second)): each.dependence for each in by_edge}
+    edge_of = {frozenset((each.first, each.second)): each for each in by_edge}
     return _adjusted(
         [
-            _widened(pair, together.get(frozenset((pair.first, pair.second)), 1.0))
+            _widened(pair, edge_of.get(frozenset((pair.first, pair.second))))
             for pair in _drawn_pairs("brier", forecasts.forecasters, answers, uncertainty)
         ]
     )
@@ -238,19 +239,35 @@ def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertaint
     return pairs
 
 
-def _widened(pair: Pair, dependence: float) -> Pair:
-    """Return a pair of scores in [0, 1] whose interval and p-value allow for events that moved together."""
-    if dependence == 1.0 or pair.difference is None or pair.p_value is None or pair.clusters < 2:
+def _widened(pair: Pair, edge: Pair | None) -> Pair:
+    """Return a pair of scores in [0, 1] whose interval and p-value allow for what the same pair's edges know."""
+    if edge is None or pair.difference is None or pair.p_value is None or pair.clusters < 2:
         return pair
     # What was summed in another order is no other number.
-    wider, freedom = math.sqrt(round(dependence, 9)), pair.clusters - 1.0
-    low, high = (
-        None if end is None else min(max(pair.difference + wider * (end - pair.difference), -1.0), 1.0)
-        for end in (pair.low, pair.high)
+    wider, freedom = math.sqrt(round(edge.dependence, 9)), pair.clusters - 1.0
+    p_value, low, high = pair.p_value, pair.low, pair.high
+    if wider != 1.0:
+        p_value = t_two_sided(t_quantile(max(p_value / 2.0, _LEAST), freedom) / wider, freedom)
+    if low is not None and high is not None:
+        below, above = _arms(edge, mirrored=edge.first == pair.first)
+        low = max(pair.difference - max(wider * (pair.difference - low), below), -1.0)
+        high = min(pair.difference + max(wider * (high - pair.difference), above), 1.0)
+    return replace(
+        pair,
+        low=low,
+        high=high,
+        p_value=max(p_value, edge.p_value or 0.0),
+        detectable=None if pair.detectable is None else pair.detectable * wider,
+        dependence=edge.dependence,
     )
-    p_value = t_two_sided(t_quantile(max(pair.p_value / 2.0, _LEAST), freedom) / wider, freedom)
-    detectable = None if pair.detectable is None else pair.detectable * wider
-    return replace(pair, low=low, high=high, p_value=p_value, detectable=detectable, dependence=dependence)
+
+
+def _arms(edge: Pair, *, mirrored: bool) -> tuple[float, float]:
+    """Return how far the interval of an edge reaches below and above; squared errors gain where edges lose."""
+    if edge.low is None or edge.high is None or edge.difference is None:
+        return 0.0, 0.0
+    below, above = edge.difference - edge.low, edge.high - edge.difference
+    return (above, below) if mirrored else (below, above)
 
 
 def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

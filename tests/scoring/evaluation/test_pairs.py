@@ -426,16 +426,25 @@ def test_who_forecast_one_night_better_may_have_been_lucky_once() -> None:
     ]
     apart = record_of(made, paid={event: Paid(1 + event, float(event % 8 > 0)) for event in range(40)}, as_of=99)
     night = replace(apart, settled_at=np.full(apart.settled_at.shape, float(apart.settled_at[0])))
-    (alone,) = brier_pairs(settled_forecasts(apart), FEW, by_edge=edge_pairs(apart, FEW))
+    (of_apart,) = edge_pairs(apart, FEW)
+    (alone,) = brier_pairs(settled_forecasts(apart), FEW, by_edge=[of_apart])
     by_edge = edge_pairs(night, FEW)
     (together,) = brier_pairs(settled_forecasts(night), FEW, by_edge=by_edge)
     assert (alone.better, alone.dependence, together.better) == ("high", 1.0, None)
     assert together.dependence == by_edge[0].dependence > 15.0
-    assert alone.low is not None and alone.difference is not None and alone.p_value is not None
+    # Nothing is known of days and prices without the edges.
+    (plain,) = brier_pairs(settled_forecasts(night), FEW)
+    assert plain.low is not None and plain.high is not None and plain.difference is not None
+    assert plain.p_value is not None
     wider = together.dependence**0.5
-    assert together.low == pytest.approx(max(-1.0, alone.difference + wider * (alone.low - alone.difference)))
-    t = stats.t(39).isf(alone.p_value / 2) / wider
-    assert together.p_value == pytest.approx(2 * stats.t(39).sf(t))
+    assert together.low <= max(-1.0, plain.difference + wider * (plain.low - plain.difference)) + 1e-9
+    t = stats.t(39).isf(plain.p_value / 2) / wider
+    assert together.p_value == pytest.approx(max(2 * stats.t(39).sf(t), by_edge[0].p_value))
+    # The same events whose prices imply more than has happened: no narrower than the edges.
+    assert of_apart.low is not None and of_apart.high is not None and alone.low is not None and alone.high is not None
+    assert alone.first == of_apart.first and alone.difference == pytest.approx(-(of_apart.difference or 0.0))
+    assert alone.low <= -of_apart.high + 1e-9 and alone.high >= -of_apart.low - 1e-9
+    assert alone.high - alone.low > plain.high - plain.low
 
 
 def test_pairs_of_returns_know_the_odds_of_what_one_holds_more_than_the_other() -> None:
