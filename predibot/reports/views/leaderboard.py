@@ -327,6 +327,8 @@ def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
         few = max(pair.clusters for pair in pairs) < FEW_CLUSTERS
         why = f": fewer than {FEW_CLUSTERS} events" if few else ""
         said.append(f"{_list(found[None])} cannot be told from the market{why}.")
+    if (found[True] or found[False]) and all(pair.clusters == pair.n for pair in pairs):
+        said.append("That takes each row for independent: what one thing decides belongs into one `cluster`.")
     return tuple(said)
 
 

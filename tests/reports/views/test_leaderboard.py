@@ -252,6 +252,11 @@ def test_of_a_file_it_is_said_who_is_better_than_its_market() -> None:
     assert beside_market(replace(evaluated(), as_of=None, pairs=pairs)) == (
         "gpt is better than the market.", "human is worse than the market.", "cat cannot be told from the market.",
     )  # fmt: skip
+    alone = tuple(replace(pair, clusters=90) for pair in pairs[:1])
+    assert beside_market(replace(evaluated(), as_of=None, pairs=alone)) == (
+        "gpt is better than the market.",
+        "That takes each row for independent: what one thing decides belongs into one `cluster`.",
+    )
     few = tuple(replace(pair, clusters=29) for pair in pairs[:2])
     assert beside_market(replace(evaluated(), as_of=None, pairs=few)) == (
         "gpt and human cannot be told from the market: fewer than 30 events.",
