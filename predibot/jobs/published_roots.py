@@ -12,7 +12,7 @@ from typing import Any
 
 import rfc8785
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
@@ -169,7 +169,7 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
                     added += new
                     # One that was void before anybody saw a root of it; later only `runs void` says so.
                     if run.void and new and (run.key, format_instant(run.created_at)) not in published.roots:
-                        voids.append(_void_of(connection, run))
+                        voids += _voids(connection, runs.c.id == run.id)
             if key is None:
                 ledger = _compared_ledger(verified_ledger(connection), published.ledger, file, is_import=False)
                 if ledger.holds and ledger.receipts and all(run.holds for run in verified):
@@ -190,30 +190,29 @@ def publish_voids(store: Store, file: Path, key: str) -> int:
     """
     with _appending(file) as (lines, add), store.read() as connection:
         published = _Published.of(lines)
-        columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
-        voided = connection.execute(select(*columns).where(runs.c.key == key, runs.c.voided_at.is_not(None)))
-        said = [_void_line(*row) for row in voided.all()]
         new = [
             each
-            for each in said
+            for each in _voids(connection, runs.c.key == key)
             if (of := (each.run, each.created_at)) in published.roots and of not in published.voids
         ]
         add(new)
     return len(new)
 
 
-def _void_of(connection: Connection, run: ReceiptedRun) -> PublishedVoid:
+def _voids(connection: Connection, which: ColumnElement[bool]) -> list[PublishedVoid]:
+    """Return a line of each of some runs that is void."""
     columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
-    return _void_line(*connection.execute(select(*columns).where(runs.c.id == run.id)).one())
-
-
-def _void_line(key: str, created_at: Any, voided_at: Any, reason: str | None) -> PublishedVoid:
-    return PublishedVoid(
-        run=key,
-        created_at=format_instant(created_at),
-        voided_at=format_instant(voided_at),
-        void_reason=reason or "",
-    )
+    return [
+        PublishedVoid(
+            run=key,
+            created_at=format_instant(created_at),
+            voided_at=format_instant(voided_at),
+            void_reason=reason or "",
+        )
+        for key, created_at, voided_at, reason in connection.execute(
+            select(*columns).where(which, runs.c.voided_at.is_not(None))
+        )
+    ]
 
 
 def _with_ledger(line: PublishedRoot | None, root: LedgerRoot) -> PublishedRoot | PublishedLedgerRoot:
@@ -294,11 +293,8 @@ def _void_problem(connection: Connection, run: ReceiptedRun, void: PublishedVoid
         return said if run.void else ""
     if not run.void:
         return f"{file} says that it was voided, and it counts here"
-    return (
-        ""
-        if _void_of(connection, run) == void
-        else f"{file} says that it was voided at another time, or for another reason"
-    )
+    same = _voids(connection, runs.c.id == run.id) == [void]
+    return "" if same else f"{file} says that it was voided at another time, or for another reason"
 
 
 def _unpublished(

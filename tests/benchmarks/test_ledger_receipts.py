@@ -15,7 +15,9 @@ from predibot.ledger.write.events import instruments
 from predibot.ledger.write.ledger_receipts import ledger_receipts
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.acceptance.conftest import done_here
+from tests.benchmarks.same_for_users import COMMENTS
 from tests.jobs.test_ledger_receipts import missed
+from tests.jobs.text_tasks.readers import data_set
 from tests.worlds import Worlds, three_games, week_of_stocks
 
 pytestmark = pytest.mark.benchmark
@@ -25,7 +27,14 @@ POINTS, LATER, CALLS = 37, 2, 40
 """Prices of each market at first, then at each further call of `track`, and how many of those."""
 
 
-@pytest.mark.parametrize("world", [three_games, week_of_stocks])
+def comments() -> None:
+    """Have baselines label comments, in `ledger.db`."""
+    data_set(Path("comments"))
+    Path("comments.toml").write_text(COMMENTS, encoding="utf-8")
+    done_here("decide", "comments.toml", "--ledger", "sqlite:///ledger.db")
+
+
+@pytest.mark.parametrize("world", [three_games, week_of_stocks, comments])
 def test_every_column_that_was_changed_is_found_or_listed(
     worlds: Worlds, tmp_path: Path, world: Callable[[], None]
 ) -> None:

@@ -51,13 +51,12 @@ class LedgerReceipt:
 
 
 def ledger_receipts_of(connection: Connection) -> Iterator[LedgerReceipt]:
-    """Yield the receipts of a ledger, oldest first.
+    """Return the receipts of a ledger, oldest first, each unpacked as it is asked for.
 
     Raises:
         LedgerUnusable: If one is not as predibot writes it.
     """
-    for row in connection.execute(select(ledger_receipts).order_by(ledger_receipts.c.number)):
-        yield LedgerReceipt(row.number, row.form, row.root, row.made_at, unpacked_rows(row.rows_packed))
+    return map(_receipt, connection.execute(select(ledger_receipts).order_by(ledger_receipts.c.number)))
 
 
 def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
@@ -67,9 +66,10 @@ def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
         LedgerUnusable: If it is not as predibot writes it.
     """
     newest = select(ledger_receipts).order_by(ledger_receipts.c.number.desc()).limit(1)
-    row = connection.execute(newest).first()
-    if row is None:
-        return None
+    return next(map(_receipt, connection.execute(newest)), None)
+
+
+def _receipt(row: Any) -> LedgerReceipt:
     return LedgerReceipt(row.number, row.form, row.root, row.made_at, unpacked_rows(row.rows_packed))
 
 

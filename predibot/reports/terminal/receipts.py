@@ -52,14 +52,7 @@ def print_verified(
             print_line(console, f"{plain(run.run)}{void}: not compared")
         else:
             print_line(console, f"{plain(run.run)}{void}: does not hold")
-        if run.differences:
-            first, more = run.differences[0], len(run.differences) - 1
-            print_line(console, f"  {said_of(first)}")
-            if more:
-                print_line(console, f"  {figures.things(more, 'decision')} more; --json names them")
-        for problem in run.problems:
-            print_line(console, f"  {plain(problem)}")
-        print_notes(console, run.notes)
+        _print_wrong(console, run, "decision", [said_of(each) for each in run.differences[:1]])
     if ledger is not None:
         _print_ledger(console, ledger)
     if published is not None:
@@ -76,14 +69,18 @@ def _print_ledger(console: Console, ledger: VerifiedLedger) -> None:
         print_line(console, f"  root {last.root}")
     elif not ledger.holds:
         print_line(console, "ledger: does not hold")
-    if ledger.differences:
-        first, more = ledger.differences[0], len(ledger.differences) - 1
-        print_line(console, f"  {first.row} {_OF_ROW[first.what].format(number=first.receipt)}")
-        if more:
-            print_line(console, f"  {figures.things(more, 'row')} more; --json names them")
-    for problem in ledger.problems:
-        print_line(console, f"  {plain(problem)}")
-    print_notes(console, ledger.notes)
+    first = ledger.differences[:1]
+    _print_wrong(
+        console, ledger, "row", [f"{each.row} {_OF_ROW[each.what].format(number=each.receipt)}" for each in first]
+    )
+
+
+def _print_wrong(console: Console, found: VerifiedRun | VerifiedLedger, noun: str, first: Sequence[str]) -> None:
+    for line in (*first, *map(plain, found.problems)):
+        print_line(console, f"  {line}")
+    if more := len(found.differences[1:]):
+        print_line(console, f"  {figures.things(more, noun)} more; --json names them")
+    print_notes(console, found.notes)
 
 
 def said_of(difference: Difference) -> str:
