@@ -38,6 +38,7 @@ def verify(
     from predibot.jobs.receipts import prove, verify_ledger, verify_runs
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.document import document
     from predibot.reports.terminal import receipts
 
     if publish is not None and against is not None:
@@ -55,7 +56,7 @@ def verify(
         if run is not None and bot is not None and subject is not None:
             proof = prove(store, run, bot, subject)
             if json:
-                output.print_document(receipts.proof_document(proof), exit_code=DONE)
+                output.print_document(document(proof), exit_code=DONE)
             else:
                 receipts.print_proof(output.report_console(), proof)
             return

@@ -22,7 +22,7 @@ from predibot.jobs.evaluate import evaluate
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text
 from predibot.ledger.seal import HEAD_BYTES
 from predibot.ledger.store import Store
-from predibot.reports.views.decide import Document
+from predibot.reports.document import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty

@@ -16,10 +16,10 @@ from predibot.reports.cohorts.statement import (
     positions_grid,
     provenance_lines,
 )
+from predibot.reports.document import Document, number
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 
 _SHOWN = 10
 """Rows of a long table, the newest; --full and --json have all."""

@@ -12,10 +12,10 @@ from predibot.ledger.read.cohorts.accounts import KeptCohort
 from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, MemberLine, PositionLine
 from predibot.plugins.venues import currency_of
 from predibot.reports import figures
+from predibot.reports.document import Document, number
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 from predibot.scoring.accounts.price_provenance import PriceConflict
 
 _SHOWN = 20

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from predibot.jobs.score_files.table import FileRows
+from predibot.reports.document import Document
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document
 
 _SHOWN = 20
 

@@ -1,17 +1,16 @@
 """The equity report: what an account's curve says of growth and risk, on a screen and as a document."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.score import ScoredEquity
 from predibot.reports import figures
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 
 
 def equity_document(found: ScoredEquity) -> Document:
@@ -19,9 +18,8 @@ def equity_document(found: ScoredEquity) -> Document:
     return {
         "convention": found.convention.name,
         "periods_basis": found.periods.basis,
-        "first_at": format_instant(found.first_at),
-        "last_at": format_instant(found.last_at),
-        **{name: number(value) if isinstance(value, float) else value for name, value in asdict(found.score).items()},
+        **document(found, "first_at last_at"),
+        **document(found.score),
         "rows": found.file.rows,
         "notes": list(found.notes),
     }

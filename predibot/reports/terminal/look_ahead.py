@@ -1,15 +1,13 @@
 """What became of decisions that were made again without the future."""
 
-from dataclasses import fields
-
 from rich.console import Console
 
 from predibot.jobs.replay.look_ahead_check import Difference, LookAhead
 from predibot.reports import figures
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document
 
 _SHOWN = 20
 _VALUE_CELLS = 40
@@ -38,15 +36,7 @@ def print_look_ahead(console: Console, found: LookAhead) -> None:
 
 def look_ahead_document(found: LookAhead) -> Document:
     """Return the same for programs."""
-    return {
-        "decisions": found.decisions,
-        "checked": found.checked,
-        "differing": found.differing,
-        "differences": [
-            {each.name: getattr(row, each.name) for each in fields(Difference)} for row in found.differences
-        ],
-        "skipped": dict(found.skipped),
-    }
+    return document(found, "decisions checked differing differences skipped")
 
 
 def _cells(each: Difference) -> tuple[str, ...]:

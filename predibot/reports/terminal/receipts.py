@@ -1,19 +1,17 @@
 """Receipts for people: what still holds, and the first decision or row that does not."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.published_roots import Publication
 from predibot.jobs.receipts import Difference, Proof, VerifiedRun
 from predibot.ledger.care.verified_ledger import VerifiedLedger
 from predibot.reports import figures
+from predibot.reports.document import Document, document, json_value
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document
 from predibot.reports.views.from_jobs import receipt_view
 
 _SHOWN_FIELDS = 5
@@ -101,7 +99,7 @@ def receipts_document(
     without = [run for run in found if run.holds and run.root is None]
     document: Document = {"runs": [_run_document(run) for run in found if run not in without]}
     if without:
-        document["without_receipt"] = [{"run": run.run, "notes": list(run.notes)} for run in without]
+        document["without_receipt"] = [document(run, "run notes") for run in without]
     if ledger is not None:
         document["ledger"] = _ledger_document(ledger)
     if published is not None:
@@ -115,11 +113,6 @@ def receipts_document(
     elif ledger is not None and not ledger.holds:
         document["error"] = {"kind": "VerificationFailed", "message": "the ledger is not as receipted"}
     return document
-
-
-def proof_document(proof: Proof) -> Document:
-    """Return the JSON document of a proof."""
-    return asdict(proof)
 
 
 def print_proof(console: Console, proof: Proof) -> None:
@@ -136,28 +129,16 @@ def print_proof(console: Console, proof: Proof) -> None:
 def _ledger_document(ledger: VerifiedLedger) -> Document:
     last = ledger.receipts[-1] if ledger.receipts else None
     return {
-        "holds": ledger.holds,
-        "rows": ledger.rows,
+        **document(ledger, "holds rows"),
         "receipts": len(ledger.receipts),
         "root": last.root if last is not None else None,
-        "differences": [asdict(each) for each in ledger.differences],
-        "problems": list(ledger.problems),
-        "notes": list(ledger.notes),
+        **document(ledger, "differences problems notes"),
     }
 
 
 def _run_document(run: VerifiedRun) -> Document:
-    created_at = run.created_at if isinstance(run.created_at, str) else format_instant(run.created_at)
-    views = (receipt_view(receipt) for receipt in run.receipts)
     return {
-        "run": run.run,
-        "created_at": created_at,
-        "void": run.void,
-        "holds": run.holds,
-        "decisions": run.decisions,
-        "root": run.root,
-        "receipts": [view.document() for view in views if view is not None],
-        "differences": [asdict(each) for each in run.differences],
-        "problems": list(run.problems),
-        "notes": list(run.notes),
+        **document(run, "run created_at void holds decisions root"),
+        "receipts": [json_value(receipt_view(receipt)) for receipt in run.receipts],
+        **document(run, "differences problems notes"),
     }

@@ -13,9 +13,9 @@ from predibot.domain.decision import STATUSES, Status
 from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.replay import Played, Replayed
 from predibot.reports import figures
+from predibot.reports.document import Document, json_value
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document
 from predibot.reports.views.from_jobs import receipt_view
 
 _SHOWN = 5
@@ -106,7 +106,6 @@ def progress_line(played: Played, *, number: int, of: int, seconds_left: float) 
 
 
 def _instant_document(played: Played) -> Document:
-    receipt = receipt_view(played.receipt)
     return {
         "instant": format_instant(played.at),
         "run": played.run_key,
@@ -114,7 +113,7 @@ def _instant_document(played: Played) -> Document:
         "events": played.events,
         "decisions": {status: played.statuses.get(status, 0) for status in STATUSES},
         "made_here": played.made_here,
-        "receipt": receipt.document() if receipt is not None else None,
+        "receipt": json_value(receipt_view(played.receipt)),
         "notes": list(played.notes),
     }
 

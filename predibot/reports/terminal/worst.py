@@ -7,9 +7,9 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.jobs.worst import WorstDecision
 from predibot.reports import figures
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 
 _QUESTION_CELLS = 160
 _RATIONALE_CELLS = 400
@@ -50,17 +50,9 @@ def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
     return [
         {
             "bot": each.loss.bot,
-            "run": each.reason.run,
-            "event_id": each.reason.event_id,
-            "title": each.reason.title,
-            "question": each.reason.question,
+            **document(each.reason, "run event_id title question"),
             "decided_at": format_instant(each.decided_at),
-            "gain_usd": number(each.loss.gain_usd),
-            "bet_usd": number(each.loss.bet_usd),
-            "price_yes": number(each.loss.price_yes),
-            "probability": number(each.loss.probability),
-            "later_price_yes": number(each.loss.later_price_yes),
-            "paid": each.loss.paid,
+            **document(each.loss, "gain_usd bet_usd price_yes probability later_price_yes paid"),
             "rationale": each.reason.rationale,
         }
         for each in worst

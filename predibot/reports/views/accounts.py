@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.views.decide import Document, number
-from predibot.scoring.accounts.board import AccountBoard, AccountPair, RankAgreement
+from predibot.reports.document import Document, document, json_value, number
+from predibot.scoring.accounts.board import AccountBoard, AccountPair
 from predibot.scoring.accounts.rolling_delay import DELAYS
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.inference.bootstrap import Estimate
@@ -15,15 +14,13 @@ _INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
 _HOW = ("periods_per_year", "ddof", "risk_free_rate", "value_at_risk_level")
 """What of an equity score says how it was made."""
 _MOST_NAMED = 3
+_NAMED = "recipe game mode subject"
 
 
 def board_document(board: AccountBoard) -> Document:
     """Return the JSON document of a board, best account first."""
     return {
-        "recipe": board.recipe,
-        "game": board.game,
-        "mode": board.mode,
-        "subject": board.subject,
+        **document(board, _NAMED),
         "leaderboard": [
             {**cells, "intervals": _intervals(score), "delays": _delays(score)}
             | ({} if score.behaviour.sectors is None else {"sectors": dict(score.behaviour.sectors)})
@@ -35,11 +32,6 @@ def board_document(board: AccountBoard) -> Document:
         "conclusions": list(conclusions(board)),
         "notes": list(board.notes),
     }
-
-
-def agreement_document(agreement: RankAgreement) -> Document:
-    """Return how far two orders of bots agree."""
-    return asdict(agreement)
 
 
 def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
@@ -55,15 +47,13 @@ def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
                 f"delay_{delay}": None if (late := score.delays.get(delay)) is None else number(late.difference)
                 for delay in DELAYS
             }
-            named = {"recipe": board.recipe, "game": board.game, "mode": board.mode, "subject": board.subject}
-            yield {**named, **cells, **ends, **delays}
+            yield {**document(board, _NAMED), **cells, **ends, **delays}
 
 
 def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
     """Yield one row a pair of a bot and a baseline."""
     for board in boards:
-        named = {"recipe": board.recipe, "game": board.game, "mode": board.mode, "subject": board.subject}
-        yield from ({**named, **_pair(pair)} for pair in board.pairs)
+        yield from ({**document(board, _NAMED), **_pair(pair)} for pair in board.pairs)
 
 
 def account_cells(board: AccountBoard) -> Iterator[Document]:
@@ -89,29 +79,20 @@ def _cells(score: AccountScore) -> Document:
         "implied_deviation": number(score.implied.deviation),
         "dependence": number(score.implied.dependence),
         "most_in_one_event": number(score.implied.most_in_one_event),
-        "baseline": score.baseline,
-        "knowledge": score.knowledge,
-        "first_at": format_instant(score.first_at),
-        "last_at": format_instant(score.last_at),
-        "dates": score.dates,
-        "start_usd": score.start_usd,
+        **document(score, "baseline knowledge"),
+        **document(score, "first_at last_at dates start_usd"),
         "value_usd": score.last_usd,
         "cash_usd": score.last_cash_usd,
         "owing_usd": score.owing_usd,
-        **{name: _figure(equity.get(name)) for name in (*_EQUITY, *_HOW)},
-        "cash_share": number(behaviour.cash_share),
-        "turnover": number(behaviour.turnover),
-        "concentration": number(behaviour.concentration),
-        "net_exposure": number(behaviour.net_exposure),
-        "slots_in_drawdown": behaviour.slots_in_drawdown,
+        **{name: json_value(equity.get(name)) for name in (*_EQUITY, *_HOW)},
+        **document(behaviour, "cash_share turnover concentration net_exposure slots_in_drawdown"),
         "slots_priced": behaviour.slots,
         **{status: score.decisions.get(status, 0) for status in ("recorded", "abstained", "refused", "failed")},
         "missed": score.missed,
         "failed_share": number(score.failed_share),
         "pending_orders": score.pending,
         "stale_marks": score.unpriced_marks,
-        "cost_usd": number(score.cost_usd),
-        "cost_known_usd": number(score.cost_known_usd),
+        **document(score, "cost_usd cost_known_usd"),
     }
 
 
@@ -148,46 +129,31 @@ def _own(score: AccountScore) -> str:
     return f"{score.bot} ({figures.percent_interval(found.low, found.high)})"
 
 
-def _figure(value: float | int | None) -> float | int | None:
-    return number(value) if isinstance(value, float) else value
-
-
 def _intervals(score: AccountScore) -> Document:
     return {name: _interval(found) for name, found in score.intervals.items()}
 
 
 def _interval(found: Estimate) -> Document:
     return {
-        "low": number(found.low),
-        "high": number(found.high),
+        **document(found, "low high"),
         "dates": found.clusters,
         "few_dates": found.few_clusters,
-        "method": found.method,
-        "resamples_without_value": found.resamples_without_value,
+        **document(found, "method resamples_without_value"),
     }
 
 
 def _delays(score: AccountScore) -> list[Document]:
     return [
-        {
-            "delay_slots": delay,
-            "difference": number(found.difference),
-            "cumulative_return": number(found.cumulative_return),
-            "actual_return": number(found.actual_return),
-            "n": found.n,
-        }
+        {"delay_slots": delay, **document(found, "difference cumulative_return actual_return n")}
         for delay, found in score.delays.items()
     ]
 
 
 def _pair(pair: AccountPair) -> Document:
-    found = pair.difference
     return {
-        "bot": pair.bot,
-        "baseline": pair.baseline,
-        "difference": number(found.estimate),
-        "beta": number(pair.beta),
-        "correlation": number(pair.correlation),
-        **_interval(found),
+        **document(pair, "bot baseline"),
+        "difference": number(pair.difference.estimate),
+        **document(pair, "beta correlation"),
+        **_interval(pair.difference),
         "better": pair.better,
     }

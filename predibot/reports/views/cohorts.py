@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from predibot.reports import figures
-from predibot.reports.views.decide import Document, number
+from predibot.reports.document import Document, number
 from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.cohort_scores import Brier
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from predibot.domain.clock import format_instant
 from predibot.domain.decision import STATUSES, ReasonKind, Status
-
-Document = dict[str, object]
-"""What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
+from predibot.reports.document import Document, document, json_value
 
 Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
@@ -28,17 +25,6 @@ class RunView:
     as_of: datetime
     venue: str
     game: str
-
-    def document(self) -> Document:
-        """Return the JSON document."""
-        return {
-            "key": self.key,
-            "recipe": self.recipe,
-            "slot": format_instant(self.slot),
-            "as_of": format_instant(self.as_of),
-            "venue": self.venue,
-            "game": self.game,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +43,8 @@ class ChosenView:
 
     def document(self) -> Document:
         """Return the JSON document; the day's volume is in it where it ranks."""
-        found: Document = {
-            "event_id": self.event_id,
-            "title": self.title,
-            "markets": self.markets,
-            "volume_1wk_usd": number(self.volume_1wk_usd),
-        }
-        return found if self.rank_by == "volume_1wk" else {**found, "volume_24h_usd": number(self.volume_24h_usd)}
+        by_day = "" if self.rank_by == "volume_1wk" else " volume_24h_usd"
+        return document(self, f"event_id title markets volume_1wk_usd{by_day}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +55,6 @@ class PassedOverView:
     title: str
     rule: str
     reason: str
-
-    def document(self) -> Document:
-        """Return the JSON document."""
-        return {"event_id": self.event_id, "title": self.title, "rule": self.rule, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +72,9 @@ class SelectionView:
     def document(self) -> Document:
         """Return the JSON document."""
         return {
-            "as_of": format_instant(self.as_of),
-            "venue": self.venue,
-            "currency": self.currency,
+            **document(self, "as_of venue currency"),
             "selected": [event.document() for event in self.selected],
-            "passed_over": [event.document() for event in self.passed_over],
-            "notes": list(self.notes),
+            **document(self, "passed_over notes"),
         }
 
 
@@ -113,16 +87,6 @@ class BetView:
     probability: float | None
     confidence: float | None
     price_yes: float | None
-
-    def document(self) -> Document:
-        """Return the JSON document."""
-        return {
-            "market_id": self.market_id,
-            "bet_usd": number(self.bet_usd),
-            "probability": number(self.probability),
-            "confidence": number(self.confidence),
-            "price_yes": number(self.price_yes),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,21 +115,11 @@ class DecisionView:
 
     def document(self) -> Document:
         """Return the JSON document."""
-        return {
-            "bot": self.bot,
-            "event_id": self.event_id,
-            "status": self.status,
-            "bets": [bet.document() for bet in self.bets],
-            "unallocated_usd": number(self.unallocated_usd),
-            "cost_usd": number(self.cost_usd),
-            "message": self.message,
-            "stored_status": self.stored_status,
-            "reason_kind": self.reason_kind,
-            "failed_for_good": self.failed_for_good,
-            "next_try_at": format_instant(self.next_try_at) if self.next_try_at else None,
-            "notes": list(self.notes),
-            "subject_kind": self.subject_kind,
-        }
+        return document(
+            self,
+            "bot event_id status bets unallocated_usd cost_usd message stored_status reason_kind failed_for_good "
+            "next_try_at notes subject_kind",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +130,6 @@ class ReceiptView:
     root: str
     decisions: int
     made_at: datetime
-
-    def document(self) -> Document:
-        """Return the JSON document."""
-        made_at = format_instant(self.made_at)
-        return {"number": self.number, "root": self.root, "decisions": self.decisions, "made_at": made_at}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,20 +160,17 @@ class DecideView:
         """Return the JSON document."""
         seen = Counter(decision.status for decision in self.decisions)
         totals: Document = {outcome: seen[outcome] for outcome in OUTCOMES}
-        totals["cost_usd"] = number(self.cost_usd)
-        totals["cost_known_usd"] = number(self.cost_known_usd)
-        totals["seconds"] = number(self.seconds)
+        totals |= document(self, "cost_usd cost_known_usd seconds")
         stored = Counter(decision.stored_status for decision in self.decisions)
         totals["stored"] = {status: stored[status] for status in STATUSES}
         totals["failed_for_good"] = sum(decision.failed_for_good for decision in self.decisions)
         return {
-            "run": self.run.document() if self.run is not None else None,
+            "run": json_value(self.run),
             "selected": [event.document() for event in self.selected],
-            "passed_over": [event.document() for event in self.passed_over],
+            "passed_over": json_value(self.passed_over),
             "decisions": [decision.document() for decision in self.decisions],
             "totals": totals,
-            "receipt": self.receipt.document() if self.receipt is not None else None,
-            "notes": list(self.notes),
+            **document(self, "receipt notes"),
         }
 
 
@@ -244,14 +190,5 @@ class RunRow:
 
     def document(self) -> Document:
         """Return the JSON document."""
-        document = self.run.document()
-        document.update({"bots": self.bots, "events": self.events})
-        document.update({status: self.statuses.get(status, 0) for status in STATUSES})
-        document["void_reason"] = self.void_reason
-        document["late"] = self.late
-        return document
-
-
-def number(value: float | None) -> float | None:
-    """Return a number as JSON can hold it: None for what has no value."""
-    return value if value is not None and math.isfinite(value) else None
+        counts = {status: self.statuses.get(status, 0) for status in STATUSES}
+        return {**document(self.run), **document(self, "bots events"), **counts, **document(self, "void_reason late")}

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
-from predibot.reports.views.accounts import agreement_document, board_document
+from predibot.reports.document import Document, document, number
+from predibot.reports.views.accounts import board_document
 from predibot.reports.views.cohorts import cohort_board_document
-from predibot.reports.views.decide import Document, number
 from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
 from predibot.reports.views.metrics import (
     CARD,
@@ -102,7 +102,7 @@ def _on_accounts(evaluation: Evaluation) -> Document:
     return {
         "accounts": [board_document(board) for board in evaluation.accounts],
         **({"cohorts": cohorts, "archived": evaluation.question.archived} if cohorts else {}),
-        "rank_agreements": [agreement_document(each) for each in evaluation.agreements],
+        "rank_agreements": [document(each) for each in evaluation.agreements],
     }
 
 
@@ -147,10 +147,7 @@ def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
 def _betting(evidence: BettingEvidence) -> Document:
     return {
         **{name: _e_value(getattr(evidence, name)) for name in ("better", "worse", "book")},
-        "dependence": number(evidence.dependence),
-        "dependence_worse": number(evidence.dependence_worse),
-        "days": evidence.days,
-        "events": evidence.events,
+        **document(evidence, "dependence dependence_worse days events"),
     }
 
 
@@ -165,50 +162,27 @@ def _e_value(evidence: Evidence) -> Document:
 
 
 def _interval(estimate: Estimate) -> Document:
-    return {
-        "low": number(estimate.low),
-        "high": number(estimate.high),
-        "n": estimate.n,
-        "clusters": estimate.clusters,
-        "few_clusters": estimate.few_clusters,
-        "cluster_standard_error": number(estimate.cluster_standard_error),
-        "price_standard_error": number(estimate.price_standard_error),
-        "dependence": estimate.dependence,
-        "without_best": number(estimate.without_best),
-        "method": estimate.method,
-        "resamples_without_value": estimate.resamples_without_value,
-    }
+    return document(
+        estimate,
+        "low high n clusters few_clusters cluster_standard_error price_standard_error dependence without_best method "
+        "resamples_without_value",
+    )
 
 
 def pair_document(pair: Pair) -> Document:
     """Return two bots beside each other, with the verdict."""
     return {
-        "first": pair.first,
-        "second": pair.second,
-        "metric": pair.metric,
-        "n": pair.n,
-        "clusters": pair.clusters,
-        "difference": number(pair.difference),
-        "low": number(pair.low),
-        "high": number(pair.high),
-        "p_value": number(pair.p_value),
-        "p_adjusted": number(pair.p_adjusted),
+        **document(pair, "first second metric n clusters difference low high p_value p_adjusted"),
         "minimum_detectable_difference": number(pair.detectable),
-        "cluster_standard_error": number(pair.cluster_standard_error),
-        "price_standard_error": number(pair.price_standard_error),
-        "dependence": pair.dependence,
-        "without_best": number(pair.without_best),
-        "open_stakes": number(pair.open_stakes),
-        "apart": pair.apart,
-        "better": pair.better,
+        **document(pair, "cluster_standard_error price_standard_error dependence without_best open_stakes"),
+        **document(pair, "apart better"),
         "verdict": verdict_document(pair_verdict(pair)),
     }
 
 
 def _part(part: PartScore) -> Document:
     return {
-        "bot": part.bot,
-        "group": part.group,
+        **document(part, "bot group"),
         "n_brier": part.score.n,
         "brier": number(part.score.brier),
         **_scores(part.score, FORECAST),
@@ -216,13 +190,12 @@ def _part(part: PartScore) -> Document:
 
 
 def _counterfactual(name: str, each: Counterfactual, change: float | str) -> Document:
+    difference = each.difference
     return {
         "bot": each.bot,
         name: change,
-        "horizon": each.horizon,
-        "mean_return": number(each.mean_return),
-        "actual_mean_return": number(each.actual_mean_return),
-        "difference": None if each.difference is None else number(each.difference.estimate),
-        "interval": None if each.difference is None else _interval(each.difference),
-        "n": 0 if each.difference is None else each.difference.n,
+        **document(each, "horizon mean_return actual_mean_return"),
+        "difference": None if difference is None else number(difference.estimate),
+        "interval": None if difference is None else _interval(difference),
+        "n": 0 if difference is None else difference.n,
     }

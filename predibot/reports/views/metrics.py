@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from predibot.reports import figures
-from predibot.reports.views.decide import Document, number
+from predibot.reports.document import Document, number
 from predibot.reports.views.leaderboard import far_apart, more_events, verdict_said
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore

@@ -1,7 +1,6 @@
 """Views of schedules and of the status of a ledger: as documents, and as the metrics that Prometheus reads."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import datetime
 
 from predibot.domain.clock import format_instant
@@ -9,7 +8,7 @@ from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.ledger.read.standing import Cost
 from predibot.ledger.write.slots import StoredSlot
-from predibot.reports.views.decide import Document, number
+from predibot.reports.document import Document, document, json_value, number
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -19,12 +18,9 @@ def slot_document(row: StoredSlot) -> Document:
     return {
         "recipe": row.recipe,
         "slot": format_instant(row.slot_at),
-        "status": row.status,
-        "tries": row.tries,
-        "started_at": _at(row.started_at),
+        **document(row, "status tries started_at"),
         "late_seconds": row.late.total_seconds() if row.late is not None else None,
-        "ended_at": _at(row.ended_at),
-        "next_try_at": _at(row.next_try_at),
+        **document(row, "ended_at next_try_at"),
         "run": row.run_key,
         "reason": row.reason,
     }
@@ -38,11 +34,9 @@ def schedule_document(each: ScheduleStatus) -> Document:
         "file": each.stored.argument,
         "last": slot_document(each.slots.last) if each.slots.last is not None else None,
         "last_cost": None if each.last_cost is None else _cost(each.last_cost),
-        "expected": _at(each.expected_at),
-        "next": _at(each.next_at),
-        "paused_at": _at(each.stored.paused_at),
-        "tracked_at": _at(each.stored.tracked_at),
-        "evaluated_at": _at(each.stored.evaluated_at),
+        "expected": json_value(each.expected_at),
+        "next": json_value(each.next_at),
+        **document(each.stored, "paused_at tracked_at evaluated_at"),
         "counted_days": COUNTED.days,
         "slots": {status: counts.get(status, 0) for status in SLOT_STATUSES},
         "latest_seconds": latest.total_seconds() if latest is not None else None,
@@ -56,31 +50,17 @@ def status_document(status: LedgerStatus) -> Document:
     """Return the JSON document of the status of a ledger."""
     service = status.service
     return {
-        "at": format_instant(status.at),
-        "ledger": status.ledger,
-        "problems": list(status.problems),
+        **document(status, "at ledger problems"),
         "service": None
         if service is None
-        else {
-            "owner": service.owner,
-            "started_at": format_instant(service.started_at),
-            "lease_until": format_instant(service.lease_until),
-            "alive": status.is_service_alive,
-        },
+        else {**document(service, "owner started_at lease_until"), "alive": status.is_service_alive},
         "schedules": [schedule_document(each) for each in status.schedules],
-        "retries": {"open": status.retries.open, "next_try_at": _at(status.retries.next_try_at)},
-        "left_behind": [
-            {"owner": owner, **asdict(held), "lease_until": format_instant(held.lease_until)}
-            for owner, held in sorted(status.left_behind.items())
-        ],
-        "markets": {
-            **asdict(status.markets),
-            "tracked_until": _at(status.markets.tracked_until),
-            "stale_after_hours": STALE.total_seconds() / 3600,
-        },
+        "retries": document(status.retries, "open next_try_at"),
+        "left_behind": [{"owner": owner, **document(held)} for owner, held in sorted(status.left_behind.items())],
+        "markets": {**document(status.markets), "stale_after_hours": STALE.total_seconds() / 3600},
         "without_tools": dict(status.without_tools),
         "without_search": dict(status.without_search),
-        "spent_today": {name: number(value) for name, value in asdict(status.spent).items()},
+        "spent_today": document(status.spent),
     }
 
 
@@ -163,10 +143,6 @@ def _cost(cost: Cost) -> Document:
         "cost_known_usd": number(cost.known_usd),
         "unknown": cost.unknown,
     }
-
-
-def _at(instant: datetime | None) -> str | None:
-    return None if instant is None else format_instant(instant)
 
 
 def _seconds(instant: datetime | None) -> float | None:

@@ -4,7 +4,8 @@ import json
 import math
 from typing import Any
 
-from predibot.reports.views.decide import OUTCOMES, BetView, DecisionView, RunRow, SelectionView, number
+from predibot.reports.document import document, number
+from predibot.reports.views.decide import OUTCOMES, BetView, DecisionView, RunRow, SelectionView
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided
 
 NAN = math.nan
@@ -75,7 +76,7 @@ def test_what_was_decided_before_costs_nothing_again() -> None:
 
 
 def test_a_market_without_a_forecast_has_null_for_it() -> None:
-    assert written(BetView("m", -0.5, NAN, None, 0.5).document()) == {
+    assert written(document(BetView("m", -0.5, NAN, None, 0.5))) == {
         "market_id": "m",
         "bet_usd": -0.5,
         "probability": None,

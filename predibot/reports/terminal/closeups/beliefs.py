@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
+from predibot.reports.document import Document, document, number
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 from predibot.scoring.coherence.coherence import Coherence, CoherenceScore
 from predibot.scoring.relatedness.exposure import Exposures
 
@@ -85,14 +85,11 @@ def exposure_document(found: Exposures, titles: Mapping[str, str]) -> Document:
     """Return how a bot's stakes are spread as JSON has it, titles whole."""
     return {
         "staked_usd": number(found.staked_usd),
-        "effective_groups": None if found.effective is None else number(found.effective),
+        "effective_groups": number(found.effective),
         "groups": [
             {
                 "events": [{"event_id": event, "title": titles.get(event)} for event in each.events],
-                "share": number(each.share),
-                "staked_usd": number(each.staked_usd),
-                "open_usd": number(each.open_usd),
-                "bets": each.bets,
+                **document(each, "share staked_usd open_usd bets"),
             }
             for each in found.groups
         ],

@@ -1,20 +1,16 @@
 """One bot on a screen and as a document: its curve in numbers, its scores, what it did best and worst."""
 
-from dataclasses import asdict
-
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
-from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
+from predibot.jobs.histories.bot import BotHistory, ScoredBot
+from predibot.reports.document import Document, document, json_value, number
 from predibot.reports.terminal.closeups.beliefs import coherence_document, exposure_document
 from predibot.reports.terminal.closeups.reliability import LEGEND, reliability_lines
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.worst import print_worst, worst_documents
-from predibot.reports.views.decide import Document, number
 from predibot.reports.views.evaluation_json import evaluation_document
-from predibot.scoring.evaluation.running import RunningPoint
 
 
 def print_bot(console: Console, history: BotHistory) -> None:
@@ -46,74 +42,35 @@ def print_reliability(console: Console, scored: ScoredBot) -> None:
 def bot_document(history: BotHistory) -> Document:
     """Return everything as JSON has it, texts whole."""
     return {
-        "bot": history.bot,
-        "as_of": format_instant(history.as_of),
-        "strategies": list(history.strategies),
-        "models": list(history.models),
-        "first_at": None if history.first_at is None else format_instant(history.first_at),
-        "last_at": None if history.last_at is None else format_instant(history.last_at),
+        **document(history, "bot as_of strategies models first_at last_at"),
         "decisions": dict(history.statuses),
         "cost_known_usd": number(history.cost_known_usd),
         "decisions_of_unknown_cost": history.cost_unknown,
-        "unanswered": [asdict(each) for each in history.unanswered],
+        "unanswered": json_value(history.unanswered),
         "running": [
-            {
-                "knowledge": each.knowledge,
-                **{name: [_point(point) for point in points] for name, points in each.running.items()},
-            }
+            {"knowledge": each.knowledge, **{name: json_value(points) for name, points in each.running.items()}}
             for each in history.scored
         ],
-        "accounts": [_account(each) for each in history.accounts],
-        "cohorts": [_cohorts(each) for each in history.cohorts],
+        "accounts": [
+            {
+                **document(each, "recipe game mode subject"),
+                "dates_needed": json_value(each.needed),
+                **document(each, "moves values"),
+            }
+            for each in history.accounts
+        ],
+        "cohorts": [
+            {
+                **document(each, "recipe game mode methodology"),
+                "knowledge": each.score.knowledge,
+                "results": [document(one, "start stake_usd value_usd won lost cancelled") for one in each.results],
+            }
+            for each in history.cohorts
+        ],
         "coherence": coherence_document(history.coherence),
         "exposure": exposure_document(history.exposures, history.titles),
-        "days": [{**asdict(each), "day": each.day.isoformat()} for each in history.days],
+        "days": json_value(history.days),
         "best": worst_documents(history.best),
         "worst": worst_documents(history.worst),
         "evaluation": evaluation_document(history.evaluation),
-    }
-
-
-def _account(account: AccountHistory) -> Document:
-    needed = account.needed
-    return {
-        "recipe": account.recipe,
-        "game": account.game,
-        "mode": account.mode,
-        "subject": account.subject,
-        "dates_needed": None if needed is None else asdict(needed),
-        "moves": [list(move) for move in account.moves],
-        "values": [_point(point) for point in account.values],
-    }
-
-
-def _cohorts(cohorts: CohortsHistory) -> Document:
-    return {
-        "recipe": cohorts.recipe,
-        "game": cohorts.game,
-        "mode": cohorts.mode,
-        "methodology": cohorts.methodology,
-        "knowledge": cohorts.score.knowledge,
-        "results": [
-            {
-                "start": format_instant(each.start),
-                "stake_usd": number(each.stake_usd),
-                "value_usd": number(each.value_usd),
-                "won": each.won,
-                "lost": each.lost,
-                "cancelled": each.cancelled,
-            }
-            for each in cohorts.results
-        ],
-    }
-
-
-def _point(point: RunningPoint) -> Document:
-    return {
-        "slot_at": point.slot_at,
-        "total": number(point.total),
-        "low": number(point.low),
-        "high": number(point.high),
-        "n": point.n,
-        "clusters": point.clusters,
     }

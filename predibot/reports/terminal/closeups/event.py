@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.histories.event import EventHistory, MarketHistory
 from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.closeups.rows import slot_words, to_the_second
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 
 _SHOWN = 20
 _CURVE_CELLS = 40
@@ -57,30 +56,14 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
 def event_document(history: EventHistory) -> Document:
     """Return everything as JSON has it, texts whole."""
     return {
-        "event_id": history.event_id,
-        "title": history.title,
-        "as_of": format_instant(history.as_of),
+        **document(history, "event_id title as_of"),
         "markets": [
-            {
-                "market_id": each.market.market_id,
-                "question": each.market.question,
-                "payout_yes": number(each.payout_yes),
-                "settled_at": each.settled_at,
-                "prices": [list(point) for point in each.prices],
-            }
+            {**document(each.market, "market_id question"), **document(each, "payout_yes settled_at prices")}
             for each in history.markets
         ],
-        "forecasts": [_forecast_document(each) for each in history.forecasts],
+        "forecasts": [document(each, _FORECAST) for each in history.forecasts],
         "unanswered": [
-            {
-                "run": each.run,
-                "bot": each.bot,
-                "slot_at": format_instant(each.slot_at),
-                "status": each.status,
-                "message": each.message,
-            }
-            for each in history.decisions
-            if each.status != "recorded"
+            document(each, "run bot slot_at status message") for each in history.decisions if each.status != "recorded"
         ],
     }
 
@@ -123,21 +106,9 @@ def _forecasts(own: list[LedgerForecast], *, every_row: bool) -> Grid:
     return Grid("", columns, rows, _more(len(own), len(shown)), ("bet",), ("bot", "price", "said", "why"))
 
 
-def _forecast_document(each: LedgerForecast) -> Document:
-    return {
-        "run": each.run,
-        "bot": each.bot,
-        "market_id": each.market_id,
-        "slot_at": format_instant(each.slot_at),
-        "decided_at": format_instant(each.decided_at),
-        "price_yes": number(each.price_yes),
-        "probability": number(each.probability),
-        "confidence": number(each.confidence),
-        "booked_usd": number(each.booked_usd),
-        "payout_yes": number(each.payout_yes),
-        "knowledge": each.knowledge,
-        "rationale": each.rationale,
-    }
+_FORECAST = (
+    "run bot market_id slot_at decided_at price_yes probability confidence booked_usd payout_yes knowledge rationale"
+)
 
 
 def _more(total: int, shown: int) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from datetime import timedelta
 from predibot.domain.clock import EPOCH, format_instant
 from predibot.jobs.relatedness.graph import KnownGraph
 from predibot.reports import figures
+from predibot.reports.document import Document, document, number
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 
 _ROWS = 20
 _TITLE_CELLS = 60
@@ -75,14 +75,12 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]
 def graph_document(found: KnownGraph) -> Document:
     """Return everything as JSON has it, texts whole."""
     graph = found.graph
-    left_out = graph.left_out
     return {
         "as_of": format_instant(found.as_of),
         "events": [{"event_id": each, "title": found.known.titles.get(each)} for each in graph.events],
         "edges": [
             {
-                "first": each.first,
-                "second": each.second,
+                **document(each, "first second"),
                 "first_market_id": each.first_market,
                 "second_market_id": each.second_market,
                 "score": number(each.score),
@@ -92,18 +90,14 @@ def graph_document(found: KnownGraph) -> Document:
         "groups": [list(each.events) for each in graph.groups],
         "chain": list(found.chain),
         "longest_chains": [list(each.chain) for each in graph.groups],
-        "at_least": number(graph.at_least),
-        "markets": graph.markets,
-        "left_out": None if left_out is None else {"little_traded": left_out.little_traded, "flat": left_out.flat},
+        **document(graph, "at_least markets"),
+        "left_out": None if graph.left_out is None else document(graph.left_out, "little_traded flat"),
         "news": [
             {
-                "published_at": format_instant(each.news.published_at),
-                "title": each.news.title,
-                "url": each.news.url,
+                **document(each.news, "published_at title url"),
                 "touches": [
                     {
-                        "event_id": one.event_id,
-                        "score": None if one.score is None else number(one.score),
+                        **document(one, "event_id score"),
                         "jumped_on": None if one.jumped_on is None else _day(one.jumped_on),
                     }
                     for one in each.touched

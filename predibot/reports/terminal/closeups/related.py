@@ -4,14 +4,14 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from predibot.domain.clock import EPOCH, format_instant
+from predibot.domain.clock import EPOCH
 from predibot.jobs.relatedness.neighbours import Relations
 from predibot.reports import figures
+from predibot.reports.document import Document, document, number
 from predibot.reports.terminal.closeups.rows import to_the_second
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.decide import Document, number
 from predibot.scoring.relatedness.features import FEATURES
 from predibot.scoring.relatedness.neighbours import Neighbour
 
@@ -78,17 +78,9 @@ def relations_document(relations: Relations) -> Document:
     return {
         "event_id": found.event_id,
         "title": known.titles[found.event_id],
-        "as_of": format_instant(relations.as_of),
-        "text_port": relations.text_port,
-        "markets": found.markets,
-        "own_markets": found.own_markets,
-        "left_out": None
-        if left_out is None
-        else {
-            "little_traded": left_out.little_traded,
-            "flat": left_out.flat,
-            "volume_unknown": left_out.volume_unknown,
-        },
+        **document(relations, "as_of text_port"),
+        **document(found, "markets own_markets"),
+        "left_out": None if left_out is None else document(left_out, "little_traded flat volume_unknown"),
         "neighbours": [
             {
                 "event_id": each.event_id,

@@ -1,0 +1,47 @@
+"""Documents: what JSON holds of the things that commands and pages show."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from enum import Enum
+
+from predibot.domain.clock import format_instant
+
+Document = dict[str, object]
+"""What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
+
+
+def document(row: object, names: str = "") -> Document:
+    """Return attributes of a row, as JSON holds them and in this order.
+
+    Args:
+        row: A dataclass, or with `names` anything that has these attributes.
+        names: Which of them, apart by spaces; all fields where it is empty.
+    """
+    chosen = names.split() or [field.name for field in fields(row)]  # type: ignore[arg-type]
+    return {name: json_value(getattr(row, name)) for name in chosen}
+
+
+def json_value(value: object) -> object:
+    """Return a value as JSON holds it: a number that is none as None, instants and days as text, rows as documents."""
+    match value:
+        case float():
+            return number(value)
+        case datetime():
+            return format_instant(value)
+        case date():
+            return value.isoformat()
+        case Enum():
+            return value.value
+        case Mapping():
+            return {name: json_value(each) for name, each in value.items()}
+        case tuple() | list():
+            return [json_value(each) for each in value]
+        case _:
+            return document(value) if is_dataclass(value) else value
+
+
+def number(value: float | None) -> float | None:
+    """Return a number as JSON can hold it: None for what has no value."""
+    return value if value is not None and math.isfinite(value) else None
