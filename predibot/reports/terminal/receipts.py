@@ -97,22 +97,22 @@ def receipts_document(
     """Return the JSON document."""
     broken = [run for run in found if not run.holds]
     without = [run for run in found if run.holds and run.root is None]
-    document: Document = {"runs": [_run_document(run) for run in found if run not in without]}
+    shown: Document = {"runs": [_run_document(run) for run in found if run not in without]}
     if without:
-        document["without_receipt"] = [document(run, "run notes") for run in without]
+        shown["without_receipt"] = [document(run, "run notes") for run in without]
     if ledger is not None:
-        document["ledger"] = _ledger_document(ledger)
+        shown["ledger"] = _ledger_document(ledger)
     if published is not None:
-        document["published"] = {
+        shown["published"] = {
             "added": [each.model_dump(exclude_none=True) for each in published.added],
             "known": published.known,
         }
     if broken:
         message = f"{figures.things(len(broken), 'run')} not as receipted, the first {broken[0].run}"
-        document["error"] = {"kind": "VerificationFailed", "message": message}
+        shown["error"] = {"kind": "VerificationFailed", "message": message}
     elif ledger is not None and not ledger.holds:
-        document["error"] = {"kind": "VerificationFailed", "message": "the ledger is not as receipted"}
-    return document
+        shown["error"] = {"kind": "VerificationFailed", "message": "the ledger is not as receipted"}
+    return shown
 
 
 def print_proof(console: Console, proof: Proof) -> None:

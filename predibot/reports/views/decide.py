@@ -190,5 +190,5 @@ class RunRow:
 
     def document(self) -> Document:
         """Return the JSON document."""
-        counts = {status: self.statuses.get(status, 0) for status in STATUSES}
+        counts: Document = {status: self.statuses.get(status, 0) for status in STATUSES}
         return {**document(self.run), **document(self, "bots events"), **counts, **document(self, "void_reason late")}
