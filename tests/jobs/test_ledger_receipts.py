@@ -30,8 +30,7 @@ from predibot.ledger.write.ledger_receipts import (
     ledger_receipts_of,
 )
 from tests.acceptance.conftest import Said, done_here, said_here
-from tests.ledger.databases import Postgres, closing_engine
-from tests.ledger.schema.older import engine_of, write_older
+from tests.ledger.databases import Postgres, closing_engine, engine_of
 from tests.worlds import Worlds, three_games, two_events, week_of_stocks
 
 LEDGER = ("--ledger", "sqlite:///ledger.db")
@@ -317,13 +316,7 @@ def test_an_archived_cohort_is_covered_and_may_be_counted_again(games: Path) -> 
     assert verified("--against", "roots").code == 0
 
 
-def test_a_ledger_of_an_older_predibot_holds_and_gets_receipts_of_its_own(games: Path) -> None:
-    write_older("sqlite:///ledger.db", "sqlite:///older.db", "0017")
-    with closing(sqlite3.connect("older.db")) as connection, connection:
-        # What it had no receipts for then.
-        connection.execute("DELETE FROM receipts WHERE run_id > 1")
-    done_here("ledger", "upgrade", "--ledger", "sqlite:///older.db")
-    with closing(sqlite3.connect("older.db")) as connection:
-        kinds = connection.execute("SELECT receipted, count(*) FROM runs GROUP BY receipted").fetchall()
-    assert dict(kinds)["here"] == 1
-    assert dict(kinds)["older"] > 1
+def test_runs_of_before_receipts_hold_without_one(games: Path) -> None:
+    change(games, "DELETE FROM receipts", "DELETE FROM ledger_receipts", "UPDATE runs SET receipted = 'older'")
+    said = verified()
+    assert (said.code, "it was decided before there were any" in said.out) == (0, True)

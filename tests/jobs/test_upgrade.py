@@ -1,157 +1,243 @@
-"""Upgrading: who reads never does, who writes does after a backup, and one that is killed leaves the old or the new."""
+"""Upgrading: who reads never does, who writes does after a backup, and one that is killed leaves the old or the new.
 
-import json
+The next migration is planted into a copy of the package, as the one who writes it would.
+"""
+
+import shutil
 import signal
-import sqlite3
-from contextlib import closing
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 
-from predibot.ledger.schema.versions import HEAD, VERSIONS
+import predibot
+from predibot.errors import LedgerUnusable
+from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Predibot, done_here, said_here
-from tests.jobs.failpoints import After, Before, Executing
-from tests.jobs.program import Program
+from tests.acceptance.conftest import Said, said_here
 from tests.jobs.tiny import LATER, canonical_at, decide_on, track_on, write_archive
-from tests.ledger.schema.older import engine_of, write_older
+from tests.ledger.databases import closing_engine, engine_of
 from tests.worlds import Worlds
 
+NEXT = "9998"
+MIGRATION = f'''"""Events with their titles twice."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from predibot.ledger.schema.change_counts import OF_NO_RUN, count_changes
+
+revision, down_revision = "{NEXT}", "{HEAD}"
+
+
+def upgrade() -> None:
+    connection = op.get_bind()
+    is_file = connection.dialect.name == "sqlite"
+    with op.batch_alter_table("events", recreate="always" if is_file else "auto") as events:
+        events.add_column(sa.Column("again", sa.Text(), nullable=True))
+        events.create_check_constraint("short", "length(title) < 100")
+    if is_file:
+        # The table is another one, which knows nothing of triggers.
+        count_changes(connection, "events", OF_NO_RUN)
+    connection.execute(sa.text("UPDATE events SET again = title"))
+'''
 READ_COMMANDS = (
     ("report",),
     ("evaluate", "--no-track"),
     ("export", "--table", "runs"),
     ("trace", "--cost"),
     ("runs",),
-    ("doctor",),
     ("decide", "--rerun-traces", "tiny@2026-02-13T00:00Z"),
 )
 WRITE_COMMANDS = (
     ("track", "--venue", "archive:archive"),
     ("runs", "void", "tiny@2026-02-13T00:00Z", "--reason", "a test"),
 )
+EVALUATED = ("evaluate", "--no-track", "--as-of", LATER.isoformat(), "--resamples", "100", "--json")
+REFUSED = "made by an older predibot; upgrade it with commit 845ea409 first"
 
 
-EVALUATED = ("evaluate", "--no-track", "--as-of", LATER.isoformat(), "--resamples", "100", "--json", "--ledger")
+@dataclass(frozen=True)
+class Next:
+    """The program as it would be with one migration more, run in the folder of a ledger."""
+
+    package: Path
+    folder: Path
+
+    def __call__(self, *arguments: str, first: str = "pass") -> Said:
+        """Run a command, in a process that does something else first where that is asked for."""
+        code = f"from tests.jobs.failpoints import *; {first}; from predibot.cli.app import main; exit(main())"
+        around = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{self.package}:{Path(__file__).parents[2]}"}
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, cwd=self.folder, env=around, capture_output=True, text=True, check=False)
+        return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the package lies with the next migration in it."""
+    folder = tmp_path_factory.mktemp("next")
+    ours = Path(predibot.__file__).parent
+    shutil.copytree(ours, folder / "predibot", ignore=shutil.ignore_patterns("__pycache__"))
+    versions = folder / "predibot" / "ledger" / "schema" / "versions.py"
+    known = versions.read_text(encoding="utf-8")
+    assert known.count(f'"{HEAD}",)') == 1
+    versions.write_text(known.replace(f'"{HEAD}",)', f'"{HEAD}", "{NEXT}")'), encoding="utf-8")
+    (folder / "predibot" / "ledger" / "migrations" / "versions" / f"{NEXT}_planted.py").write_text(MIGRATION)
+    return folder
+
+
+@pytest.fixture
+def later(package: Path, tmp_path: Path) -> Next:
+    """Return the program with the next migration, in the folder of the test."""
+    return Next(package, tmp_path)
 
 
 def decided_and_tracked() -> None:
-    """Decide and track into `current.db`, and keep beside it how it is evaluated, with what was tracked and without."""
+    """Decide and track into `current.db`."""
     folder = write_archive(Path("archive").absolute())
     with Store.open("sqlite:///current.db") as store:
         decide_on(store, folder)
-        Path("decided.json").write_text(done_here(*EVALUATED, "sqlite:///current.db").out)
         track_on(store, folder)
-    Path("tracked.json").write_text(done_here(*EVALUATED, "sqlite:///current.db").out)
 
 
 @pytest.fixture
-def current(worlds: Worlds, tmp_path: Path) -> str:
-    """Return the address of a ledger that decided and tracked."""
-    return f"sqlite:///{worlds.copy(decided_and_tracked, tmp_path)}/current.db"
-
-
-@pytest.fixture
-def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program, run in process in a folder with the archive."""
+def current(worlds: Worlds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a ledger of this version that decided and tracked, in the current folder."""
     monkeypatch.chdir(tmp_path)
-    return said_here
+    return worlds.copy(decided_and_tracked, tmp_path) / "current.db"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the address of a database without tables: a file, then a database."""
+def address(request: pytest.FixtureRequest, current: Path) -> str:
+    """Return the address of that ledger: a file, then a database."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/older.db"
-    return str(request.getfixturevalue("postgres").empty())
+        return "sqlite:///current.db"
+    server = str(request.getfixturevalue("postgres").empty())
+    assert said_here("ledger", "copy", "sqlite:///current.db", server).code == 0
+    return server
 
 
-def version_of(address: str) -> str:
-    """Return the version of a ledger's tables, opened by nothing of ours."""
-    engine = engine_of(address)
-    with engine.connect() as connection:
-        found = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
-    engine.dispose()
-    return found
+def first_of(address: str, query: str) -> str:
+    """Return the first cell of what a query finds in a ledger, opened by nothing of ours."""
+    with closing_engine(engine_of(address)) as engine, engine.connect() as connection:
+        return str(connection.execute(text(query)).scalar())
+
+
+version_of = partial(first_of, query="SELECT version_num FROM alembic_version")
+
+
+def set_version(address: str, version: str) -> None:
+    """Have a ledger say that it is of another version."""
+    with closing_engine(engine_of(address)) as engine, engine.begin() as connection:
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
 
 
 @pytest.mark.parametrize("command", READ_COMMANDS)
 def test_who_reads_leaves_an_older_ledger_as_it_is_and_says_what_upgrades_it(
-    current: str, predibot: Predibot, tmp_path: Path, command: tuple[str, ...]
+    current: Path, later: Next, command: tuple[str, ...]
 ) -> None:
-    write_older(current, "sqlite:///older.db", "0006")
-    before = (tmp_path / "older.db").read_bytes()
-    said = predibot(*command, "--ledger", "sqlite:///older.db")
+    before = current.read_bytes()
+    said = later(*command, "--ledger", "sqlite:///current.db")
     assert said.code == 1
     assert "`predibot ledger upgrade` with this --ledger upgrades it" in " ".join((said.out + said.err).split())
-    assert (tmp_path / "older.db").read_bytes() == before
-    assert [*tmp_path.glob("older.db?*")] == []
+    assert current.read_bytes() == before
+    assert [*current.parent.glob("current.db?*")] == []
 
 
 @pytest.mark.parametrize("command", WRITE_COMMANDS)
-def test_who_writes_upgrades_an_older_ledger_after_a_copy(
-    current: str, predibot: Predibot, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    write_older(current, "sqlite:///older.db", "0006")
-    said = predibot(*command, "--ledger", "sqlite:///older.db")
-    assert said.code == 0
-    assert (version_of("sqlite:///older.db"), version_of("sqlite:///older.db.0006.backup")) == (HEAD, "0006")
+def test_who_writes_upgrades_an_older_ledger_after_a_copy(current: Path, later: Next, command: tuple[str, ...]) -> None:
+    said = later(*command, "--ledger", "sqlite:///current.db")
+    assert said.code == 0, said.err
+    copy = f"sqlite:///current.db.{HEAD}.backup"
+    assert (version_of("sqlite:///current.db"), version_of(copy)) == (NEXT, HEAD)
 
 
-def test_upgrading_says_what_it_did_and_does_nothing_twice(current: str, predibot: Predibot, empty: str) -> None:
-    write_older(current, empty, "0006")
-    first = predibot("ledger", "upgrade", "--ledger", empty, "--json").document
-    again = predibot("ledger", "upgrade", "--ledger", empty, "--json").document
-    assert (first["before"], first["version"], again["before"], again["backup"]) == ("0006", HEAD, HEAD, None)
-    assert str(first["backup"]).endswith("older.db.0006.backup") is empty.startswith("sqlite")
-    assert "already" in predibot("ledger", "upgrade", "--ledger", empty).out
-
-
-@pytest.mark.parametrize("version", VERSIONS[:-1])
-def test_a_ledger_of_every_version_is_upgraded_and_evaluated_to_the_same_document(
-    current: str, predibot: Predibot, tmp_path: Path, version: str, request: pytest.FixtureRequest
-) -> None:
-    # Each way to a server is longer, and all are the same in the end.
-    on_a_server = version in VERSIONS[::4]
-    empty = str(request.getfixturevalue("postgres").empty()) if on_a_server else f"sqlite:///{tmp_path}/older.db"
-    write_older(current, empty, version)
-    assert predibot("ledger", "upgrade", "--ledger", empty).code == 0
-    expected = tmp_path / f"{'decided' if version == '0001' else 'tracked'}.json"
-    assert predibot(*EVALUATED, empty).document == json.loads(expected.read_text())
-    assert canonical_at(empty) == canonical_at(current) or version < "0005"
-
-
-def tables_of(address: str) -> set[str]:
-    """Return the names of a database's tables."""
-    engine = engine_of(address)
-    found = set(inspect(engine).get_table_names())
-    engine.dispose()
-    return found
+def test_a_ledger_of_the_last_version_is_upgraded_by_nothing(address: str, current: Path) -> None:
+    before = current.read_bytes()
+    said = said_here("ledger", "upgrade", "--ledger", address, "--json").document
+    assert (said["before"], said["version"], said["backup"]) == (HEAD, HEAD, None)
+    assert "already" in said_here("ledger", "upgrade", "--ledger", address).out
+    assert current.read_bytes() == before
 
 
 KILLS = (
-    Before("alembic_version", "UPDATE"),
-    *map(Executing, ("CREATE TABLE price_paths", "INSERT INTO price_paths", "DROP TABLE", "UPDATE alembic_version")),
+    *(f"Executing({each!r})()" for each in ("DROP TABLE", "ALTER TABLE", "UPDATE events", "UPDATE alembic_version")),
+    "Before('alembic_version', 'UPDATE')()",
 )
-"""Where an upgrade is killed that then begins anew, each time with a start of its own."""
+"""Where an upgrade is killed that then begins anew; a server drops no table."""
 
 
 def test_an_upgrade_that_is_killed_at_any_moment_leaves_the_old_ledger_or_the_new_one(
-    current: str, program: Program, empty: str
+    address: str, later: Next, current: Path
 ) -> None:
-    def killed(where: Before | Executing) -> set[str]:
-        process = program.start("ledger", "upgrade", "--ledger", empty, "--json", first=where)
-        said = process.communicate()
-        assert process.returncode == -signal.SIGKILL, (where, said)
-        return tables_of(empty) & {"observations", "price_paths", "bets", "orders"}
+    asked = (*EVALUATED, "--ledger", address)
+    rows, evaluated = canonical_at(address), said_here(*asked).document
+    export = ("export", "--canonical", "--format", "jsonl", "--ledger", address)
+    exported = said_here(*export).out
+    upgrade = ("ledger", "upgrade", "--ledger", address, "--json")
+    kills = KILLS if address.startswith("sqlite") else KILLS[1:]
+    for where in kills:
+        assert (later(*upgrade, first=where).code, version_of(address)) == (-signal.SIGKILL, HEAD), where
+    assert (canonical_at(address), said_here(*asked).document) == (rows, evaluated)
+    assert later(*upgrade, first="After('alembic_version', 'UPDATE')()").code == -signal.SIGKILL
+    assert later(*upgrade).document["before"] == version_of(address) == NEXT
+    assert later(*asked).document == evaluated
+    assert later(*export).out == exported
+    assert first_of(address, "SELECT count(*) FROM events WHERE again = title") == "3"
+    for copy in current.parent.glob("current.db.*"):
+        assert (copy.name.endswith(".backup"), canonical_at(f"sqlite:///{copy}")) == (True, rows)
 
-    write_older(current, empty, "0006")
-    for where in KILLS:
-        assert (killed(where), version_of(empty)) == ({"observations", "bets"}, "0006")
-    assert killed(After("alembic_version", "UPDATE")) == {"price_paths", "orders"}
-    assert said_here("ledger", "upgrade", "--ledger", empty, "--json").document["before"] == HEAD
-    assert canonical_at(empty) == canonical_at(current)
-    for copy in program.folder.glob("*.backup"):
-        with closing(sqlite3.connect(copy)) as connection:
-            assert connection.execute("SELECT count(*) FROM observations").fetchone()[0] > 0
+
+def test_upgrading_says_what_it_did(address: str, later: Next) -> None:
+    done = later("ledger", "upgrade", "--ledger", address, "--json").document
+    assert (done["before"], done["version"]) == (HEAD, NEXT)
+    assert str(done["backup"]).endswith(f"current.db.{HEAD}.backup") is address.startswith("sqlite")
+
+
+def test_a_ledger_whose_rows_have_no_place_in_the_next_version_stays_as_it_is_and_says_so(
+    address: str, later: Next
+) -> None:
+    with closing_engine(engine_of(address)) as engine, engine.begin() as connection:
+        connection.execute(text(f"UPDATE events SET title = '{'x' * 100}'"))
+    said = later("ledger", "upgrade", "--ledger", address)
+    assert said.code == 1
+    assert "was not upgraded, because it holds rows that predibot does not write" in " ".join(said.err.split())
+    assert version_of(address) == HEAD
+
+
+def test_a_second_copy_does_not_replace_the_first(current: Path, later: Next) -> None:
+    current.with_name(f"current.db.{HEAD}.backup").write_text("precious")
+    assert later("ledger", "upgrade", "--ledger", "sqlite:///current.db").code == 0
+    assert current.with_name(f"current.db.{HEAD}.backup").read_text() == "precious"
+    assert version_of(f"sqlite:///current.db.{HEAD}-2.backup") == HEAD
+
+
+def test_an_upgrade_without_a_copy_is_not_begun(current: Path, later: Next) -> None:
+    # A name this long with ".0018.backup" behind it is no name any more.
+    long = current.rename(current.with_name(f"{'x' * 242}.db"))
+    said = later("ledger", "upgrade", "--ledger", f"sqlite:///{long.name}")
+    assert (said.code, "was not upgraded, because it could not be copied" in said.err) == (1, True)
+    assert version_of(f"sqlite:///{long.name}") == HEAD
+
+
+@pytest.mark.parametrize("version", ["0001", "0017"])
+def test_a_ledger_of_before_the_base_is_refused_with_the_commit_that_upgrades_it(address: str, version: str) -> None:
+    set_version(address, version)
+    for command in (*READ_COMMANDS, *WRITE_COMMANDS, ("ledger", "upgrade"), ("doctor",)):
+        said = said_here(*command, "--ledger", address)
+        assert (said.code, REFUSED in " ".join((said.out + said.err).split())) == (1, True), said
+    assert version_of(address) == version
+
+
+def test_a_backup_of_before_the_base_is_not_restored(current: Path) -> None:
+    assert said_here("ledger", "backup", "backup.db", "--ledger", "sqlite:///current.db").code == 0
+    set_version("sqlite:///backup.db", "0017")
+    said = said_here("ledger", "restore", "backup.db", "--ledger", "sqlite:///new.db")
+    assert (said.code, REFUSED in " ".join(said.err.split())) == (1, True)
+    with pytest.raises(LedgerUnusable, match=REFUSED):
+        predibot.open_ledger(current.with_name("backup.db"))

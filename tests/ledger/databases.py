@@ -102,6 +102,12 @@ def _pgserver() -> Any:
     pytest.skip(NO_POSTGRES)
 
 
+def engine_of(address: str) -> Engine:
+    """Return an engine that knows nothing of ledgers."""
+    url = make_url(address)
+    return create_engine(url if sqlite_file(url) else url.set(drivername="postgresql+psycopg"))
+
+
 @contextmanager
 def closing_engine(engine: Engine) -> Iterator[Engine]:
     """Dispose of an engine at the end, whatever happens."""

@@ -284,19 +284,6 @@ def test_a_ledger_that_is_opened_to_read_cannot_be_changed(store: Store, address
         assert reader.run_read(list_runs)[0].run.voided_at == NOW
 
 
-def test_a_ledger_of_another_version_is_not_opened_to_read(store: Store, address: str) -> None:
-    with store.write() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
-    said = (
-        f"is of version 0001, and is read at version {HEAD}. `predibot ledger upgrade` with this --ledger upgrades it"
-    )
-    for opened in (Store.open_to_read, partial(Store.open, upgrade=False)):
-        with pytest.raises(LedgerUnusable, match=said):
-            opened(address)
-    with store.write() as connection:
-        connection.execute(text(f"UPDATE alembic_version SET version_num = '{HEAD}'"))
-
-
 def test_a_file_without_tables_is_not_opened_to_read(tmp_path: Path) -> None:
     (tmp_path / "empty.db").touch()
     with pytest.raises(LedgerUnusable, match="has no tables yet"):

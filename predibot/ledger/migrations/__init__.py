@@ -1,1 +1,1 @@
-"""Every change of the tables, from the first one on, in the order of their numbers."""
+"""Every change of the tables since the base, in the order of their numbers."""

@@ -1,4 +1,4 @@
-"""The version of the tables: new ledgers are made, older ones upgraded after a backup, newer ones refused."""
+"""The version of the tables: new ledgers are made, those of the base or later upgraded, others refused."""
 
 import logging
 import sqlite3
@@ -16,8 +16,11 @@ from predibot.whole_file import clear_unfinished, whole_file
 
 _log = logging.getLogger(__name__)
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 19))
+VERSIONS = ("0018",)
+"""The base and the migrations behind it, in their order."""
 HEAD = VERSIONS[-1]
+_UPGRADES_OLDER = "845ea409"
+"""The last commit whose program upgrades ledgers of before the base, to the base."""
 _NO_COPY = "PostgreSQL keeps the old tables if that fails; a copy of them is the operator's to make, as with pg_dump"
 _OURS = {"alembic_version", "bots", "decisions", "events", "markets", "runs", "tasks"}
 """Tables that a ledger of any version has."""
@@ -54,7 +57,7 @@ def make_current(connection: Connection) -> Upgrade | None:
         What was done; None where the tables are of this version.
 
     Raises:
-        LedgerUnusable: If the tables are of a newer predibot, or not predibot's.
+        LedgerUnusable: If the tables are of a newer predibot, of one before the base, or not predibot's.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
@@ -75,7 +78,7 @@ def stored_version(connection: Connection) -> str | None:
     """Return the version of the tables, or None where there are no tables at all.
 
     Raises:
-        LedgerUnusable: If there are tables of a newer version, or of something else.
+        LedgerUnusable: If there are tables of a newer version, of one before the base, or of something else.
     """
     tables = inspect(connection).get_table_names()
     shown = masked(connection.engine.url)
@@ -91,6 +94,11 @@ def stored_version(connection: Connection) -> str | None:
     if len(versions) != 1:
         raise LedgerUnusable(f"{shown} says that it is of {len(versions)} versions; restore it from a copy")
     version = str(versions[0])
+    if version < VERSIONS[0]:
+        raise LedgerUnusable(
+            f"{shown} is of version {version}, made by an older predibot; upgrade it with commit {_UPGRADES_OLDER} "
+            f"first: its `predibot ledger upgrade` brings it to version {VERSIONS[0]}"
+        )
     if version not in VERSIONS:
         raise LedgerUnusable(
             f"{shown} is of version {version}, this predibot knows versions up to {HEAD}. Upgrade predibot"
@@ -137,7 +145,7 @@ def _back_up(connection: Connection, version: str) -> Path | None:
 
 
 def _make(connection: Connection) -> None:
-    """Make the tables of this version at once; the migrations make the same in as many steps as there are."""
+    """Make the tables of this version at once; the migrations make the same of those of the base."""
     if connection.dialect.name == "postgresql":
         LIVE_KEY.dialect_options["postgresql"]["where"] = LIVE
     Row.metadata.create_all(connection, checkfirst=False)

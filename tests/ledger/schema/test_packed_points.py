@@ -3,11 +3,9 @@
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 from threading import Barrier
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.errors import LedgerUnusable
@@ -20,8 +18,6 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
-from tests.ledger.databases import Postgres
-from tests.ledger.schema.test_versions import upgrade
 
 POINT = struct.Struct("<qBd")
 TRACKERS, POINTS_EACH = 4, 25
@@ -124,44 +120,3 @@ def test_the_canonical_order_is_that_of_the_text_of_instants(store: Store) -> No
         texts = [each["at"] for each in export_rows(connection, "observations", canonical=True)]
     assert texts == sorted(texts)
     assert len(set(texts)) == len(moments)
-
-
-def test_the_rows_of_an_older_ledger_are_packed_and_exported_as_they_were(tmp_path: Path) -> None:
-    address = f"sqlite:///{tmp_path}/ledger.db"
-    upgrade(address, "0006")
-    _fill_rows(address)
-    with Store.open(address) as store:
-        _check_rows(store)
-
-
-def _fill_rows(address: str) -> None:
-    engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        for row in (1, 2):
-            connection.execute(
-                text("INSERT INTO instruments (id, venue, kind, instrument_id) VALUES (:row, 'v', 'k', :name)"),
-                {"row": row, "name": f"i{row}"},
-            )
-            for at, source, price in ((2, "quote", 0.25), (2, "history", 1 / 3), (1_500_000, "history", 1.0)):
-                connection.execute(
-                    text("INSERT INTO observations (instrument_row, at, source, price) VALUES (:row, :at, :s, :p)"),
-                    {"row": row, "at": at, "s": source, "p": price},
-                )
-    engine.dispose()
-
-
-def _check_rows(store: Store) -> None:
-    path = [
-        ("1970-01-01T00:00:00.000002Z", "history", 1 / 3),
-        ("1970-01-01T00:00:00.000002Z", "quote", 0.25),
-        ("1970-01-01T00:00:01.500000Z", "history", 1.0),
-    ]
-    assert seen(store) == [*path, *path]
-
-
-def test_the_rows_of_an_older_server_are_packed_and_exported_as_they_were(postgres: Postgres) -> None:
-    address = postgres.empty()
-    upgrade(address, "0006")
-    _fill_rows(address)
-    with Store.open(address) as store:
-        _check_rows(store)
