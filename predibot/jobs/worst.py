@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
-from predibot.ledger.read.details.reasons import Reason, markets_of_venue, reason_of
+from predibot.ledger.read.details.reasons import markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.records.losses import Loss, largest_losses
@@ -20,7 +21,7 @@ class WorstDecision:
     """A bet that cost or brought much, with what was asked and why it was made."""
 
     loss: Loss
-    reason: Reason
+    reason: Row[Any]
 
     @property
     def decided_at(self) -> datetime:

@@ -2,12 +2,12 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from predibot.errors import UsageError
 from predibot.jobs.commands.relate import graph_in_ledger
@@ -27,7 +27,6 @@ from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
-    ListedEvent,
     count_decisions,
     listed_decisions,
     listed_events,
@@ -138,7 +137,7 @@ class Shelf:
         """Return the numbers of the lines of a trace that hold a text, from 0."""
         return self._once(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
 
-    def events(self) -> tuple[ListedEvent, ...]:
+    def events(self) -> Sequence[Row[Any]]:
         """Return the events decided on, that of the newest slot first."""
         return self._read(("events",), listed_events)
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from sqlalchemy import Row
 
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
@@ -17,8 +19,8 @@ from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
-from predibot.ledger.read.details.bots import MadeDecision, evidence_of_bot, made_decisions
-from predibot.ledger.read.details.reasons import AskedMarket, named_markets
+from predibot.ledger.read.details.bots import evidence_of_bot, made_decisions
+from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -263,7 +265,7 @@ def cohort_histories(evaluation: Evaluation, kept: Sequence[CohortsRecord]) -> I
 class _Gathered:
     """How much evidence the decisions of a bot rest on."""
 
-    listed: Sequence[AskedMarket]
+    listed: Sequence[Row[Any]]
     """The markets in the order of the record."""
     of: Mapping[tuple[str, datetime], int | None]
     """By the event and when."""
@@ -308,7 +310,7 @@ def _dates_needed(score: AccountScore) -> EventsNeeded | None:
     return events_needed(growth, (high - low) / (2.0 * _NORMAL_95), score.dates)
 
 
-def _unanswered(decisions: Sequence[MadeDecision]) -> tuple[Unanswered, ...]:
+def _unanswered(decisions: Sequence[Row[Any]]) -> tuple[Unanswered, ...]:
     counted = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return tuple(Unanswered(status, message, n) for (status, message), n in ordered)

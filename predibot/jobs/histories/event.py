@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
+from sqlalchemy import Row
 
 from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
-from predibot.ledger.read.details.reasons import AskedMarket, named_markets
+from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -26,7 +28,7 @@ _NAMED = 10
 class MarketHistory:
     """A market of an event: what YES cost, and what it paid."""
 
-    market: AskedMarket
+    market: Row[Any]
     prices: tuple[tuple[float, float], ...]
     """Instants in seconds since 1970 and prices of YES, by time; a quote a decision was booked at is one too."""
     payout_yes: float | None
@@ -113,7 +115,7 @@ def event_history(
     )
 
 
-def market_history(record: TrackRecord, row: int, market: AskedMarket) -> MarketHistory:
+def market_history(record: TrackRecord, row: int, market: Row[Any]) -> MarketHistory:
     """Return what a record knows of a market.
 
     Args:
@@ -147,7 +149,7 @@ def market_history(record: TrackRecord, row: int, market: AskedMarket) -> Market
     )
 
 
-def jumping_markets(record: TrackRecord, listed: Sequence[AskedMarket], most: int) -> tuple[MarketHistory, ...]:
+def jumping_markets(record: TrackRecord, listed: Sequence[Row[Any]], most: int) -> tuple[MarketHistory, ...]:
     """Return the markets decided on whose prices jumped most, the largest jump first, at most one an event."""
     order = np.lexsort((record.observation_at, record.observation_market))
     market, price = record.observation_market[order], record.observation_price_yes[order]

@@ -3,12 +3,14 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
+from sqlalchemy import Row
 
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import Clock, look_back_at
-from predibot.ledger.read.details.reasons import AskedMarket, named_markets
+from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.questions import compared_questions
@@ -20,7 +22,7 @@ from predibot.scoring.records.track_record import TrackRecord
 class AskedBoth:
     """A question that two bots answered."""
 
-    market: AskedMarket
+    market: Row[Any]
     knowledge: Knowledge
     """In which ranking it counts."""
     one_at: datetime

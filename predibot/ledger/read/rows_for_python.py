@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any, cast
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, select
 
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
@@ -338,21 +338,8 @@ def _in_order(connection: Connection, asked: Asked, rows: Sequence[int]) -> tupl
     return tuple(told[row] for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedEvent:
-    """An event that bots decided on."""
-
-    event_id: str
-    title: str
-    """Text of others."""
-    venue: str
-    """As instruments name it."""
-    decisions: int
-    last_slot_at: datetime
-
-
-def listed_events(connection: Connection) -> tuple[ListedEvent, ...]:
-    """Return the events that decisions of runs that count are about, that of the newest slot first."""
+def listed_events(connection: Connection) -> Sequence[Row[Any]]:
+    """Return the events that decisions of runs that count are about, with how many, that of the newest slot first."""
     # By rows first: titles are long.
     counted = (
         select(decisions.c.subject_row, func.count().label("n"), func.max(runs.c.slot_at).label("last"))
@@ -361,13 +348,14 @@ def listed_events(connection: Connection) -> tuple[ListedEvent, ...]:
         .group_by(decisions.c.subject_row)
         .subquery()
     )
-    statement = (
-        select(subjects.c.subject_id, events.c.title, events.c.venue, counted.c.n, counted.c.last)
+    n, last = counted.c.n.label("decisions"), counted.c.last.label("last_slot_at")
+    statement: Select[Any] = (
+        select(subjects.c.subject_id.label("event_id"), events.c.title, events.c.venue, n, last)
         .join(counted, counted.c.subject_row == subjects.c.id)
         .join(events, events.c.id == subjects.c.event_row)
         .order_by(counted.c.last.desc(), subjects.c.subject_id)
     )
-    return tuple(ListedEvent(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()
 
 
 def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast, ...]:

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from predibot.domain.trace import ModelStep
 from predibot.errors import PredibotError, UsageError
@@ -13,7 +14,7 @@ from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.read_traces import used_in
 from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.details.bots import BotSetup, bot_setup, newest_traces
+from predibot.ledger.read.details.bots import bot_setup, newest_traces
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
@@ -149,7 +150,7 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
 def _behind(shelf: Shelf, name: str) -> tuple[Grid | None, Prompt, list[tuple[str, str]]]:
     """Return what the newest decisions cost by step, what the model was told, and how the bot was set up."""
 
-    def read(connection: Connection) -> tuple[tuple[str, ...], BotSetup | None]:
+    def read(connection: Connection) -> tuple[tuple[str, ...], Row[Any] | None]:
         return newest_traces(connection, name, _TRACES), bot_setup(connection, name)
 
     digests, setup = shelf.store.run_read(read)
@@ -175,7 +176,7 @@ def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
     return Prompt(told, asked.tools, tuple((key, str(value)) for key, value in asked.settings.items()))
 
 
-def _setup(setup: BotSetup) -> list[tuple[str, str]]:
+def _setup(setup: Row[Any]) -> list[tuple[str, str]]:
     """Return how a bot was set up, name by name; a recipe may be long."""
     rows = [
         ("strategy", setup.strategy),

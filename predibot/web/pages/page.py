@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from sqlalchemy import Row
+
 from predibot.errors import UsageError
 from predibot.reports.terminal.grid import Grid
 
@@ -45,7 +47,7 @@ def grid_rows(grid: Grid) -> Rows:
 
 def records(rows: Sequence[Any]) -> Callable[[], Rows]:
     """Return the rows of a list as what can be taken away, texts whole."""
-    return lambda: (asdict(each) for each in rows)
+    return lambda: (each._asdict() if isinstance(each, Row) else asdict(each) for each in rows)
 
 
 def part_of(total: int, number: int, path: str, **asked: object) -> dict[str, Any]:

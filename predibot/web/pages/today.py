@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
-from predibot.ledger.read.details.lately import SaidOfSettled, said_of_settled, under_way
+from predibot.ledger.read.details.lately import said_of_settled, under_way
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.scoring.baselines import BASELINES
 from predibot.web.pages.page import Page, records
@@ -25,11 +28,11 @@ _UNDER_WAY = 20
 class Settled:
     """A market that settled, and who was how far off."""
 
-    last: SaidOfSettled
+    last: Row[Any]
     """What was said of it last."""
     bots: int
     """How many had a forecast."""
-    worst: SaidOfSettled | None
+    worst: Row[Any] | None
     """Whose forecast was farthest off; None where only baselines spoke, of whom nobody expects anything."""
     has_page: bool
     """Whether somebody decided on its event, which has a page then."""
@@ -76,7 +79,7 @@ def today_page(shelf: Shelf) -> Page:
     )
 
 
-def settled_markets(said: Sequence[SaidOfSettled]) -> list[Settled]:
+def settled_markets(said: Sequence[Row[Any]]) -> list[Settled]:
     """Return markets that settled, in their order, with who was farthest off.
 
     Args:

@@ -119,7 +119,7 @@ def test_what_settled_last_is_told_by_its_last_revision_with_all_that_was_said(f
             ("a", 0.6, 0.4, 1.0),
             ("b", 0.2, 0.4, 1.0),
         ]
-        assert said_of_settled(connection, 0) == ()
+        assert said_of_settled(connection, 0) == []
 
 
 def test_what_is_under_way_is_told_until_its_lease_ends(filled: Store) -> None:
@@ -129,7 +129,7 @@ def test_what_is_under_way_is_told_until_its_lease_ends(filled: Store) -> None:
     with filled.read() as connection:
         (found,) = under_way(connection, at, 10)
         assert (found.bot, found.subject_id, found.since) == ("c", "e4", at)
-        assert under_way(connection, at + 2 * LEASE, 10) == ()
+        assert under_way(connection, at + 2 * LEASE, 10) == []
 
 
 def test_what_an_account_held_is_worth_its_valuations(store: Store, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ def test_markets_are_named_in_the_order_of_a_record(store: Store) -> None:
     with store.read() as connection:
         found = named_markets(connection, "polymarket")
         assert len(found) == len(markets_of_venue(connection, "polymarket"))
-        assert named_markets(connection, "kalshi") == ()
+        assert named_markets(connection, "kalshi") == []
     assert [(each.market_id, each.event_id, each.title) for each in found] == [
         ("m2a", "e2", "Event 2"),
         ("m2b", "e2", "Event 2"),

@@ -1,10 +1,10 @@
 """Bots as runs froze them: with what they were set up, and how much evidence each decision gathered."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.write.claims import subjects
@@ -12,68 +12,31 @@ from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import runs, with_decisions
 
 
-@dataclass(frozen=True, slots=True)
-class BotSetup:
-    """A bot as its newest run that counts froze it; all texts are what somebody wrote into a recipe."""
+def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
+    """Return how a bot was set up in its newest run that counts, and in how many `setups` of arguments, code and model.
 
-    run: str
-    recipe: str
-    slot_at: datetime
-    strategy: str
-    arguments_json: str
-    """The whole of its arguments, as JSON."""
-    source_sha256: str
-    """Of the code of its strategy."""
-    model: str | None
-    knowledge_cutoff: str | None
-    members_json: str | None
-    recipe_json: str
-    """The recipe of the run, as JSON."""
-    code_version: str
-    setups: int
-    """How many different ones its runs had: arguments, code and model."""
-
-
-def bot_setup(connection: Connection, name: str) -> BotSetup | None:
-    """Return how a bot was set up in its newest run that counts; None where it took part in none."""
+    None where it took part in none. All texts are what somebody wrote into a recipe.
+    """
     own = (bots.c.name == name, runs.c.voided_at.is_(None))
     what = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
-    of_run = (runs.c.recipe_json, runs.c.code_version)
-    newest = (
-        select(runs.c.key, runs.c.recipe, runs.c.slot_at, *what, bots.c.knowledge_cutoff, bots.c.members_json, *of_run)
+    different = select(*what).join(runs, runs.c.id == bots.c.run_id).where(*own).distinct().subquery()
+    of_run = (runs.c.key.label("run"), runs.c.recipe, runs.c.slot_at, runs.c.recipe_json, runs.c.code_version)
+    setups = select(func.count()).select_from(different).scalar_subquery().label("setups")
+    newest: Select[Any] = (
+        select(*of_run, *what, bots.c.knowledge_cutoff, bots.c.members_json, setups)
         .join(runs, runs.c.id == bots.c.run_id)
         .where(*own)
         .order_by(runs.c.slot_at.desc(), runs.c.id.desc())
     )
-    found = connection.execute(newest.limit(1)).first()
-    if found is None:
-        return None
-    different = select(*what).join(runs, runs.c.id == bots.c.run_id).where(*own).distinct().subquery()
-    return BotSetup(*found, setups=connection.execute(select(func.count()).select_from(different)).scalar_one())
+    return connection.execute(newest.limit(1)).first()
 
 
-@dataclass(frozen=True, slots=True)
-class MadeDecision:
-    """What came of a decision, and what it cost."""
-
-    model: str | None
-    strategy: str
-    decided_at: datetime
-    status: str
-    message: str
-    """Text of others."""
-    cost_usd: float | None
-    """None where a part of it is not known."""
-    cost_known_usd: float
-
-
-def made_decisions(connection: Connection, asked: Asked) -> tuple[MadeDecision, ...]:
+def made_decisions(connection: Connection, asked: Asked) -> Sequence[Row[Any]]:
     """Return all decisions that are asked for, by slot, without what their events and markets know."""
     of_bot = (bots.c.model, bots.c.strategy)
     names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")
     chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*asked.conditions())
-    rows = connection.execute(chosen.order_by(runs.c.slot_at, runs.c.id, decisions.c.id))
-    return tuple(MadeDecision(*row) for row in rows)
+    return connection.execute(chosen.order_by(runs.c.slot_at, runs.c.id, decisions.c.id)).all()
 
 
 def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, datetime], int | None]:

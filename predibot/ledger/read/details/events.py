@@ -1,32 +1,17 @@
 """One event: how its markets were resolved, and which others belong to the same series or bear the same tag."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import events, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs, with_decisions
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """One revision of what a market paid."""
-
-    market_id: str
-    question: str
-    revision: int
-    payout_yes: float | None
-    """None where it paid nobody: what a position cost is paid back."""
-    settled_at: datetime
-    settled_source: str
-    """`venue`, or `first_sight` where the venue does not say when."""
-    effective_at: datetime
-    """Since when this is what it paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +26,17 @@ class Related:
     """The slot that played it last."""
 
 
-def revisions_of(connection: Connection, event_id: str) -> tuple[Revision, ...]:
+def revisions_of(connection: Connection, event_id: str) -> Sequence[Row[Any]]:
     """Return every revision of the resolutions of an event's markets, market by market, oldest first."""
     said = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
-    statement = (
+    statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, resolutions.c.revision, *said, resolutions.c.effective_at)
         .join(markets, markets.c.id == resolutions.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .where(events.c.event_id == event_id)
         .order_by(markets.c.id, resolutions.c.effective_at, resolutions.c.revision)
     )
-    return tuple(Revision(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()
 
 
 def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:

@@ -1,11 +1,10 @@
 """What happened lately: what is under way, and which markets with forecasts settled last."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from predibot.ledger.write.claims import attempts, subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
@@ -14,45 +13,10 @@ from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 
 
-@dataclass(frozen=True, slots=True)
-class UnderWay:
-    """A decision that somebody is at, as far as its lease says."""
-
-    run: str
-    bot: str
-    subject_kind: str
-    subject_id: str
-    title: str | None
-    since: datetime | None
-    """When the try began."""
-
-
-@dataclass(frozen=True, slots=True)
-class SaidOfSettled:
-    """What a bot said of a market that has settled."""
-
-    market_id: str
-    question: str
-    event_id: str
-    title: str
-    payout_yes: float
-    settled_at: datetime
-    bot: str
-    strategy: str
-    run: str
-    subject_kind: str
-    subject_id: str
-    """What the decision was about: this event, or an account or a cohort that holds its markets."""
-    decided_at: datetime
-    probability: float
-    price_yes: float | None
-    """What it was booked at; None where there was no price."""
-
-
-def under_way(connection: Connection, now: datetime, most: int) -> tuple[UnderWay, ...]:
-    """Return the decisions whose claim has not run out, those begun last first."""
+def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[Any]]:
+    """Return the decisions whose claim has not run out, with when their try began, those begun last first."""
     statement: Select[Any] = (
-        select(*_named(), func.max(attempts.c.started_at).label("since"))
+        select(*_named(), events.c.title, func.max(attempts.c.started_at).label("since"))
         .select_from(tasks)
         .join(runs, runs.c.id == tasks.c.run_id)
         .join(bots, bots.c.id == tasks.c.bot_id)
@@ -60,14 +24,14 @@ def under_way(connection: Connection, now: datetime, most: int) -> tuple[UnderWa
         .outerjoin(events, events.c.id == subjects.c.event_row)
         .outerjoin(attempts, and_(attempts.c.task_id == tasks.c.id, attempts.c.ended_at.is_(None)))
         .where(tasks.c.status == "claimed", tasks.c.lease_until > now, runs.c.voided_at.is_(None))
-        .group_by(*_named(), tasks.c.id)
+        .group_by(*_named(), events.c.title, tasks.c.id)
         .order_by(func.max(attempts.c.started_at).desc(), tasks.c.id)
         .limit(most)
     )
-    return tuple(UnderWay(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()
 
 
-def said_of_settled(connection: Connection, most: int) -> tuple[SaidOfSettled, ...]:
+def said_of_settled(connection: Connection, most: int) -> Sequence[Row[Any]]:
     """Return every forecast on so many of the markets that settled last, by settlement, newest first, and by time.
 
     A market nobody forecast in a run that counts is none of them, nor is one that paid nobody.
@@ -85,8 +49,8 @@ def said_of_settled(connection: Connection, most: int) -> tuple[SaidOfSettled, .
         .subquery()
     )
     about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
-    who = (bots.c.name, bots.c.strategy, runs.c.key, subjects.c.kind, subjects.c.subject_id)
-    said = (*who, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
+    run, bot, *subject = _named()
+    said = (bot, bots.c.strategy, run, *subject, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
     statement = (
         with_decisions(*about, last.c.payout_yes, last.c.settled_at, *said)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
@@ -97,12 +61,13 @@ def said_of_settled(connection: Connection, most: int) -> tuple[SaidOfSettled, .
         .where(runs.c.voided_at.is_(None))
         .order_by(last.c.settled_at.desc(), markets.c.id, decisions.c.decided_at, decisions.c.id)
     )
-    return tuple(SaidOfSettled(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()
 
 
 def _named() -> Sequence[ColumnElement[Any]]:
-    """Return what names a decision, and its event."""
-    return (runs.c.key, bots.c.name, subjects.c.kind, subjects.c.subject_id, events.c.title)
+    """Return what names a decision."""
+    kind = subjects.c.kind.label("subject_kind")
+    return (runs.c.key.label("run"), bots.c.name.label("bot"), kind, subjects.c.subject_id)
 
 
 def _is_last() -> ColumnElement[bool]:

@@ -1,28 +1,15 @@
 """Reasons: why a bot said what it said about a market, in its own words and under the names of things."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs, with_decisions
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What was asked, and why the answer was what it was; texts of others, never to be trusted."""
-
-    run: str
-    event_id: str
-    title: str
-    """Of the event."""
-    question: str
-    """Of the market."""
-    rationale: str
-    """Of the forecast, else of the whole decision; empty where the bot gave none."""
 
 
 def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:
@@ -32,28 +19,18 @@ def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AskedMarket:
-    """A market and its event; their names are texts of others."""
-
-    market_id: str
-    question: str
-    event_id: str
-    title: str
-
-
-def named_markets(connection: Connection, venue: str) -> tuple[AskedMarket, ...]:
+def named_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
     """Return a venue's markets in the order in which a track record numbers them."""
-    statement = (
+    statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
         .join(events, events.c.id == markets.c.event_row)
         .where(markets.c.venue == venue)
         .order_by(markets.c.id)
     )
-    return tuple(AskedMarket(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()
 
 
-def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Reason | None:
+def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Row[Any] | None:
     """Return why a bot decided as it did on a market; None where no such decision is stored.
 
     Args:
@@ -62,15 +39,10 @@ def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: 
         market_row: Of the ledger's markets.
         decided_at: When, to the microsecond.
     """
-    found = connection.execute(
-        with_decisions(
-            runs.c.key,
-            events.c.event_id,
-            events.c.title,
-            markets.c.question,
-            forecasts.c.rationale,
-            decisions.c.rationale.label("whole"),
-        )
+    # Of the forecast, else of the whole decision.
+    own = func.coalesce(func.nullif(forecasts.c.rationale, ""), decisions.c.rationale).label("rationale")
+    return connection.execute(
+        with_decisions(runs.c.key.label("run"), events.c.event_id, events.c.title, markets.c.question, own)
         .join(events, events.c.id == subjects.c.event_row)
         .join(markets, markets.c.event_row == events.c.id)
         .outerjoin(forecasts, (forecasts.c.decision_id == decisions.c.id) & (forecasts.c.market_row == markets.c.id))
@@ -82,6 +54,3 @@ def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: 
         )
         .order_by(decisions.c.id)
     ).first()
-    if found is None:
-        return None
-    return Reason(found.key, found.event_id, found.title, found.question, found.rationale or found.whole)
