@@ -16,12 +16,16 @@ def table_of(model: type[SQLModel]) -> Table:
 
 def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert the rows that break no unique rule, leave the others as they are, and return how many went in."""
+    return len(inserted(connection, table_of(model), rows))
+
+
+def inserted(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Insert the rows that break no unique rule, and return the first column of the key of each."""
     if not rows:
-        return 0
-    table = table_of(model)
+        return []
     # With RETURNING a thousand rows go in one statement; one at a time, each would wait for the other threads.
     statement = _insert(connection, table).on_conflict_do_nothing().returning(next(iter(table.primary_key)))
-    return len(connection.execute(statement, [dict(row) for row in rows]).all())
+    return [*connection.execute(statement, [dict(row) for row in rows]).scalars()]
 
 
 def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:
