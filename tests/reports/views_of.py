@@ -2,12 +2,11 @@
 
 from datetime import UTC, datetime
 
+from predibot.ledger.write.decisions import StoredBet
 from predibot.reports.views.decide import (
-    BetView,
     ChosenView,
     DecideView,
     DecisionView,
-    PassedOverView,
     RunView,
 )
 from predibot.scoring.baselines import BASELINES
@@ -15,6 +14,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import Estimate
+from predibot.selection import PassedOver
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 
@@ -86,8 +86,8 @@ def evaluation(*bots: str, notes: tuple[str, ...] = ()) -> Evaluation:
 
 RUN = RunView("daily/2026-02-13", "daily", datetime(2026, 2, 13, tzinfo=UTC), AS_OF, "archive", "dollar_per_event")
 CHOSEN = ChosenView("26004", "Next Prime Minister of the Netherlands", 3, 1_234_567.8)
-PASSED_OVER = PassedOverView("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: the word "megaeth"')
-BET = BetView("m1", 0.25, 0.5, None, 0.375)
+PASSED_OVER = PassedOver("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: the word "megaeth"')
+BET = StoredBet("m1", 0.25, 0.5, None, 0.375)
 
 
 def decided(*decisions: DecisionView, notes: tuple[str, ...] = ()) -> DecideView:

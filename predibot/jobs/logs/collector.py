@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx
+from sqlalchemy import Row
 
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import otlp_headers, secrets_present
@@ -19,7 +20,7 @@ from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.logs.spans import CONVENTIONS, Span, Value, spans_of
 from predibot.jobs.read_traces import named_decision
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_traces import TimedDecision, timed_decisions
+from predibot.ledger.read.decision_traces import timed_decisions
 from predibot.ledger.store import Store
 from predibot.net.deadline import in_time
 from predibot.net.json_client import opened_client
@@ -48,7 +49,7 @@ class Sent:
     """Why each trace that could not be read could not be."""
 
 
-def send_traces(store: Store, decisions: Collection[TimedDecision], endpoint: str) -> Sent:
+def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) -> Sent:
     """Send the spans of decisions to a collector.
 
     Args:

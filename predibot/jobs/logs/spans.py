@@ -8,7 +8,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
+
+from sqlalchemy import Row
 
 from predibot.domain.clock import EPOCH
 from predibot.domain.secret_values import SecretValues
@@ -34,7 +36,6 @@ from predibot.domain.trace import (
     seconds_of,
 )
 from predibot.domain.untrusted_text import bounded, one_line
-from predibot.ledger.read.decision_traces import TimedDecision
 
 CONVENTIONS = "https://opentelemetry.io/schemas/1.38.0"
 Value = str | int | float | tuple[str, ...]
@@ -71,7 +72,7 @@ class Span:
     """What went wrong; empty where nothing did."""
 
 
-def spans_of(decision: TimedDecision, trace: StoredTrace, secrets: SecretValues) -> tuple[Span, ...]:
+def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> tuple[Span, ...]:
     """Return the span of a decision and, in it, one for each step of its trace.
 
     A trace says how long a step took and not when it began, so they are laid end to end from where the decision began.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from predibot.domain.decision import ReasonKind
 from predibot.ledger.write.claims import attempts, subjects
@@ -69,28 +69,10 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
     return tuple(TracedDecision(*row) for row in connection.execute(statement))
 
 
-@dataclass(frozen=True, slots=True)
-class TimedDecision:
-    """A decision with a trace, and when its last try began and ended."""
-
-    run: str
-    created_at: datetime
-    """Of its run: a key that was voided is given again."""
-    bot: str
-    subject_kind: str
-    subject_id: str
-    status: str
-    message: str
-    cost_usd: float | None
-    trace_sha256: str
-    began_at: datetime
-    ended_at: datetime
-
-
 def timed_decisions(
     connection: Connection, run: str, *, since: datetime | None = None, named: tuple[str, str] | None = None
-) -> tuple[TimedDecision, ...]:
-    """Return the decisions with a trace of the run that holds a key, in the order in which they were stored.
+) -> Sequence[Row[Any]]:
+    """Return the decisions with a trace of the run with a key, and when their last try began and ended, as stored.
 
     Args:
         connection: To the ledger.
@@ -102,9 +84,11 @@ def timed_decisions(
     last = select(func.max(tries.c.number)).where(tries.c.task_id == decisions.c.task_id).scalar_subquery()
     statement = (
         with_decisions(
-            *(runs.c.key, runs.c.created_at, bots.c.name, subjects.c.kind, subjects.c.subject_id),
+            # A key that was voided is given again, to a run made later.
+            *(runs.c.key.label("run"), runs.c.created_at, bots.c.name.label("bot")),
+            *(subjects.c.kind.label("subject_kind"), subjects.c.subject_id),
             *(decisions.c.status, decisions.c.message, decisions.c.cost_usd, decisions.c.trace_sha256),
-            *(attempts.c.started_at, attempts.c.ended_at),
+            *(attempts.c.started_at.label("began_at"), attempts.c.ended_at),
         )
         .join(attempts, (attempts.c.task_id == decisions.c.task_id) & (attempts.c.number == last))
         .where(runs.c.key == run, runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None))
@@ -115,4 +99,4 @@ def timed_decisions(
         statement = statement.where(attempts.c.ended_at >= since)
     if named is not None:
         statement = statement.where(bots.c.name == named[0], subjects.c.subject_id == named[1])
-    return tuple(TimedDecision(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()

@@ -18,10 +18,10 @@ from predibot.reports.views.decide import (
     ChosenView,
     DecideView,
     DecisionView,
-    PassedOverView,
     RunRow,
     SelectionView,
 )
+from predibot.selection import PassedOver
 
 PIPE_WIDTH = 100
 _BLANKS = re.compile(r" +$", re.MULTILINE)
@@ -193,7 +193,7 @@ def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
     return Grid(f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}", columns, rows)
 
 
-def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
+def _passed_over_grid(events: Sequence[PassedOver], *, every: bool) -> Grid:
     rows = tuple(
         (
             plain(event.event_id),

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Literal
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
+from predibot.ledger.write.decisions import StoredBet
 from predibot.reports.document import Document, document, json_value
+from predibot.selection import PassedOver
 
 Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
@@ -48,45 +50,21 @@ class ChosenView:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOverView:
-    """An event that is not played."""
-
-    event_id: str
-    title: str
-    rule: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class SelectionView:
     """What `predibot select` and `decide --dry-run` show."""
 
     as_of: datetime
     venue: str
     selected: tuple[ChosenView, ...]
-    passed_over: tuple[PassedOverView, ...] = ()
+    passed_over: tuple[PassedOver, ...] = ()
     notes: tuple[str, ...] = ()
     currency: str = "USD"
     """What volumes are in."""
 
     def document(self) -> Document:
         """Return the JSON document."""
-        return {
-            **document(self, "as_of venue currency"),
-            "selected": [event.document() for event in self.selected],
-            **document(self, "passed_over notes"),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class BetView:
-    """A forecast and a bet on one market."""
-
-    market_id: str
-    bet_usd: float
-    probability: float | None
-    confidence: float | None
-    price_yes: float | None
+        chosen = [event.document() for event in self.selected]
+        return {**document(self, "as_of venue currency"), "selected": chosen, **document(self, "passed_over notes")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +74,7 @@ class DecisionView:
     bot: str
     event_id: str
     status: Outcome
-    bets: tuple[BetView, ...] = ()
+    bets: tuple[StoredBet, ...] = ()
     unallocated_usd: float | None = None
     cost_usd: float | None = 0.0
     """None where a part is unknown."""
@@ -139,7 +117,7 @@ class DecideView:
     run: RunView | None
     """None where nothing is stored, because no event of a live venue keeps the rules."""
     selected: tuple[ChosenView, ...]
-    passed_over: tuple[PassedOverView, ...]
+    passed_over: tuple[PassedOver, ...]
     decisions: tuple[DecisionView, ...]
     seconds: float
     notes: tuple[str, ...] = ()

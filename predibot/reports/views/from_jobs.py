@@ -6,17 +6,15 @@ from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import RunSummary, StoredRun
 from predibot.plugins.venues import currency_of
 from predibot.reports.views.decide import (
-    BetView,
     ChosenView,
     DecideView,
     DecisionView,
-    PassedOverView,
     ReceiptView,
     RunRow,
     RunView,
     SelectionView,
 )
-from predibot.selection import ranked_by_usd
+from predibot.selection import PassedOver, ranked_by_usd
 
 if TYPE_CHECKING:
     # What decides costs a tenth of a second, which who only reads does not pay.
@@ -32,7 +30,7 @@ def decide_view(report: "DecideReport") -> DecideView:
         selected=tuple(
             ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd) for event in report.events
         ),
-        passed_over=tuple(PassedOverView(**each) for each in report.run.passed_over),
+        passed_over=tuple(PassedOver(**each) for each in report.run.passed_over),
         decisions=tuple(_decision_view(decision) for decision in report.decisions),
         seconds=report.seconds,
         notes=report.notes,
@@ -63,9 +61,7 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
             )
             for event in choice.selection.selected
         ),
-        passed_over=tuple(
-            PassedOverView(each.event_id, each.title, each.rule, each.reason) for each in choice.selection.passed_over
-        ),
+        passed_over=choice.selection.passed_over,
         notes=choice.notes,
         currency=currency_of(opened.venue.name),
     )
@@ -94,9 +90,7 @@ def _decision_view(report: "DecisionReport") -> DecisionView:
         bot=stored.bot,
         event_id=stored.subject_id,
         status=report.status,
-        bets=tuple(
-            BetView(bet.market_id, bet.bet_usd, bet.probability, bet.confidence, bet.price_yes) for bet in stored.bets
-        ),
+        bets=stored.bets,
         unallocated_usd=stored.unallocated_usd,
         cost_usd=stored.cost_usd,
         cost_known_usd=stored.cost_known_usd,

@@ -4,8 +4,9 @@ import json
 import math
 from typing import Any
 
+from predibot.ledger.write.decisions import StoredBet
 from predibot.reports.document import document, number
-from predibot.reports.views.decide import OUTCOMES, BetView, DecisionView, RunRow, SelectionView
+from predibot.reports.views.decide import OUTCOMES, DecisionView, RunRow, SelectionView
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided
 
 NAN = math.nan
@@ -76,7 +77,7 @@ def test_what_was_decided_before_costs_nothing_again() -> None:
 
 
 def test_a_market_without_a_forecast_has_null_for_it() -> None:
-    assert written(document(BetView("m", -0.5, NAN, None, 0.5))) == {
+    assert written(document(StoredBet("m", -0.5, NAN, None, 0.5))) == {
         "market_id": "m",
         "bet_usd": -0.5,
         "probability": None,
