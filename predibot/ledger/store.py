@@ -4,11 +4,12 @@ import logging
 import os
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
@@ -39,6 +40,10 @@ _SILENT_SECONDS = 15
 Much longer than any work of ours between two statements, and shorter than a lease of the usual length.
 """
 _SQLITE_HEAD_BYTES = 100
+_PROGRAM_AT = 68
+"""Where in a SQLite file the number of a program may stand, of four bytes."""
+_LAID_DOWN = b"\x01\x01"
+"""How a SQLite file is written that nobody opened to write since."""
 _PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 _MAKE_ROOM = "Make room and run the same command again; nothing half-written was kept"
@@ -255,6 +260,8 @@ class Store:
         if self._file.stat().st_size % page_bytes:
             # What is missing of its last page SQLite takes for zeros.
             found = ["its end is missing"]
+        elif not _is_as_laid_down(self._file):
+            found = ["it is not what was written"]
         if found != ["ok"]:
             said = str(found[0]).splitlines()[-1] if found else "SQLite says nothing about it"
             raise LedgerUnusable(f"the ledger {self.address} is damaged: {said}. Restore it from a copy")
@@ -544,7 +551,8 @@ def _writes_ahead(connection: Connection) -> bool:
 def lay_down(file: Path) -> None:
     """Make of a SQLite file that nobody has open one that is read without writing, such as from a read-only folder.
 
-    Who opens it to write has readers and a writer work at once again.
+    It has its own checksum then, where SQLite has the number of a program, until somebody opens it to write, who has
+    readers and a writer work at once again.
 
     Raises:
         LedgerUnusable: If that cannot be done.
@@ -554,6 +562,27 @@ def lay_down(file: Path) -> None:
             connection.execute("PRAGMA journal_mode=DELETE").close()
     except sqlite3.Error as error:
         raise LedgerUnusable(f"the ledger {sqlite_address(file)} cannot be used: {_cause(error)}") from error
+    with file.open("r+b") as laid_down:
+        _, _, checksum = _checksums(laid_down)
+        laid_down.seek(_PROGRAM_AT)
+        laid_down.write(checksum)
+
+
+def _is_as_laid_down(file: Path) -> bool:
+    """Return whether a file is what it was when it was laid down, as far as nobody opened it to write since."""
+    with file.open("rb") as laid_down:
+        versions, said, checksum = _checksums(laid_down)
+    return versions != _LAID_DOWN or said in (bytes(len(said)), checksum)
+
+
+def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
+    """Return what the head of a SQLite file says of its way of writing and as its checksum, and what that is."""
+    head = file.read(_SQLITE_HEAD_BYTES)
+    behind = _PROGRAM_AT + 4
+    total = zlib.crc32(head[:_PROGRAM_AT] + head[behind:])
+    while block := file.read(2**20):
+        total = zlib.crc32(block, total)
+    return head[18:20], head[_PROGRAM_AT:behind], max(total, 1).to_bytes(4, "big")
 
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:

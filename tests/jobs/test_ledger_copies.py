@@ -143,6 +143,9 @@ def test_a_backup_is_one_file_that_is_a_ledger_and_is_restored(
     assert looked_at(f"sqlite:///{tmp_path}/moved.db")["traces present"] == 2
     restored = place(kind)
     assert predibot("ledger", "restore", "moved.db", "--ledger", restored).code == 0
+    # As any ledger it may be written to, and is a backup still.
+    decide_and_track("sqlite:///moved.db", "--as-of", "2026-01-09")
+    assert predibot("ledger", "restore", "moved.db", "--ledger", place("sqlite")).code == 0
     (tmp_path / "moved.db").unlink()
     assert canonical_at(restored) == canonical_at(ledger)
     assert predibot(*EVALUATE, restored).document == predibot(*EVALUATE, ledger).document
@@ -331,6 +334,9 @@ def test_what_is_no_backup_or_is_damaged_is_refused_in_a_sentence_and_nothing_is
     for page in range(1, len(whole) // 4096, 9):
         begin = 4096 * page
         broken.append(whole[:begin] + rng.randbytes(4096) + whole[begin + 4096 :])
+    # A single bit of a text, which SQLite takes for another text.
+    place = whole.index(b"dollar_per_event")
+    broken.append(whole[:place] + b"e" + whole[place + 1 :])
     for content in broken:
         (tmp_path / "broken.db").write_bytes(content)
         said = predibot("ledger", "restore", "broken.db", "--ledger", "sqlite:///r.db")
@@ -344,6 +350,8 @@ def test_a_backup_with_a_text_longer_than_any_of_ours_is_refused(
     assert predibot("ledger", "backup", "b.db", "--ledger", decided("sqlite")).code == 0
     with closing(sqlite3.connect(tmp_path / "b.db")) as backup, backup:
         backup.execute("UPDATE markets SET question = printf('%.*c', 40000000, 'x')")
+        # As if predibot had not made it, or written to it since.
+        backup.execute("PRAGMA application_id = 0")
     said = predibot("ledger", "restore", "b.db", "--ledger", "sqlite:///r.db")
     assert (said.code, "holds what predibot does not write: string or blob too big" in said.err) == (1, True)
     assert rows_at(f"sqlite:///{tmp_path}/r.db") == 0
