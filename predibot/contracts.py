@@ -10,233 +10,26 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from predibot.domain.account import Account
-from predibot.domain.account_past import AccountPast
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Abstention, Booking, Decision, Order, Subject
+from predibot.domain.decision import Abstention, Decision, Order
 from predibot.domain.event import Event, EventPage, EventView, MarketRef, Skip
 from predibot.domain.price import CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.domain.trace import Step
 from predibot.errors import ModelRefused, PluginError, UsageError
-from predibot.games.answers import Words
-from predibot.games.fills import FillModel
-from predibot.selection import SelectionRules
+
+# What games are lies below them; everybody above takes it from here.
+from predibot.games.game import AnswerForm as AnswerForm
+from predibot.games.game import Game as Game
+from predibot.games.game import JudgingForm as JudgingForm
+from predibot.games.game import ReasonedForm as ReasonedForm
+from predibot.games.game import References as References
+from predibot.games.game import WordForm as WordForm
 
 Purpose = Literal["decide", "look_back"]
 """What a venue is opened for."""
-
-
-class AnswerForm(Protocol):
-    """How an answer about one view is asked for and read."""
-
-    @property
-    def schema(self) -> ToolSchema:
-        """Return the tool by which an answer is handed in; `predibot.games.answers.final_answer` makes one."""
-
-    @property
-    def shape(self) -> str:
-        """Return an answer as it is shown to a model, in JSON."""
-
-    @property
-    def fields(self) -> Collection[str]:
-        """Return the names of the fields an answer may have, which are no page's words."""
-
-    @property
-    def enough_tokens(self) -> int:
-        """Return how many tokens a short answer takes."""
-
-    def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told.
-
-        Args:
-            history: Daily prices, asked only where they are shown.
-            untrusted: Puts foreign words inside the fence.
-        """
-
-    def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, an object or its JSON text, which keeps the rules of the game.
-
-        Raises:
-            AnswerError: The message names every complaint and what to fix.
-        """
-
-
-@runtime_checkable
-class LastWordForm(Protocol):
-    """A form whose game says how often an answer is repaired, and what is decided where none holds."""
-
-    @property
-    def repairs(self) -> int:
-        """Return how many answers may follow a refused one."""
-
-    def given_up(self, complaint: str) -> Decision:
-        """Return what is decided where the last answer was refused too, for this reason."""
-
-
-@runtime_checkable
-class WordForm(Protocol):
-    """A form whose answer is one of some words; a prompt shows its view alone, without the instant."""
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """Return the words that are answers."""
-
-    @property
-    def ending(self) -> str:
-        """Return how a prompt ends: in which form one of them is answered."""
-
-    @property
-    def strict(self) -> bool:
-        """Return whether only what `parse` takes as text is an answer, without marks or words around it."""
-
-
-@runtime_checkable
-class ReasonedForm(Protocol):
-    """A form that can ask for reasons before an answer."""
-
-    def reasoned(self) -> AnswerForm:
-        """Return the form that asks for reasons first, and takes the answer from the last line."""
-
-
-@runtime_checkable
-class JudgingForm(Protocol):
-    """A form that can ask of what kind the reasons for an answer are."""
-
-    def judging(self, reasons: str) -> AnswerForm:
-        """Return the form that asks about these reasons, which are another bot's."""
-
-
-class Game(Protocol):
-    """What is asked of a bot, and what becomes of its answer; pure.
-
-    A game owns its subjects, the view a bot is shown, the form of an answer,
-    the booking, and which scores apply. What its view is, only the game and
-    the strategies that name it know.
-    """
-
-    @property
-    def name(self) -> str:
-        """Return the word recipes use."""
-
-    @property
-    def stake_usd(self) -> float:
-        """Return the dollars a bot has for one subject: those it may bet, or those its account begins with."""
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """Return the names of the scores that apply; in a game with `forecasts` every bet on an event has one."""
-
-    def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
-        """Return what a bot decides on in a run that plays these events."""
-
-    def view(
-        self,
-        subject: Subject,
-        events: Sequence[Event],
-        *,
-        venue: str,
-        account: Account | None = None,
-        past: AccountPast | None = None,
-    ) -> Any:
-        """Return what a bot is shown of a subject.
-
-        Args:
-            subject: One of `subjects`.
-            events: With the quotes of the decision's instant.
-            venue: Whose instruments these are.
-            account: The bot's, as its journal comes to; None in a game without accounts.
-            past: What is known of the account besides; only for a subject with one.
-
-        Raises:
-            UsageError: If it is no subject of these events.
-        """
-
-    def form(self, view: Any, *, price_blind: bool = False) -> AnswerForm:
-        """Return how an answer about a view is asked for and read.
-
-        Args:
-            view: Of this game.
-            price_blind: Whether no price may be said in words and complaints.
-        """
-
-    def book(
-        self,
-        answer: Decision,
-        view: Any,
-        account: Account | None,
-        quotes: Mapping[Instrument, Price],
-        fills: FillModel,
-    ) -> Booking:
-        """Return the booking of an answer.
-
-        Args:
-            answer: As a bot gave it; nothing of it is checked yet.
-            view: That it was given about.
-            account: As it was when the view was made.
-            quotes: Of now, which may be later than the view.
-            fills: Sets the price of each order.
-
-        Raises:
-            AnswerError: If the answer breaks a rule; the message names every
-                complaint and what to fix.
-        """
-
-
-@runtime_checkable
-class SelectingGame(Protocol):
-    """A game with a universe of its own."""
-
-    def select(self, rules: SelectionRules) -> SelectionRules:
-        """Return the rules of its universe, as far as a recipe does not state others.
-
-        Args:
-            rules: The defaults of games that have none of their own.
-        """
-
-
-@runtime_checkable
-class CohortGame(Protocol):
-    """A game of cohorts: one starts in a run, with its markets and its bots, and is decided on in later runs too."""
-
-    @property
-    def methodology(self) -> Any:
-        """Return the version of its rules; results of two are never mixed."""
-
-    @property
-    def view_bytes(self) -> int:
-        """Return how long what a bot is shown of a cohort is at most, as UTF-8."""
-
-    def subjects_of(self, cohorts: Sequence[str]) -> tuple[Subject, ...]:
-        """Return what is decided on, from the names of the cohorts that decide, in their order."""
-
-
-class References(Protocol):
-    """What baselines may know of the items of a run, and no model is shown."""
-
-    def of(self, subject_id: str) -> Any:
-        """Return what may be known about a subject, in a form of its game's own."""
-
-
-@runtime_checkable
-class ItemGame(Protocol):
-    """A game over the items of a data set, such as comments; each is frozen with the run as an event without markets.
-
-    What its bots are shown is all that they may look at. A run of it is known by the recipe and the digest of the
-    data set, so that the same of both is the same run, whenever it is asked for.
-    """
-
-    def drawn(self, rows: Callable[[str], Iterable[Any]], seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return what a run plays, and notes; the same on every machine.
-
-        Args:
-            rows: Reads a file of the data set from its beginning, by its name.
-            seed: Of the recipe.
-        """
-
-    def references(self, events: Sequence[Event]) -> References:
-        """Return what baselines may know, from all that a run froze."""
 
 
 class ChatModel(Protocol):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from predibot.domain.chat import ToolSchema
-from predibot.domain.decision import Booking, Decision
 from predibot.errors import AnswerError
 
 MAX_COMPLAINTS = 12
@@ -20,6 +19,8 @@ MAX_REASON_CHARACTERS = 480
 FINAL_ANSWER = "final_answer"
 """The tool by which an answer is handed in."""
 ABSTAIN = "abstain"
+TOKEN_BYTES = 3
+"""Of text: English has more than four a token, numbers and other alphabets about three."""
 LABEL = "label"
 """The field of a label."""
 ABSENT = ("", None)
@@ -193,32 +194,6 @@ def seen(value: object) -> str:
     # ASCII, so that no control or half character gets on.
     text = ascii(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
     return text if len(text) <= _MAX_SEEN_CHARACTERS else f"{text[: _MAX_SEEN_CHARACTERS - 1]}…"
-
-
-def booked_label(answer: Decision, subject_id: str, *allowed: Collection[str]) -> Booking:
-    """Return that nothing was bet, if the answer is one allowed label of the item that was shown.
-
-    Args:
-        answer: As a bot gave it.
-        subject_id: Of the item.
-        allowed: The sets of labels that are answers; a complaint names the first.
-
-    Raises:
-        AnswerError: If it is anything else.
-    """
-    if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
-        raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")
-    if len(answer.labels) != 1:
-        raise AnswerComplaint(f"it has {len(answer.labels)} labels; give exactly one")
-    (said,) = answer.labels
-    if said.item_id != subject_id:
-        raise AnswerComplaint(f"it labels {quoted(said.item_id)}, which was not asked about; label {subject_id}")
-    of = next((labels for labels in allowed if said.label in labels), None)
-    if of is None:
-        raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(allowed[0])}")
-    if any(name not in of or not 0.0 <= share <= 1.0 for name, share in said.probabilities.items()):
-        raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; fix it, or state none")
-    return Booking()
 
 
 def quoted(value: object) -> str:

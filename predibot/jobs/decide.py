@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from predibot.config import Settings
-from predibot.contracts import CohortGame, OpenVenue, ProgressListener
+from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
@@ -143,7 +143,7 @@ def decide(
         return DecideReport(run, (), (), run.notes, time.monotonic() - began, has_session=has_session)
     game, live = request.recipe.make_game(), opened.venue.live
     cohorts: tuple[PlayedCohort, ...] = ()
-    if isinstance(game, CohortGame):
+    if game.cohorts is not None:
         started_cohort(run.stored, game, store, bots=bots, live=live, asked=request.start_cohort)
         cohorts = played_cohorts(run.stored, game, store, bots=bots, live=live, venue=opened.venue)
         # A line-up plays as it was frozen, whatever the recipe says by now.

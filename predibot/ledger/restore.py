@@ -28,8 +28,7 @@ from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
-from predibot.games.weekly_cohort.cohorts import Member, cohort_start
-from predibot.games.weekly_cohort.methodology import methodology_of
+from predibot.games.cohorts import Member, cohort_start
 from predibot.ledger.read.export import TABLES, export_types, named
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.natural_keys import REFERS_TO, Named, key_of
@@ -54,6 +53,7 @@ from predibot.ledger.write.events import (
 )
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, resolution_of
 from predibot.ledger.write.runs import runs
+from predibot.plugins.games import stored_game
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
@@ -443,7 +443,7 @@ class Restorer:
             raise RowRefused(row.place, f"venue is {values['venue'][:60]!r}, its run is of {venue[:60]!r}")
         try:
             cohort_start(values["name"])
-            methodology_of(values["methodology"])
+            stored_game(values["game"], "{}", values["methodology"])
             [Member(**member) for member in json.loads(values["line_up"])]
         except (UsageError, ValueError, TypeError) as error:
             raise RowRefused(row.place, f"it is no cohort: {_first(error)}") from None

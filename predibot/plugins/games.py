@@ -1,10 +1,12 @@
 """Games by name: predibot's own, and those of installed packages."""
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import cast
 
 from predibot.contracts import Game
-from predibot.errors import PluginError
+from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
 from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
 from predibot.plugins.registry import Kind, Plugin, own_code
@@ -32,12 +34,38 @@ def make_game(name: str, **options: Argument) -> Game:
     if problem := _problem(found):
         raise PluginError(problem)
     given: Mapping[str, object] = options
-    game = cast(Game, made(found, given))
+    game = cast(Game, made(replace(found, thing=_whole(found.thing)), given))
     with own_code(f"{found.label} does not say its name"):
         said = game.name
     if said != name:
         raise PluginError(f"{found.label} calls itself {said!r}; what recipes call it and its name are one word")
     return game
+
+
+def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> Game | None:
+    """Return a game as what is stored of it was played; None where it is not installed any more.
+
+    Args:
+        name: Of the game.
+        recipe_json: The recipe as it is stored; what it says of the game counts as far as it fits.
+        methodology: That its accounts say; None where that is not asked.
+
+    Raises:
+        UsageError: If the game has no such methodology.
+    """
+    if name not in game_names():
+        return None
+    try:
+        takes = frozen_arguments(json.loads(recipe_json).get("game_options", {}))
+        game = make_game(name, **takes)
+    except (ValueError, TypeError, AttributeError, RecursionError, PluginError):
+        takes, game = {}, make_game(name)
+    if methodology in (None, game.methodology):
+        return game
+    try:
+        return make_game(name, **{**takes, "methodology": methodology})
+    except PluginError as error:
+        raise UsageError(f"{methodology[:40]!r} is no methodology of {name}: {error}") from error
 
 
 def option_complaints(name: str, options: Mapping[str, object]) -> tuple[Complaint, ...]:
@@ -57,10 +85,19 @@ def game_problems() -> Iterator[tuple[str, str]]:
         yield found.name, found.problem or _problem(found)
 
 
+def _whole(game: type) -> type:
+    """Return the class of a game with what it leaves to its protocol, whether it inherits that or not."""
+    if Game in game.__mro__:
+        return game
+    own = {"__slots__": (), "__module__": game.__module__, "__qualname__": game.__qualname__, "__doc__": game.__doc__}
+    return type(game.__name__, (game, Game), own)
+
+
 def _problem(found: Plugin) -> str:
     if problem := class_problem(found):
         return problem
     for member in _MEMBERS:
-        if not hasattr(found.thing, member):
+        said_by_none = getattr(Game, member)
+        if getattr(found.thing, member, said_by_none) is said_by_none:
             return f"{found.label}: {found.thing.__name__} has no {member}; give it {', '.join(_MEMBERS)}"
     return ""

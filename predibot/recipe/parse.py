@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from predibot.contracts import CohortGame, Game, ItemGame, Needs, SelectingGame
+from predibot.contracts import Game, Needs
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
@@ -362,11 +362,8 @@ def _rules(table: SelectionTable, game: Game, where: _Where) -> SelectionRules:
         crypto = packaged_crypto_words().extended(table.crypto_words)
     except ValueError as error:
         raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
-    rules = SelectionRules(crypto=crypto)
-    if isinstance(game, SelectingGame):
-        rules = game.select(rules)
     try:
-        return replace(rules, **stated)
+        return replace(game.select(SelectionRules(crypto=crypto)), **stated)
     except ValueError as error:
         key = "duplicate_model" if "duplicate" in str(error) else "include"
         raise where.error(("selection", key), str(error)) from None
@@ -415,10 +412,10 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
             raise where.error((*path, "price_usd_per_search"), what)
         spec, settings = spec_of(table.strategy, arguments).playing(game), _settings(stated, path, where)
         played = make_game(game)
-        if isinstance(played, CohortGame | ItemGame) and (needs := _looked_up(spec.needs, played)):
+        if needs := _looked_up(spec.needs, played):
             what = f"strategy {table.strategy!r} needs {needs}, and in game {game!r} a bot has what it is shown alone"
             raise where.error((*path, "strategy"), f"{what}. Take one that needs none of it, such as one_shot")
-        if spec.needs.reference and not isinstance(played, ItemGame):
+        if spec.needs.reference and not played.has_items:
             what = f"strategy {table.strategy!r} learns from labelled texts, which game {game!r} has none of"
             raise where.error((*path, "strategy"), f"{what}. Leave it out")
         if stated and not spec.needs.models:
@@ -433,12 +430,10 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
 
 
 def _looked_up(needs: Needs, game: Game) -> str:
-    """Return what a strategy looks up beside its view; no text for nothing."""
-    # What may read daily prices is not refused: the game shows none. A judge of an item reads another bot's reasons.
-    asked = {"tools": needs.tools, "news": needs.news}
-    if not isinstance(game, ItemGame):
-        asked["other bots"] = needs.members
-    return " and ".join(name for name, is_needed in asked.items() if is_needed)
+    """Return what a strategy needs that a game has not; no text for nothing."""
+    # What may read daily prices is not refused where a game shows none.
+    asked = {"tools": needs.tools, "news": needs.news, "other bots": needs.members}
+    return " and ".join(name for name, is_needed in asked.items() if is_needed and name not in game.offers)
 
 
 def _settings(stated: Mapping[str, Any], path: KeyPath, where: _Where) -> ModelSettings:

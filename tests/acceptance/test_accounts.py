@@ -168,3 +168,37 @@ def test_a_deposit_from_nothing_is_found_and_what_cannot_be_rerun_is_no_success(
     seen = " ".join(each["seen"] for each in broken)
     assert "follows from no decision and no resolution" in seen
     assert "it began with $1000, game buy_or_hold gives $100" in seen
+
+
+def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(folder: Path) -> None:
+    weekly = RECIPE.replace('game = "buy_or_hold"\n', "").replace('"1d"', '"1w"')
+    (folder / "fund.toml").write_text(f'{weekly}\n[game]\nname = "buy_or_hold"\nweekly = true\n', encoding="utf-8")
+    sundays = [f"2026-02-{day:02d}T00:05:00Z" for day in (1, 8, 15)]
+    for number, sunday in enumerate(sundays, start=1):
+        found = json.loads(said("decide", "fund.toml", "--as-of", sunday, "--json"))["decisions"]
+        bought = [each["event_id"] for each in found if each["bot"] == "acme_buyer"]
+        assert bought == ["2026-02-01", "2026-02-08", "2026-02-15"][max(0, number - 2) : number][::-1]
+        assert {each["status"] for each in found if each["bot"] == "greedy"} == {"refused"}
+    spent = (
+        "SELECT a.bot, count(*), sum(cash_usd) FROM journal JOIN accounts a ON a.id = account_id GROUP BY a.bot, a.id"
+    )
+    assert sorted(rows(folder, spent)) == [
+        ("acme_buyer", 2, 70.0),
+        *[("acme_buyer", 3, 40.0)] * 2,
+        *[("greedy", 1, 100.0)] * 3,
+    ]
+    said("ledger", "verify")
+    listed = json.loads(said("cohort", "--json"))["cohorts"]
+    assert [(each["cohort"], each["decides"]) for each in listed] == [
+        ("2026-02-01", False),
+        ("2026-02-08", True),
+        ("2026-02-15", True),
+    ]
+    assert "less than $30 of cash" in said("cohort", "2026-02-08")
+    told = json.loads(said("evaluate", "--json"))
+    (board,) = told["cohorts"]
+    assert (board["game"], board["cohorts"], len(board["leaderboard"])) == ("buy_or_hold", 3, 2)
+    change = "UPDATE journal SET at = (SELECT started_at FROM cohorts WHERE name = '2026-02-15')"
+    with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
+        connection.execute(text(f"{change} WHERE account_id = 1 AND kind = 'fill'"))
+    assert "only the latest 2 do" in said("ledger", "verify", code=1)

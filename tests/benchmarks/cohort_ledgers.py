@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from sqlalchemy import Connection
 
-from predibot.games.weekly_cohort.cohorts import Member
+from predibot.games.cohorts import Member
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.store import Store
 from predibot.recipe.parse import RecipeText, parse_recipe

@@ -15,6 +15,7 @@ from predibot.errors import AnswerError, UsageError
 from predibot.games.accounts import value_usd
 from predibot.games.answers import AnswerComplaint, Words, final_answer, quoted, read_json
 from predibot.games.fills import FillModel
+from predibot.games.game import Game
 
 SHARE = Instrument("toy", "equity", "ACME")
 SIDES: dict[str, OrderSide] = {"BUY": "buy", "SELL": "sell"}
@@ -95,7 +96,7 @@ class ToyForm:
 
 
 @dataclass(frozen=True, slots=True)
-class BuyOrHold:
+class BuyOrHold(Game):
     """$100 for one share; money is never borrowed."""
 
     @property

@@ -15,9 +15,9 @@ from predibot.domain.price import SIDES, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError
 from predibot.games.accounts import account_of
+from predibot.games.cohorts import Member, cohort_name
 from predibot.games.fills import MidFills
 from predibot.games.weekly_cohort import WeeklyCohort
-from predibot.games.weekly_cohort.cohorts import Member, cohort_name
 from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
 from predibot.ledger.schema.tables import AccountRow, CohortRow
 from predibot.ledger.schema.upsert import insert_one, table_of

@@ -8,7 +8,7 @@ from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import read_text, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
-from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed, WordForm
+from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed, WordForm
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
 from predibot.games.answers import abstained
@@ -56,7 +56,8 @@ def run_one_shot(
         ModelError: If the model could not be reached, refuses for good, or is cut off whatever room it has.
     """
     seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
-    repairs = form.repairs if isinstance(form, LastWordForm) else most_repairs
+    game = context.game
+    repairs = most_repairs if game.repairs is None else game.repairs
     asking = Asking(model, seconds, clock, repairs)
     messages = [Message("user", prompt)]
     schema = None if isinstance(form, WordForm) else form.schema
@@ -79,16 +80,16 @@ def run_one_shot(
         return LoopResult.of(error, asking.after_complaint())
     except LoopEnded as ended:
         # A label is a miss without being put in place.
-        if isinstance(form, LastWordForm) and not isinstance(form, WordForm):
-            return LoopResult(form.given_up(str(ended)))
+        if game.repairs is not None and not isinstance(form, WordForm):
+            return LoopResult(game.given_up(str(ended)))
         return LoopResult.of(ended)
     except NoAnswer as error:
-        if not isinstance(form, LastWordForm):
+        if game.repairs is None:
             raise
         asking.complaint = str(error)
-    if isinstance(form, LastWordForm):
-        return LoopResult(form.given_up(asking.complaint))
-    return LoopResult.of(asking.not_held())
+    if game.repairs is None:
+        return LoopResult.of(asking.not_held())
+    return LoopResult(game.given_up(asking.complaint))
 
 
 def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:

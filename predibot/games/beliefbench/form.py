@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
 from predibot.domain.price import PricePoint
-from predibot.errors import AnswerError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, final_answer, quoted, read_json
 from predibot.games.beliefbench.words import judge_words, pair_words
 from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
@@ -27,8 +25,6 @@ class PairForm:
     """The reasons whose kind is asked for; None where it is how related the questions are."""
     strict: bool = False
     """Whether nothing but the bare answer is read, without marks or words around it."""
-    repairs: ClassVar = 0
-    """A label that cannot be read is a miss, and is not asked for again."""
 
     def reasoned(self) -> "PairForm":
         """Return the form that asks for reasons first."""
@@ -101,11 +97,3 @@ class PairForm:
         if label is None:
             raise AnswerComplaint(f"the label is {quoted(said[LABEL])}; it is exactly one of {', '.join(self.labels)}")
         return Decision(labels=(Label(self.seen.subject_id, label),), rationale=reasons)
-
-    def given_up(self, complaint: str) -> Decision:
-        """Refuse the answer: no label is put in its place.
-
-        Raises:
-            AnswerError: Always.
-        """
-        raise AnswerError(complaint)

@@ -15,6 +15,7 @@ from predibot.errors import UsageError
 from predibot.games.answers import AnswerComplaint, marked
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
+from predibot.games.game import Game
 
 Overstake = Literal["refuse", "scale"]
 
@@ -24,7 +25,7 @@ MAX_CONFIDENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class DollarPerEvent:
+class DollarPerEvent(Game):
     """$1 an event: the absolute bets add up to at most 1, what is left stays unallocated."""
 
     name: ClassVar = "dollar_per_event"

@@ -14,6 +14,7 @@ from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.answers import AnswerComplaint, joined, quoted, seen
 from predibot.games.fills import FillModel
+from predibot.games.game import Game
 from predibot.games.portfolio_weights.form import PortfolioForm
 from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
@@ -28,7 +29,7 @@ PORTFOLIO = Subject("portfolio", "weights")
 
 
 @dataclass(frozen=True, slots=True)
-class PortfolioWeights:
+class PortfolioWeights(Game):
     """$500 an account, held in weights over the outcomes of trending markets and in cash; of stocks, $1,000."""
 
     name: ClassVar = "portfolio_weights"
@@ -67,6 +68,11 @@ class PortfolioWeights:
     def stake_usd(self) -> float:
         """Return what an account begins with."""
         return STOCKS_STAKE_USD if self.tickers else STAKE_USD
+
+    @property
+    def trades_at_closes(self) -> bool:
+        """Return whether it is of stocks."""
+        return bool(self.tickers)
 
     @property
     def terms(self) -> PortfolioTerms:

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
 from predibot.domain.price import PricePoint
-from predibot.errors import AnswerError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, final_answer, quoted
 from predibot.games.stakebench.words import label_words
 from predibot.text_tasks.tasks import TASKS, Item
@@ -22,8 +20,6 @@ class LabelForm:
     """Whether the price is left out of the words, where there is one."""
     strict: bool = False
     """Whether nothing but the bare answer is read, without marks or words around it."""
-    repairs: ClassVar = 0
-    """A label that cannot be read is a miss, and is not asked for again."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -76,11 +72,3 @@ class LabelForm:
         if label is None:
             raise AnswerComplaint(f"the answer is {quoted(word)}; it is exactly one of {self.shape}")
         return Decision(labels=(Label(self.seen.subject_id, label),))
-
-    def given_up(self, complaint: str) -> Decision:
-        """Refuse the answer: no label is put in its place.
-
-        Raises:
-            AnswerError: Always.
-        """
-        raise AnswerError(complaint)

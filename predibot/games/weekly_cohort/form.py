@@ -66,7 +66,6 @@ or {"action": "HOLD", "reasoning": "..."}"""
 
 SYSTEM_HOLD = "held by the system"
 """With which the note of a HOLD begins that no bot has said."""
-_MAX_SHOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,6 @@ class CohortForm:
     fields: ClassVar[Collection[str]] = FIELDS
     enough_tokens: ClassVar = 2_000
     """How many tokens a short answer takes."""
-    repairs: ClassVar = 1
-    """How many answers may follow a refused one; then the system holds."""
     seen: CohortView
     price_blind: bool = False
     """Whether prices, and what follows from them, are left out of the words."""
@@ -95,8 +92,3 @@ class CohortForm:
             AnswerError: The message says everything that is wrong with it, and what to fix.
         """
         return parse_answer(answer, self.seen)
-
-    def given_up(self, complaint: str) -> Decision:
-        """Return a HOLD that no bot has said, and whose note says so."""
-        note = f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_SHOWN]}"
-        return Decision(notes=(note,), by_system=True)

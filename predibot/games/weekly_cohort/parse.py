@@ -7,8 +7,8 @@ from typing import Any
 from predibot.domain.decision import Decision, Forecast, Order
 from predibot.domain.price import Instrument
 from predibot.games.answers import AnswerComplaint, joined, quoted, read_json, seen
+from predibot.games.outcomes import side_of_yes
 from predibot.games.weekly_cohort.execution import check
-from predibot.games.weekly_cohort.outcomes import side_of_yes
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
 
 ACTION, BETS, SELLS, REASONING, PROBABILITIES = "action", "bets", "sells", "reasoning", "probabilities"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
@@ -12,23 +12,31 @@ from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
+from predibot.games.cohorts import COHORT, CohortRules, cohort_start, decision_week
 from predibot.games.fills import FillModel
-from predibot.games.weekly_cohort.cohorts import cohort_name, cohort_start, decision_week
+from predibot.games.game import Game
+from predibot.games.outcomes import outcomes_of
+from predibot.games.positions import positions_of
+from predibot.games.weekly_cohort.checks import misplayed
 from predibot.games.weekly_cohort.execution import check, execute
-from predibot.games.weekly_cohort.form import CohortForm
-from predibot.games.weekly_cohort.methodology import STAKE_USD, UNIVERSE_MARKETS, Methodology, Version, methodology_of
-from predibot.games.weekly_cohort.outcomes import outcomes_of
-from predibot.games.weekly_cohort.positions import positions_of
+from predibot.games.weekly_cohort.form import SYSTEM_HOLD, CohortForm
+from predibot.games.weekly_cohort.methodology import (
+    CANNOT_BET_USD,
+    STAKE_USD,
+    UNIVERSE_MARKETS,
+    Methodology,
+    Version,
+    methodology_of,
+)
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
-from predibot.games.weekly_cohort.words import TOKEN_BYTES, VIEW_TOKENS
+from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
 from predibot.selection import MARKET_VOLUME, SelectionRules
 
-COHORT = "cohort"
-"""The kind of its subjects; their id is the name of the cohort."""
+_MAX_COMPLAINT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class WeeklyCohort:
+class WeeklyCohort(Game):
     """$10,000 a cohort, one of which starts every week: bet, sell or hold once a week."""
 
     name: ClassVar = "weekly_cohort"
@@ -36,8 +44,10 @@ class WeeklyCohort:
     """What an account begins with."""
     scores: ClassVar = ("value",)
     """What bots are scored by: what their accounts are worth, over cohorts."""
-    view_bytes: ClassVar = VIEW_TOKENS * TOKEN_BYTES
-    """What a bot is shown takes at most."""
+    most_view_tokens: ClassVar = VIEW_TOKENS
+    offers: ClassVar = ()
+    repairs: ClassVar = 1
+    """How many answers may follow a refused one; then the system holds."""
     methodology: Version = "v2"
     """The version of the rules; results of both are never mixed."""
 
@@ -49,6 +59,11 @@ class WeeklyCohort:
     def terms(self) -> Methodology:
         """Return the rules of its version."""
         return methodology_of(self.methodology)
+
+    @property
+    def cohorts(self) -> CohortRules:
+        """Return how its cohorts go on."""
+        return CohortRules(self.terms.deciding_cohorts, least_cash_usd=CANNOT_BET_USD)
 
     def select(self, rules: SelectionRules) -> SelectionRules:
         """Return the universe: the 500 open markets with the highest volume of all their life."""
@@ -65,12 +80,8 @@ class WeeklyCohort:
         )
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
-        """Return nothing: which cohorts decide follows from what has started, see `subjects_of`."""
+        """Return nothing: which cohorts decide follows from what has started."""
         return ()
-
-    def subjects_of(self, cohorts: Sequence[str]) -> tuple[Subject, ...]:
-        """Return what is decided on, from the names of the cohorts that decide, in their order."""
-        return tuple(Subject(COHORT, cohort_name(cohort_start(name))) for name in cohorts)
 
     def view(
         self,
@@ -111,9 +122,18 @@ class WeeklyCohort:
         held = tuple(_held(account, known, markets))
         return CohortView(at, subject.id, week, account, markets, held, self.terms)
 
+    def view_tokens(self, view: CohortView) -> int:
+        """Return about how many tokens the account and the markets take."""
+        return tokens_bound(view_text(view))
+
     def form(self, view: CohortView, *, price_blind: bool = False) -> CohortForm:
         """Return how an answer about a cohort is asked for and read."""
         return CohortForm(view, price_blind)
+
+    def given_up(self, complaint: str) -> Decision:
+        """Return a HOLD that no bot has said, and whose note says so."""
+        note = f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_COMPLAINT]}"
+        return Decision(notes=(note,), by_system=True)
 
     def book(
         self,
@@ -132,6 +152,10 @@ class WeeklyCohort:
         """
         check(answer, view)
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)
+
+    def misplayed(self, journal: Sequence[Any], orders: Mapping[int, Sequence[Any]]) -> Iterator[str]:
+        """Yield what an account did that the rules of bets forbid."""
+        return misplayed(journal, orders, self.terms)
 
 
 def _latest(markets: Sequence[CohortMarket]) -> datetime:

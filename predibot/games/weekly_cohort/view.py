@@ -7,9 +7,9 @@ from datetime import datetime
 from predibot.domain.account import Account
 from predibot.domain.event import Market
 from predibot.domain.price import Instrument, Price
-from predibot.games.weekly_cohort.methodology import MAX_SHARE, MIN_BET_USD, Methodology
-from predibot.games.weekly_cohort.outcomes import Outcome
-from predibot.games.weekly_cohort.positions import Standing, standing_of
+from predibot.games.outcomes import Outcome
+from predibot.games.positions import Standing, standing_of
+from predibot.games.weekly_cohort.methodology import CANNOT_BET_USD, MAX_SHARE, MIN_BET_USD, Methodology
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +107,4 @@ class CohortView:
     @property
     def standing(self) -> Standing:
         """Return whether the account can still bet."""
-        return standing_of(self.account)
+        return standing_of(self.account, CANNOT_BET_USD)

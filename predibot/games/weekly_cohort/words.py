@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from predibot.domain.clock import format_instant
 from predibot.domain.event import OTHER_WORDS, exclusive_lines
 from predibot.domain.untrusted_text import title_line
-from predibot.games.answers import Words
+from predibot.games.answers import TOKEN_BYTES, Words
 from predibot.games.weekly_cohort.methodology import (
     CANNOT_BET_USD,
     MAX_SHARE,
@@ -18,8 +18,6 @@ from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosi
 
 VIEW_TOKENS = 48_000
 """What the account and 500 markets take at most, with 60 positions, by `tokens_bound`."""
-TOKEN_BYTES = 3
-"""Of text: English has more than four a token, numbers and other alphabets about three."""
 _LEVELS: tuple[tuple[int, int, int], ...] = ((300, 60, 40), (160, 40, 16), (100, 30, 8), (60, 20, 4), (40, 16, 3))
 """Bytes of a question, bytes of the name of an outcome, and how many outcomes are shown, from generous to short."""
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
-from predibot.games.weekly_cohort.cohorts import cohort_start
+from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
 from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, cohort_list, cohort_statements

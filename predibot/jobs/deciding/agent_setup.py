@@ -122,7 +122,7 @@ class AgentSetup:
         for bot in bots:
             for need in bot.needs.models:
                 self._check_model(bot, need)
-            if bot.needs.news and getattr(self.recipe.make_game(), "news_window", None) is None:
+            if bot.needs.news and self.recipe.make_game().news_window is None:
                 raise UsageError(
                     f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
                 )

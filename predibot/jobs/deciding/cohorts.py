@@ -8,18 +8,18 @@ from functools import partial
 
 from sqlalchemy import Connection, select
 
-from predibot.contracts import CohortGame, Venue
+from predibot.contracts import Game, Venue
 from predibot.domain.account import Mode
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.errors import NotTrusted, PluginError, UsageError, VenueError
-from predibot.games.weekly_cohort.cohorts import (
+from predibot.games.cohorts import (
+    COHORT,
     DECIDES_AFTER,
     Cohort,
-    CohortState,
+    CohortRules,
     Member,
     cohort_name,
-    deciding,
     starts_cohort,
     week_of,
 )
@@ -46,7 +46,7 @@ class PlayedCohort:
 
 
 def started_cohort(
-    run: StoredRun, game: CohortGame, store: Store, *, bots: Sequence[BotSpec], live: bool, asked: bool = False
+    run: StoredRun, game: Game, store: Store, *, bots: Sequence[BotSpec], live: bool, asked: bool = False
 ) -> str:
     """Start the cohort of a run's week, where the run may and it is not there yet; return its name, or no text.
 
@@ -69,14 +69,14 @@ def started_cohort(
         for cohort in _kept(connection, run, game, live=live):
             known.update(_line_up(connection, cohort, bots))
         line_up = [_member(bot, _free_id(bot, known)) for bot in _bots(connection, run.id, bots).values()]
-        return start_cohort(connection, run, name, mode=_mode(live), methodology=str(game.methodology), line_up=line_up)
+        return start_cohort(connection, run, name, mode=_mode(live), methodology=game.methodology, line_up=line_up)
 
     return name if store.run_write(work) else ""
 
 
 def played_cohorts(
     run: StoredRun,
-    game: CohortGame,
+    game: Game,
     store: Store,
     *,
     bots: Sequence[BotSpec],
@@ -94,26 +94,29 @@ def played_cohorts(
         venue: Asked which markets are open, where that says whether a cohort decides; left out, all are that the
             ledger does not know to be settled.
     """
+    rules = game.cohorts or CohortRules()
     kept = store.run_read(partial(_kept, run=run, game=game, live=live))
-    # Of a `v2` cohort nothing but its start says whether it decides.
-    states = [CohortState(_cohort(each), 0, 1) for each in kept]
-    if game.methodology == "v1":
-        states = _with_open(kept, run, store, venue)
+    # Where the latest decide, nothing but its start says whether a cohort does.
+    known = [each.known() for each in kept] if rules.latest is not None else _with_open(kept, run, store, venue)
     # A run of the first minutes of a week plays that week too: its slot has no other run.
     due_at = max(run.as_of, week_of(run.as_of) + DECIDES_AFTER)
     by_name = {each.name: each for each in kept}
-    names = [each.name for each in deciding(states, due_at, game.methodology)]
+    names = [each.name for each in rules.deciding(known, due_at)]
 
     def played(connection: Connection) -> tuple[PlayedCohort, ...]:
         return tuple(
-            PlayedCohort(subject, _universe(connection, each), tuple(_line_up(connection, each, bots).values()))
-            for each, subject in zip([by_name[name] for name in names], game.subjects_of(names), strict=True)
+            PlayedCohort(
+                Subject(COHORT, name),
+                _universe(connection, by_name[name]),
+                tuple(_line_up(connection, by_name[name], bots).values()),
+            )
+            for name in names
         )
 
     return store.run_read(played)
 
 
-def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue | None) -> list[CohortState]:
+def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue | None) -> list[Cohort]:
     """Return cohorts with whether a market of theirs is open at the run's instant, and how many positions."""
     is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= run.as_of)
     statement = select(markets.c.market_id).where(markets.c.venue == run.venue_name, *is_settled)
@@ -146,20 +149,13 @@ def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: 
         except VenueError:
             return 1
 
-    return [
-        CohortState(_cohort(each), held[each.row], count(universe))
-        for each, universe in zip(kept, universes, strict=True)
-    ]
+    return [each.known(held[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)]
 
 
-def _kept(connection: Connection, run: StoredRun, game: CohortGame, *, live: bool) -> list[KeptCohort]:
-    group = (run.recipe, run.game, _mode(live), str(game.methodology))
+def _kept(connection: Connection, run: StoredRun, game: Game, *, live: bool) -> list[KeptCohort]:
+    group = (run.recipe, run.game, _mode(live), game.methodology)
     found = kept_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
     return [each for each in found if each.group == group]
-
-
-def _cohort(kept: KeptCohort) -> Cohort:
-    return Cohort(kept.start, kept.methodology, kept.members, archived=kept.archived_at is not None)  # type: ignore[arg-type]
 
 
 def _universe(connection: Connection, cohort: KeptCohort) -> tuple[KnownMarket, ...]:

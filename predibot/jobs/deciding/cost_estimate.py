@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
-from predibot.contracts import ANSWER_TOKENS, MOST_ANSWER_TOKENS, THINKING_TOKENS, CohortGame, ModelNeed
+from predibot.contracts import ANSWER_TOKENS, MOST_ANSWER_TOKENS, THINKING_TOKENS, ModelNeed
 from predibot.domain.budget import Limits
-from predibot.domain.decision import ITEM_SUBJECTS
+from predibot.domain.decision import ITEM_SUBJECTS, Subject
 from predibot.domain.event import Event
+from predibot.games.answers import TOKEN_BYTES
+from predibot.games.cohorts import COHORT
 from predibot.ledger.schema.values import event_to_json
 from predibot.recipe.recipe import BotSpec, Recipe
 
@@ -88,13 +90,14 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
         UsageError: If a model of a bot cannot be had.
     """
     game = recipe.make_game()
-    if isinstance(game, CohortGame):
-        shown = [game.view_bytes]
+    if game.most_view_tokens is not None:
+        shown = [TOKEN_BYTES * game.most_view_tokens]
     else:
         of_event = {event.id: _shown_bytes(event) for event in events}
         of_all = sum(of_event.values())
         is_one = {"event", *ITEM_SUBJECTS}
-        shown = [of_event[each.id] if each.kind in is_one else of_all for each in game.subjects(events)]
+        subjects = game.subjects(events) if game.cohorts is None else (Subject(COHORT, ""),)
+        shown = [of_event[each.id] if each.kind in is_one else of_all for each in subjects]
     bots = tuple(_bot_cost(bot, recipe, shown, agents) for bot in recipe.bots)
     known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
     unknown = [bot.bot for bot in bots if bot.usd is None]

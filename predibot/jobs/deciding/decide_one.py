@@ -174,8 +174,7 @@ class Worker:
     @property
     def fills(self) -> FillModel:
         """Return what sets the prices of what is traded, as the game says it."""
-        costs = {name: getattr(self.game, name, 0.0) for name in ("fee_bps", "spread_bps")}
-        return fill_model(getattr(self.game, "fills", "mid"), **costs)
+        return fill_model(self.game.fills, fee_bps=self.game.fee_bps, spread_bps=self.game.spread_bps)
 
     def view(self, subject: Subject, events: Sequence[Event], turn: AccountTurn | None) -> Any:
         """Return what a bot is shown, with its account where it has one."""
@@ -341,7 +340,7 @@ def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]
             mode="live" if worker.venue.live else "replay",
             deposit_usd=worker.game.stake_usd,
             at=worker.run.as_of,
-            methodology=getattr(worker.game, "methodology", ""),
+            methodology=worker.game.methodology,
         )
         held = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
         return held, account_id

@@ -8,7 +8,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from predibot.contracts import DataSetVenue, ItemGame, OpenVenue, ProgressListener, SessionVenue
+from predibot.contracts import DataSetVenue, OpenVenue, ProgressListener, SessionVenue
 from predibot.domain.clock import EPOCH, floor_to, format_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
@@ -171,7 +171,7 @@ def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListene
     """
     recipe, venue = request.recipe, opened.venue
     game = recipe.make_game()
-    if not isinstance(game, ItemGame):
+    if not game.has_items:
         if isinstance(venue, DataSetVenue):
             raise UsageError(
                 f"venue {opened.spec} is a data set of texts, and game {game.name!r} is played on markets. Name "

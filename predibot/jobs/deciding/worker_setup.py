@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from predibot.config import Settings
-from predibot.contracts import VISIT_WEBPAGE, CohortGame, ItemGame, OpenVenue
+from predibot.contracts import VISIT_WEBPAGE, OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.daemon_threads import ExecutorSpec
@@ -78,10 +78,10 @@ def make_worker(
     known = store.run_read(lambda connection: catalogue(connection, run.id))
     game = recipe.make_game()
     # A past has its books only where they are asked for, which costs a request an event.
-    board = QuoteBoard(opened.venue, clock, past_books=getattr(game, "fills", "mid") == "book")
-    window = getattr(game, "news_window", None)
+    board = QuoteBoard(opened.venue, clock, past_books=game.fills == "book")
+    window = game.news_window
     cohorts: tuple[PlayedCohort, ...] = ()
-    if isinstance(game, CohortGame):
+    if game.cohorts is not None:
         cohorts = played_cohorts(run, game, store, bots=recipe.bots, live=opened.venue.live)
     reads_news = any(bot.needs.models or bot.needs.news for bot in recipe.bots)
     return Worker(
@@ -101,7 +101,7 @@ def make_worker(
         agents=agents,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=watch,
-        references=cache(lambda: game.references(events)) if isinstance(game, ItemGame) else None,
+        references=cache(lambda: game.references(events)) if game.has_items else None,
         universes={cohort.subject: cohort.markets for cohort in cohorts},
         news=NewsBoard(store, run, agents, window) if agents is not None and window and reads_news else None,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from predibot.config import Settings
-from predibot.contracts import CohortGame, Past, ProgressListener, SessionPast
+from predibot.contracts import Past, ProgressListener, SessionPast
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
@@ -188,7 +188,7 @@ def play(
     """
     before: datetime | None = None
     for turn in turns:
-        if before is not None and isinstance(turn.request.recipe.make_game(), CohortGame):
+        if before is not None and turn.request.recipe.make_game().cohorts is not None:
             # Accounts of cohorts are valued daily, between their decisions too.
             for at in days_between(before, turn.at):
                 with past.open_at(at) as opened:

@@ -1,6 +1,5 @@
 """Invariants of orders and accounts: fills belong to orders, and what an account holds and was worth is its journal."""
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,9 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, Instrument, Price
-from predibot.errors import PluginError
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.fills import BookFills
 from predibot.ledger.read.invariants import Broken, Checked
-from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
@@ -26,8 +23,7 @@ from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
-from predibot.plugins.arguments import frozen_arguments
-from predibot.plugins.games import game_names, make_game
+from predibot.plugins.games import stored_game
 
 _TOLERANCE = 1e-9
 """Of what is a sum or a product of floats, for each dollar or share of it."""
@@ -160,7 +156,7 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
     numbers = select(func.max(journal.c.number)).where(journal.c.account_id == account_id)
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Broken(check, name, "a row of its journal is missing")
-    played = _game_of(connection, account_id, game) if game in game_names() else None
+    played = _game_of(connection, account_id, game)
     yield from (Broken(check, name, seen) for seen in _from_nothing(rows, played))
     try:
         after = [Account(), *accounts_of(rows)]
@@ -172,7 +168,7 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
     yield from (Broken(check, name, seen) for seen in _borrowed(rows, after))
     yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
     valued = _valuations(connection, checked, account_id, after)
-    at_closes = bool(getattr(played, "tickers", ()))
+    at_closes = played is not None and played.trades_at_closes
     yield from (Broken("valuations are folds", name, seen) for seen in valued)
     yield from (
         Broken("turns are whole", name, seen) for seen in _turns(connection, checked, account_id, rows, at_closes)
@@ -180,14 +176,11 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
     yield from (Broken("journals follow resolutions", name, seen) for seen in _settled(connection, checked, account_id))
 
 
-def _game_of(connection: Connection, account_id: int, game: str) -> Game:
+def _game_of(connection: Connection, account_id: int, game: str) -> Game | None:
     """Return the game of an account with what its last recipe says of it; plain where nothing that fits is stored."""
     last = select(runs.c.recipe_json).join(turns, turns.c.run_id == runs.c.id).where(turns.c.account_id == account_id)
     stored = connection.execute(last.order_by(turns.c.slot_at.desc()).limit(1)).scalar()
-    try:
-        return make_game(game, **frozen_arguments(json.loads(stored or "{}").get("game_options", {})))
-    except (*ROW_ERRORS, PluginError):
-        return make_game(game)
+    return stored_game(game, stored or "{}")
 
 
 def _from_nothing(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, case, func, or_, select
 from predibot.domain.account import JournalRow
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import EQUITY, Instrument
-from predibot.games.weekly_cohort.rules import COHORT
+from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.event_facts import asked_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live

@@ -13,8 +13,7 @@ from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import Journal, value_usd
-from predibot.games.weekly_cohort.cohorts import week_of
-from predibot.games.weekly_cohort.rules import COHORT
+from predibot.games.cohorts import COHORT, week_of
 from predibot.ledger.schema.tables import (
     AccountRow,
     DecisionRow,

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, update
 
 from predibot.domain.account import Mode
-from predibot.games.weekly_cohort.cohorts import Member
+from predibot.games.cohorts import Member
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.runs import StoredRun

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.games.weekly_cohort.cohorts import DECIDES_AFTER
-from predibot.games.weekly_cohort.positions import POSITION_STATES
+from predibot.games.cohorts import DECIDES_AFTER
+from predibot.games.positions import POSITION_STATES
 from predibot.ledger.read.cohorts.accounts import KeptCohort
 from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, MemberLine, PositionLine
 from predibot.plugins.venues import currency_of
@@ -214,6 +214,7 @@ def _print_head(console: Console, found: CohortStatement) -> None:
 
 
 def _members(found: CohortStatement) -> Grid:
+    least = found.cohort.rules.least_cash_usd
     columns = (
         *(Column("bot", "name"), Column("name", "text"), Column("value"), Column("P/L"), Column("cash")),
         *(Column("open"), Column("won"), Column("lost"), Column("sold"), Column("void"), Column("failed")),
@@ -229,7 +230,10 @@ def _members(found: CohortStatement) -> Grid:
             ("value", "cash and positions at their last prices"),
             ("open", "positions held, PENDING ones included"),
             ("failed", "decisions refused or failed"),
-            ("can", f"cannot bet: less than {figures.money_sign()}200 of cash; bankrupt: neither cash nor positions"),
+            (
+                "can",
+                f"cannot bet: less than {figures.money_sign()}{least:g} of cash; bankrupt: neither cash nor positions",
+            ),
         ),
     )
 

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.contracts import OpenVenue
+from predibot.contracts import Game, OpenVenue
 from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
+from predibot.domain.decision import Subject
 from predibot.domain.event import Event
-from predibot.games.weekly_cohort.cohorts import cohort_name
-from predibot.games.weekly_cohort.rules import WeeklyCohort
-from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
+from predibot.games.cohorts import COHORT, cohort_name
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.decide import choose_as_asked
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
@@ -58,22 +57,23 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
         if opened.may_recover:
             choice.check_readable(live=opened.venue.live)
         selected = choice.selection.selected
-        game, cohort = recipe.make_game(), None
-        if isinstance(game, WeeklyCohort):
-            cohort = _prompt(game, selected, opened)
+        game = recipe.make_game()
         return Preview(
             selection_view(choice, opened),
             tuple(bot.name for bot in recipe.bots),
-            len(recipe.bots) * (len(game.subjects(selected)) if cohort is None else 1),
+            len(recipe.bots) * (len(game.subjects(selected)) if game.cohorts is None else 1),
             run_cost(recipe, selected, agents),
             all_asked(recipe, agents),
-            cohort,
+            _prompt(game, selected, opened),
         )
 
 
-def _prompt(game: WeeklyCohort, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt:
-    """Return how long the prompt of a cohort is that starts now."""
-    (subject,) = game.subjects_of([cohort_name(opened.now)])
+def _prompt(game: Game, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt | None:
+    """Return how long the prompt of a cohort is that starts now; None in a game that bounds none."""
+    if game.cohorts is None or game.most_view_tokens is None:
+        return None
     account, past = Account(cash_usd=game.stake_usd), AccountPast(at=opened.now)
+    subject = Subject(COHORT, cohort_name(opened.now))
     view = game.view(subject, events, venue=opened.venue.name, account=account, past=past)
-    return CohortPrompt(len(view.markets), tokens_bound(view_text(view)), VIEW_TOKENS, game.terms.deciding_cohorts)
+    markets = sum(len(market.outcomes) >= 2 for event in events for market in event.markets)
+    return CohortPrompt(markets, game.view_tokens(view), game.most_view_tokens, game.cohorts.latest)

@@ -12,6 +12,7 @@ from predibot.domain.decision import BookedOrder, Booking, Decision, Order, Subj
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price
 from predibot.errors import AnswerError, UsageError
+from predibot.games.cohorts import CohortRules
 from predibot.games.fills import FillModel
 
 
@@ -42,6 +43,13 @@ class BuyOrHold:
     """A hundred dollars; money is never borrowed."""
 
     name, stake_usd, scores = "buy_or_hold", 100.0, ("value",)
+    weekly: bool = False
+    """Whether a fund begins each week, of which the latest two buy."""
+
+    @property
+    def cohorts(self) -> CohortRules | None:
+        """Return how the funds of a week go on."""
+        return CohortRules(latest=2, least_cash_usd=30.0) if self.weekly else None
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return the one portfolio there is."""

@@ -141,8 +141,8 @@ def test_a_probability_may_be_stated_with_any_action() -> None:
 
 
 def test_a_refused_answer_may_be_repaired_once_and_then_the_system_holds_without_a_row_in_the_account() -> None:
-    held = FORM.given_up("action is missing.")
-    assert (FORM.repairs, held.orders) == (1, ())
+    held = V2.given_up("action is missing.")
+    assert (V2.repairs, held.orders) == (1, ())
     assert held.notes == (f"{SYSTEM_HOLD}, as no answer could be taken: action is missing.",)
     assert held.by_system
     playing = player()

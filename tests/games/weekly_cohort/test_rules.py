@@ -15,12 +15,12 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError, MarketClosed, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.fills import BookFills, MidFills, QuoteFills
+from predibot.games.positions import positions_of, resolved_bets, standing_of
 from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.execution import most_usd
-from predibot.games.weekly_cohort.positions import positions_of, resolved_bets, standing_of
 from predibot.plugins.games import make_game
-from tests.games.weekly_cohort.world import COHORT, NOW, SUNDAY, V1, V2, Player, a_market, bets, named, sells
+from tests.games.weekly_cohort.world import NOW, SUNDAY, V1, V2, Player, a_market, bets, named, sells
 
 
 def test_it_keeps_the_contract_of_games() -> None:
@@ -29,7 +29,6 @@ def test_it_keeps_the_contract_of_games() -> None:
     assert make_game("weekly_cohort", methodology="v1") == V1
     with pytest.raises(UsageError, match="no methodology"):
         WeeklyCohort("v3")  # type: ignore[arg-type]
-    assert V2.subjects_of(["2026-03-01"]) == (COHORT,)
     with pytest.raises(UsageError, match="no cohort with an account"):
         V2.view(Subject("event", "e"), [], venue="toy")
 
@@ -305,10 +304,10 @@ def test_shares_that_a_reversal_brings_back_join_the_position_that_was_opened_si
 
 def test_who_is_bankrupt_and_who_cannot_bet() -> None:
     position = {X: replace(account_of([held(1, 1.0, X)]).positions[X])}
-    assert standing_of(Account(cash_usd=200.0)) == "playing"
-    assert standing_of(Account(cash_usd=199.99)) == "cannot bet"
-    assert standing_of(Account(cash_usd=0.0, positions=position)) == "cannot bet"
-    assert standing_of(Account(cash_usd=0.0)) == "bankrupt"
+    assert standing_of(Account(cash_usd=200.0), 200.0) == "playing"
+    assert standing_of(Account(cash_usd=199.99), 200.0) == "cannot bet"
+    assert standing_of(Account(cash_usd=0.0, positions=position), 200.0) == "cannot bet"
+    assert standing_of(Account(cash_usd=0.0), 200.0) == "bankrupt"
 
 
 # Markets.

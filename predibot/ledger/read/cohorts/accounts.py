@@ -2,20 +2,25 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from sqlalchemy import Connection, and_, select
 
+from predibot.contracts import Game
 from predibot.domain.account import Account
-from predibot.games.weekly_cohort.cohorts import Member, cohort_start
-from predibot.games.weekly_cohort.positions import CohortPosition, Standing, positions_of, standing_of
-from predibot.games.weekly_cohort.rules import COHORT
+from predibot.errors import UsageError
+from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
+from predibot.games.positions import CohortPosition, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.runs import runs
+from predibot.plugins.games import stored_game
 
 cohorts = table_of(CohortRow)
 _SHARED = ("recipe", "game", "mode", "methodology")
@@ -37,13 +42,24 @@ class KeptCohort:
     """Its universe is what this run froze."""
     started_at: datetime
     members: tuple[Member, ...]
+    played: Game | None
+    """None where the game is not installed any more, or has no such methodology."""
     archived_at: datetime | None = None
     archived_reason: str | None = None
+
+    @property
+    def rules(self) -> CohortRules:
+        """Return how it goes on; where nobody knows, all decide as long as they can."""
+        return (None if self.played is None else self.played.cohorts) or CohortRules()
 
     @property
     def start(self) -> datetime:
         """Return its Sunday, 00:00 UTC."""
         return cohort_start(self.name)
+
+    def known(self, open_positions: int = 0, open_markets: int = 1) -> Cohort:
+        """Return it as its rules look at it."""
+        return Cohort(self.start, self.archived_at is not None, open_positions, open_markets)
 
     @property
     def group(self) -> tuple[str, str, str, str]:
@@ -62,6 +78,8 @@ class MemberAccount:
     known: AccountAsOf
     positions: tuple[CohortPosition, ...]
     """In the order in which they were opened, ended ones too."""
+    standing: Standing
+    """Whether it can still bet."""
 
     @property
     def account(self) -> Account:
@@ -82,11 +100,6 @@ class MemberAccount:
     def value_usd(self) -> float | None:
         """Return what it is worth, its cash where it holds nothing; None if nobody knows."""
         return self.known.value_usd if self.account.positions else self.account.cash_usd
-
-    @property
-    def standing(self) -> Standing:
-        """Return whether it can still bet."""
-        return standing_of(self.account)
 
 
 def kept_cohorts(
@@ -111,15 +124,18 @@ def kept_cohorts(
     """
     asked = {"venue": venue, "recipe": recipe, "name": name}
     statement = (
-        select(cohorts)
+        select(cohorts, runs.c.recipe_json)
+        .join(runs, runs.c.id == cohorts.c.run_id)
         .where(cohorts.c.started_at <= as_of)
         .where(*(cohorts.c[column] == value for column, value in asked.items() if value is not None))
         .order_by(*(cohorts.c[column] for column in (*_SHARED, "venue", "name")))
     )
+    played = cache(_played)
     return tuple(
         KeptCohort(
             row=row.id,
             members=tuple(Member(**member) for member in json.loads(row.line_up)),
+            played=played(row.game, row.recipe_json, row.methodology),
             **{
                 column: getattr(row, column)
                 for column in (*_SHARED, "venue", "name", "run_id", "started_at", "archived_at", "archived_reason")
@@ -127,6 +143,12 @@ def kept_cohorts(
         )
         for row in connection.execute(statement)
     )
+
+
+def _played(game: str, recipe_json: str, methodology: str) -> Game | None:
+    with suppress(UsageError):
+        return stored_game(game, recipe_json, methodology)
+    return None
 
 
 def member_accounts(
@@ -166,6 +188,7 @@ def member_accounts(
         .order_by(accounts.c.id)
     )
     named = connection.execute(statement).all()
+    least_cash_usd = {each.row: each.rules.least_cash_usd for each in found}
     found_accounts = accounts_as_of(connection, [row for row, *_ in named], as_of, as_booked=as_booked)
     made = []
     for row, cohort, bot in named:
@@ -173,5 +196,6 @@ def member_accounts(
             # It was opened later.
             continue
         closed = {instrument for instrument, mark in own.marks.items() if mark.state in ("closed", "settled")}
-        made.append(MemberAccount(row, cohort, bot, own, positions_of(own.rows, closed)))
+        standing = standing_of(own.account, least_cash_usd[cohort])
+        made.append(MemberAccount(row, cohort, bot, own, positions_of(own.rows, closed), standing))
     return tuple(made)

@@ -1,7 +1,7 @@
 """Invariants of weekly cohorts: they and their accounts fit, and what their members bet keeps the rules."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,9 +9,7 @@ from sqlalchemy import Connection, and_, func, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.games.weekly_cohort.cohorts import cohort_name, cohort_start
-from predibot.games.weekly_cohort.methodology import MAX_SHARE, MIN_BET_USD, STAKE_USD, methodology_of
-from predibot.games.weekly_cohort.rules import COHORT
+from predibot.games.cohorts import COHORT, cohort_name, cohort_start
 from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
 from predibot.ledger.read.invariants import Broken, Checked
 from predibot.ledger.schema.values import LAST_INSTANT
@@ -21,10 +19,9 @@ from predibot.ledger.write.decisions import decisions, orders
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs
+from predibot.plugins.games import stored_game
 
 _FIT, _RULES = "cohorts and accounts fit", "bets of cohorts keep rules"
-_TOLERANCE_USD = 1e-6
-"""Of what is a sum of floats."""
 _Key = tuple[str, str, str, str, str, str]
 
 
@@ -68,7 +65,7 @@ def _name(cohort: KeptCohort) -> str:
 def _cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
     try:
         cohort_start(cohort.name)
-        methodology_of(cohort.methodology)
+        stored_game(cohort.game, "{}", cohort.methodology)
     except UsageError as error:
         yield str(error)
         return
@@ -84,35 +81,25 @@ def _cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
 def _account(
     connection: Connection, checked: Checked, account_id: int, cohort: KeptCohort, newer: Sequence[datetime]
 ) -> Iterator[str]:
-    """Yield what an account did that its rules forbid: by its journal, whose cash is that before each row."""
+    """Yield what an account did that the rules of its game and of its cohort forbid."""
     rows = connection.execute(_journal(account_id)).all()
-    rules = methodology_of(cohort.methodology)
-    cash_usd, deposits = 0.0, 0.0
-    before: dict[int, float] = {}
-    bet_usd = defaultdict[int, float](float)
+    game = cohort.played
+    latest = cohort.rules.latest
     for row in rows:
-        if row.kind == "deposit":
-            deposits += row.cash_usd
-        is_bet = row.kind == "fill" and row.shares > 0.0
-        if is_bet:
-            checked.count(_RULES)
-            began_usd = before.setdefault(row.decision_id, cash_usd)
-            bet_usd[row.decision_id] += -row.cash_usd
-            most = MAX_SHARE * (cash_usd if rules.cap == "leg" else began_usd)
-            spent = -row.cash_usd if rules.cap == "leg" else bet_usd[row.decision_id]
-            if spent > most + _TOLERANCE_USD:
-                yield f"row {row.number} makes bets of ${spent:,.2f}, of which ${most:,.2f} are allowed"
-        if row.kind == "fill" and row.paid_at is not None and row.paid_at <= row.at:
+        if row.kind != "fill":
+            continue
+        checked.count(_RULES, int(row.shares > 0.0))
+        if row.paid_at is not None and row.paid_at <= row.at:
             yield f"row {row.number} trades a market that has paid since {format_instant(row.paid_at)}"
-        cash_usd += row.cash_usd
-    if rows and deposits != STAKE_USD:
-        yield f"${deposits:,.2f} were paid in, a cohort begins with ${STAKE_USD:,.2f}"
-    yield from _orders(connection, account_id, all_or_nothing=rules.all_or_nothing)
-    if rules.deciding_cohorts is not None:
-        for row in rows:
-            since = sum(start <= row.at for start in newer)
-            if row.kind == "fill" and since >= rules.deciding_cohorts:
-                yield f"row {row.number} trades, {since} cohorts after it: only the latest {rules.deciding_cohorts} do"
+        since = sum(start <= row.at for start in newer)
+        if latest is not None and since >= latest:
+            yield f"row {row.number} trades, {since} cohorts after it: only the latest {latest} do"
+    if game is None:
+        return
+    deposits = sum(row.cash_usd for row in rows if row.kind == "deposit")
+    if rows and deposits != game.stake_usd:
+        yield f"${deposits:,.2f} were paid in, a cohort begins with ${game.stake_usd:,.2f}"
+    yield from game.misplayed(rows, _orders(connection, account_id))
 
 
 def _journal(account_id: int) -> Any:
@@ -133,8 +120,8 @@ def _journal(account_id: int) -> Any:
     )
 
 
-def _orders(connection: Connection, account_id: int, *, all_or_nothing: bool) -> Iterator[str]:
-    """Yield the decisions with a bet that is too small, or of which not all bets are filled that have to be."""
+def _orders(connection: Connection, account_id: int) -> Mapping[int, list[Any]]:
+    """Return the orders of each decision of which something was filled."""
     booked = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
     statement = (
         select(orders.c.decision_id, orders.c.side, orders.c.amount, orders.c.status)
@@ -145,11 +132,4 @@ def _orders(connection: Connection, account_id: int, *, all_or_nothing: bool) ->
     by_decision: defaultdict[int, list[Any]] = defaultdict(list)
     for row in connection.execute(statement):
         by_decision[row.decision_id].append(row)
-    for decision_id, of_one in by_decision.items():
-        if len({row.side for row in of_one}) > 1:
-            yield f"decision {decision_id} buys and sells at once"
-        bought = [row for row in of_one if row.side == "buy"]
-        if any(row.amount < MIN_BET_USD - _TOLERANCE_USD for row in bought):
-            yield f"decision {decision_id} has a bet of less than ${MIN_BET_USD:g}"
-        if all_or_nothing and any(row.status != "filled" for row in bought):
-            yield f"decision {decision_id} has bets that were not booked, beside some that were"
+    return by_decision

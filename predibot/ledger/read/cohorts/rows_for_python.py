@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from predibot.games.weekly_cohort.positions import Standing
+from predibot.games.positions import Standing
 from predibot.ledger.read.cohorts.accounts import kept_cohorts, member_accounts
 from predibot.ledger.read.cohorts.scoring import ended_at
 from predibot.ledger.schema.values import LAST_INSTANT

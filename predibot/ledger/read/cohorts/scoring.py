@@ -7,9 +7,7 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from predibot.games.weekly_cohort.cohorts import Cohort, CohortState, is_complete
-from predibot.games.weekly_cohort.methodology import DECIDING_COHORTS, methodology_of
-from predibot.games.weekly_cohort.positions import resolved_bets
+from predibot.games.positions import resolved_bets
 from predibot.ledger.read.account_scoring import (
     HELD_BY_SYSTEM,
     counted_statuses,
@@ -116,26 +114,22 @@ def ended_at(
         by_group[cohort.venue, cohort.group].append(cohort)
     found: dict[int, datetime | None] = {}
     for of_group in by_group.values():
-        # Only the window of `v1` ends with its markets.
+        rules = of_group[0].rules
+        # Only where all decide does the window end with the markets.
         paid = {
             each.row: unresolved_markets(connection, each, as_of)
             for each in of_group
-            if methodology_of(each.methodology).deciding_cohorts is None and not positions[each.row]
+            if rules.latest is None and not positions[each.row]
         }
-        states = {
-            each.row: CohortState(
-                Cohort(each.start, methodology_of(each.methodology).version, archived=each.archived_at is not None),
-                positions[each.row],
-                paid[each.row][1] if each.row in paid else 0,
-            )
-            for each in of_group
+        known = {
+            each.row: each.known(positions[each.row], paid[each.row][1] if each.row in paid else 0) for each in of_group
         }
         starts = sorted(each.start for each in of_group)
         for each in of_group:
             found[each.row] = None
-            if is_complete(states[each.row], tuple(states.values()), as_of):
+            if rules.is_complete(known[each.row], tuple(known.values()), as_of):
                 newer = [start for start in starts if start > each.start]
-                window = paid[each.row][2] if each.row in paid else newer[DECIDING_COHORTS - 1]
+                window = paid[each.row][2] if rules.latest is None else newer[rules.latest - 1]
                 instants = (each.started_at, booked.get(each.row), window)
                 found[each.row] = max(at for at in instants if at is not None)
     return found

@@ -9,10 +9,9 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from predibot.domain.price import Instrument
-from predibot.games.weekly_cohort.cohorts import Cohort, CohortState, Member, deciding, decision_week, week_of
-from predibot.games.weekly_cohort.methodology import methodology_of
-from predibot.games.weekly_cohort.outcomes import outcomes_of
-from predibot.games.weekly_cohort.positions import CohortPosition, PositionState, Standing
+from predibot.games.cohorts import Member, decision_week, week_of
+from predibot.games.outcomes import outcomes_of
+from predibot.games.positions import CohortPosition, PositionState, Standing
 from predibot.ledger.read.account_scoring import decided_accounts
 from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
 from predibot.ledger.read.cohorts.prices import MARK, outcome_name, prices_seen
@@ -278,11 +277,8 @@ def _deciding(kept: Sequence[KeptCohort], as_of: datetime) -> frozenset[int]:
         groups[each.venue, *each.group].append(each)
     found = set()
     for of_group in groups.values():
-        version = methodology_of(of_group[0].methodology).version
-        states = [
-            CohortState(Cohort(each.start, version, archived=each.archived_at is not None), 0, 1) for each in of_group
-        ]
-        names = {each.name for each in deciding(states, as_of, version)}
+        decide = of_group[0].rules.deciding([each.known() for each in of_group], as_of)
+        names = {each.name for each in decide}
         found |= {each.row for each in of_group if each.name in names}
     return frozenset(found)
 

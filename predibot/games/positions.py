@@ -8,7 +8,6 @@ from typing import Literal, get_args
 from predibot.domain.account import Account, JournalKind, JournalRow
 from predibot.domain.price import Instrument
 from predibot.games.accounts import SETTLING
-from predibot.games.weekly_cohort.methodology import CANNOT_BET_USD
 from predibot.scoring.accounts.resolved_bet import ResolvedBet
 
 PositionState = Literal["open", "PENDING", "WON", "LOST", "EXITED", "CANCELLED"]
@@ -97,14 +96,14 @@ def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[ResolvedBet, ...
     )
 
 
-def standing_of(account: Account) -> Standing:
-    """Return whether an account can still bet: below $200 of cash the least bet is more than the largest one.
+def standing_of(account: Account, least_cash_usd: float) -> Standing:
+    """Return whether an account can still bet, which takes so much cash.
 
     Bankrupt is one that has no cash and holds nothing.
     """
     if not account.positions and account.cash_usd <= _NOTHING_USD:
         return "bankrupt"
-    return "cannot bet" if account.cash_usd < CANNOT_BET_USD - _NOTHING_USD else "playing"
+    return "cannot bet" if account.cash_usd < least_cash_usd - _NOTHING_USD else "playing"
 
 
 @dataclass(slots=True)

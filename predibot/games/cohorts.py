@@ -1,12 +1,13 @@
-"""Cohorts: the competition that starts in one UTC week, who plays it, and until when it decides."""
+"""Cohorts: accounts that start together in one UTC week, who plays them, and until when they decide."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from predibot.errors import UsageError
-from predibot.games.weekly_cohort.methodology import Version, methodology_of
 
+COHORT = "cohort"
+"""The kind of subjects that are cohorts; their id is the name of the cohort."""
 WEEK = timedelta(weeks=1)
 DECIDES_AFTER = timedelta(minutes=5)
 """The start of the week: decisions are due from Sunday 00:05 UTC on."""
@@ -31,25 +32,21 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """A cohort as it is frozen when it starts."""
+    """A cohort as it is known at an instant."""
 
     start: datetime
     """Sunday 00:00 UTC."""
-    version: Version = "v2"
-    members: tuple[Member, ...] = ()
-    universe: tuple[str, ...] = ()
-    """The ids of its markets."""
-    archived: bool = field(default=False, compare=False)
+    archived: bool = False
     """Whether it is left out of scores, and decides no more."""
+    open_positions: int = 0
+    """Of all members, pending ones included."""
+    open_markets: int = 1
+    """Of its universe, as far as they are not known to be closed."""
 
     def __post_init__(self) -> None:
-        """Refuse a start that is none, and two members of one id."""
-        methodology_of(self.version)
+        """Refuse a start that is none."""
         if self.start != week_of(self.start):
             raise UsageError(f"a cohort starts on a Sunday at 00:00 UTC, not at {self.start.isoformat()}")
-        ids = [member.bot_id for member in self.members]
-        if len(set(ids)) < len(ids):
-            raise UsageError(f"two members of a cohort have one id; they are {', '.join(sorted(ids))}")
 
     @property
     def name(self) -> str:
@@ -63,14 +60,38 @@ class Cohort:
 
 
 @dataclass(frozen=True, slots=True)
-class CohortState:
-    """What is known of a cohort at an instant, beside what was frozen."""
+class CohortRules:
+    """How the cohorts of a game go on; only of one game and methodology are they looked at together."""
 
-    cohort: Cohort
-    open_positions: int
-    """Of all members, pending ones included."""
-    open_markets: int
-    """Of its universe, as far as they are not known to be closed."""
+    latest: int | None = None
+    """How many of the latest cohorts decide; None where all do that are not complete."""
+    least_cash_usd: float = 0.0
+    """Cash below which nothing can be bought."""
+
+    def deciding(self, cohorts: Sequence[Cohort], at: datetime) -> tuple[Cohort, ...]:
+        """Return the cohorts that decide at an instant, the newest first; the others are only tracked.
+
+        Archived ones decide no more, and make no room for older ones.
+        """
+        return tuple(
+            cohort
+            for cohort in _started(cohorts, at)[: self.latest]
+            if not cohort.archived
+            and cohort.decides_from <= at
+            and not (self.latest is None and self.is_complete(cohort, cohorts, at))
+        )
+
+    def is_complete(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
+        """Return whether nothing can happen in a cohort any more: its decision window is over, and nothing is open.
+
+        The window is over when as many newer cohorts have started as decide, or, where all do, when no market of its
+        universe is open. A cohort whose members all held is not complete before that.
+        """
+        if cohort.open_positions or at < cohort.decides_from:
+            return False
+        if self.latest is None:
+            return cohort.open_markets == 0
+        return sum(each.start > cohort.start for each in _started(cohorts, at)) >= self.latest
 
 
 def week_of(instant: datetime) -> datetime:
@@ -120,41 +141,6 @@ def starts_cohort(slot_at: datetime) -> bool:
     return slot_at - week_of(slot_at) < _STARTS_WITHIN
 
 
-def deciding(states: Sequence[CohortState], at: datetime, version: Version) -> tuple[Cohort, ...]:
-    """Return the cohorts that decide at an instant, the newest first; the others are only tracked.
-
-    With `v2` they are the latest five that have started, with `v1` all that are not complete.
-    Archived ones decide no more, and make no room for older ones.
-    """
-    started = _started(states, at, version)
-    latest = {state.cohort.start for state in started[: methodology_of(version).deciding_cohorts]}
-    return tuple(
-        state.cohort
-        for state in started
-        if not state.cohort.archived
-        and state.cohort.start in latest
-        and state.cohort.decides_from <= at
-        and not (version == "v1" and is_complete(state, states, at))
-    )
-
-
-def is_complete(state: CohortState, states: Sequence[CohortState], at: datetime) -> bool:
-    """Return whether nothing can happen in a cohort any more: its decision window is over, and nothing is open.
-
-    The window of `v2` is over when five newer cohorts have started, that of `v1`
-    when no market of its universe is open. A cohort whose members all held is
-    not complete before that.
-    """
-    cohort = state.cohort
-    if state.open_positions or at < cohort.decides_from:
-        return False
-    if cohort.version == "v1":
-        return state.open_markets == 0
-    newer = [each for each in _started(states, at, cohort.version) if each.cohort.start > cohort.start]
-    return len(newer) >= (methodology_of(cohort.version).deciding_cohorts or 0)
-
-
-def _started(states: Sequence[CohortState], at: datetime, version: Version) -> list[CohortState]:
-    """Return the cohorts of a version that have started, the newest first."""
-    found = [state for state in states if state.cohort.version == version and state.cohort.start <= at]
-    return sorted(found, key=lambda state: state.cohort.start, reverse=True)
+def _started(cohorts: Sequence[Cohort], at: datetime) -> list[Cohort]:
+    """Return the cohorts that have started, the newest first."""
+    return sorted((each for each in cohorts if each.start <= at), key=lambda each: each.start, reverse=True)

@@ -11,32 +11,25 @@ from predibot.domain.category import CryptoWords
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import UsageError
-from predibot.games.weekly_cohort import WeeklyCohort
-from predibot.games.weekly_cohort.cohorts import (
+from predibot.games.cohorts import (
     Cohort,
-    CohortState,
-    Member,
     cohort_name,
     cohort_start,
-    deciding,
     decision_week,
-    is_complete,
     starts_cohort,
     week_of,
 )
-from predibot.games.weekly_cohort.methodology import Version
+from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.selection import SelectionRules, select
 from tests.games.weekly_cohort.world import NOW, SUNDAY, a_market
 
 WEEK = timedelta(weeks=1)
-MEMBERS = (Member("gpt", "GPT-5.2"), Member("kimi", "Kimi K2"))
+V1, V2 = WeeklyCohort("v1").cohorts, WeeklyCohort("v2").cohorts
 
 
-def states(count: int, version: Version = "v2", *, positions: int = 1, markets: int = 1) -> list[CohortState]:
+def states(count: int, *, positions: int = 1, markets: int = 1) -> list[Cohort]:
     """Return so many cohorts of consecutive weeks, oldest first."""
-    return [
-        CohortState(Cohort(SUNDAY + number * WEEK, version, MEMBERS), positions, markets) for number in range(count)
-    ]
+    return [Cohort(SUNDAY + number * WEEK, open_positions=positions, open_markets=markets) for number in range(count)]
 
 
 def names(cohorts: tuple[Cohort, ...]) -> list[str]:
@@ -71,52 +64,46 @@ def test_a_run_starts_a_cohort_in_the_first_hour_of_the_week_only(minutes: int, 
     assert starts_cohort(SUNDAY + timedelta(minutes=minutes)) is starts
 
 
-def test_two_members_of_one_id_are_refused() -> None:
-    with pytest.raises(UsageError, match="two members"):
-        Cohort(SUNDAY, members=(MEMBERS[0], MEMBERS[0]))
-
-
 def test_the_latest_five_decide_with_v2_newest_first_and_all_active_ones_with_v1() -> None:
     at = SUNDAY + 6 * WEEK + timedelta(minutes=5)
-    assert names(deciding(states(7), at, "v2")) == [
+    assert names(V2.deciding(states(7), at)) == [
         "2026-04-12",
         "2026-04-05",
         "2026-03-29",
         "2026-03-22",
         "2026-03-15",
     ]
-    assert len(deciding(states(7, "v1"), at, "v1")) == 7
-    assert deciding(states(7), at, "v1") == ()
+    assert len(V1.deciding(states(7), at)) == 7
 
 
 def test_nobody_decides_before_five_past_midnight() -> None:
-    assert deciding(states(1), SUNDAY + timedelta(minutes=4), "v2") == ()
-    assert len(deciding(states(1), NOW, "v2")) == 1
+    assert V2.deciding(states(1), SUNDAY + timedelta(minutes=4)) == ()
+    assert len(V2.deciding(states(1), NOW)) == 1
 
 
 def test_an_archived_cohort_decides_no_more_and_makes_no_room() -> None:
     found = states(6)
-    found[5] = replace(found[5], cohort=replace(found[5].cohort, archived=True))
-    assert len(deciding(found, SUNDAY + 5 * WEEK + timedelta(minutes=5), "v2")) == 4
+    found[5] = replace(found[5], archived=True)
+    assert len(V2.deciding(found, SUNDAY + 5 * WEEK + timedelta(minutes=5))) == 4
 
 
 def test_a_cohort_of_which_all_held_is_not_complete_before_its_window_is_over() -> None:
     found = states(6, positions=0)
     at = SUNDAY + 5 * WEEK
-    assert [is_complete(each, found, at) for each in found] == [True, False, False, False, False, False]
-    assert not is_complete(found[0], found, at - timedelta(seconds=1))
+    assert [V2.is_complete(each, found, at) for each in found] == [True, False, False, False, False, False]
+    assert not V2.is_complete(found[0], found, at - timedelta(seconds=1))
     held = replace(found[0], open_positions=1)
-    assert not is_complete(held, found, at)
+    assert not V2.is_complete(held, found, at)
 
 
 def test_a_window_of_v1_ends_when_no_market_of_the_universe_is_open() -> None:
-    (playing,) = states(1, "v1", positions=0)
-    (over,) = states(1, "v1", positions=0, markets=0)
-    (held,) = states(1, "v1", positions=2, markets=0)
+    (playing,) = states(1, positions=0)
+    (over,) = states(1, positions=0, markets=0)
+    (held,) = states(1, positions=2, markets=0)
     at = SUNDAY + 40 * WEEK
-    assert [is_complete(each, [each], at) for each in (playing, over, held)] == [False, True, False]
-    assert not is_complete(over, [over], SUNDAY)
-    assert [deciding([each], at, "v1") != () for each in (playing, over, held)] == [True, False, True]
+    assert [V1.is_complete(each, [each], at) for each in (playing, over, held)] == [False, True, False]
+    assert not V1.is_complete(over, [over], SUNDAY)
+    assert [V1.deciding([each], at) != () for each in (playing, over, held)] == [True, False, True]
 
 
 def test_the_universe_is_the_open_markets_of_the_highest_total_volume_unknown_last_and_ties_by_id() -> None:

@@ -1,0 +1,101 @@
+"""Games of labels: each item of a data set gets one, nothing is bet, and an answer that cannot be read is a miss."""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+from predibot.domain.account import Account
+from predibot.domain.account_past import AccountPast
+from predibot.domain.decision import Booking, Decision, Subject
+from predibot.domain.event import Event
+from predibot.domain.price import Instrument, Price
+from predibot.errors import UsageError
+from predibot.games.answers import AnswerComplaint, quoted
+from predibot.games.fills import FillModel
+from predibot.games.game import Game
+
+
+class LabelGame(Game):
+    """What games of labels have in common."""
+
+    __slots__ = ()
+    stake_usd: ClassVar = 0.0
+    """Nothing is bet."""
+    scores: ClassVar = ("labels",)
+    has_items: ClassVar = True
+    offers: ClassVar = ("other bots",)
+    """A judge reads another bot's reasons."""
+    repairs: ClassVar = 0
+    """A label that cannot be read is a miss, and is not asked for again."""
+    item: ClassVar[Any]
+    """The class of what is labelled."""
+    item_noun: ClassVar[str]
+
+    def allowed(self, view: Any) -> Sequence[Collection[str]]:
+        """Return the sets of labels that are answers about an item; a complaint names the first."""
+        raise NotImplementedError
+
+    def view(
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
+    ) -> Any:
+        """Return the item, with what a bot is shown of it."""
+        found = next((event for event in events if event.id == subject.id), None)
+        if found is None:
+            raise UsageError(
+                f"{subject.kind} {subject.id!r} is no {self.item_noun} of this run; game {self.name!r} asks about those"
+            )
+        return self.item.from_json(found.payload)
+
+    def book(
+        self,
+        answer: Decision,
+        view: Any,
+        account: Account | None,
+        quotes: Mapping[Instrument, Price],
+        fills: FillModel,
+    ) -> Booking:
+        """Return that nothing was bet, if the answer is one allowed label of the item that was shown.
+
+        Raises:
+            AnswerError: If it is anything else.
+        """
+        return booked_label(answer, view.subject_id, *self.allowed(view))
+
+
+def frozen_item(item: Any, title: str, about: str) -> Event:
+    """Return an item as an event; its description holds the digest of all of it, which receipts then vouch for."""
+    payload = item.as_json()
+    digest = hashlib.sha256(payload.encode()).hexdigest()
+    return Event(item.subject_id, title, (), description=f"{about} {digest}", payload=payload)
+
+
+def booked_label(answer: Decision, subject_id: str, *allowed: Collection[str]) -> Booking:
+    """Return that nothing was bet, if the answer is one allowed label of the item that was shown.
+
+    Args:
+        answer: As a bot gave it.
+        subject_id: Of the item.
+        allowed: The sets of labels that are answers; a complaint names the first.
+
+    Raises:
+        AnswerError: If it is anything else.
+    """
+    if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
+        raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")
+    if len(answer.labels) != 1:
+        raise AnswerComplaint(f"it has {len(answer.labels)} labels; give exactly one")
+    (said,) = answer.labels
+    if said.item_id != subject_id:
+        raise AnswerComplaint(f"it labels {quoted(said.item_id)}, which was not asked about; label {subject_id}")
+    of = next((labels for labels in allowed if said.label in labels), None)
+    if of is None:
+        raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(allowed[0])}")
+    if any(name not in of or not 0.0 <= share <= 1.0 for name, share in said.probabilities.items()):
+        raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; fix it, or state none")
+    return Booking()
