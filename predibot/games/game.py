@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import timedelta
 from typing import Any, Protocol, runtime_checkable
 
-from predibot.domain.account import Account
+from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Booking, Decision, Subject
@@ -239,11 +239,11 @@ class Game(Protocol):
         """
         return None
 
-    def misplayed(self, journal: Sequence[Any], orders: Mapping[int, Sequence[Any]]) -> Iterator[str]:
+    def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
         """Yield what an account of a cohort did that the rules of its bets forbid.
 
         Args:
-            journal: Its rows, as the ledger has them.
+            journal: Its rows.
             orders: Those of each decision that the rows follow from, as the ledger has them.
         """
         return iter(())

@@ -16,7 +16,6 @@ from predibot.jobs.evaluation_text import evaluation_from_text
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
-from predibot.ledger.read.cohorts.invariants import broken_cohorts
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
 from predibot.ledger.read.kept_evaluations import memos, stored_memo
 from predibot.ledger.read.run_invariants import checks_of_runs
@@ -69,7 +68,6 @@ def verify(store: Store) -> Verification:
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
         checks = [*checks_of_rows(connection, checked), *checks_of_runs(connection, checked)]
         checks += [broken_orders(connection, checked), *checks_of_accounts(connection, checked)]
-        checks.append(broken_cohorts(connection, checked))
         checks.append(_memos(connection, checked))
         for check in checks:
             broken += _as_far_as_possible(check, foreign)

@@ -1,9 +1,32 @@
 """Standings: the groups a board has, and their order."""
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeVar
+
+from predibot.scoring.records.knowledge import Knowledge
 
 Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
 STANDINGS: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "baseline")
 """In the order of a board. Only the first has places; baselines are lines apart."""
 ALIKE_PLACES = 9
 """Numbers that are equal to so many places order nobody."""
+_ALIKE = 1e-9
+_Name = TypeVar("_Name")
+
+
+def places(ends: Mapping[_Name, tuple[Knowledge, float]]) -> Mapping[_Name, int]:
+    """Return the place of each by what it surely has, equals alike; whoever may have known otherwise is counted apart.
+
+    Args:
+        ends: What the models behind each can have known, and the lower end that ranks it.
+    """
+    return {
+        name: 1 + sum(other == known and end > low + _ALIKE for other, end in ends.values())
+        for name, (known, low) in ends.items()
+    }
+
+
+def left_out(told: Sequence[str]) -> tuple[str, ...]:
+    """Return why bots are in no score whose models may have read how it went; nothing of none."""
+    what = "left out, because their models were trained on what came after their decisions"
+    return (f"{what}: {', '.join(told)}",) if told else ()

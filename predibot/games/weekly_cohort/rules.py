@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from predibot.domain.account import Account
+from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.category import category_of
 from predibot.domain.decision import Booking, Decision, Subject
@@ -153,7 +153,7 @@ class WeeklyCohort(Game):
         check(answer, view)
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)
 
-    def misplayed(self, journal: Sequence[Any], orders: Mapping[int, Sequence[Any]]) -> Iterator[str]:
+    def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
         """Yield what an account did that the rules of bets forbid."""
         return misplayed(journal, orders, self.terms)
 

@@ -1,8 +1,9 @@
-"""Invariants of orders and accounts: fills belong to orders, and what an account holds and was worth is its journal."""
+"""Invariants of orders and accounts: fills belong to orders, accounts are their journals, cohorts keep the rules."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -10,12 +11,16 @@ from sqlalchemy import Connection, and_, func, select
 
 from predibot.contracts import Game
 from predibot.domain.account import Account, JournalRow
-from predibot.domain.clock import EPOCH
+from predibot.domain.clock import EPOCH, format_instant
 from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, Instrument, Price
+from predibot.errors import UsageError
 from predibot.games.accounts import accounts_of, value_usd
+from predibot.games.cohorts import COHORT, cohort_name, cohort_start
 from predibot.games.fills import BookFills
+from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
 from predibot.ledger.read.invariants import Broken, Checked
+from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
@@ -28,16 +33,18 @@ from predibot.plugins.games import stored_game
 _TOLERANCE = 1e-9
 """Of what is a sum or a product of floats, for each dollar or share of it."""
 
+_FIT, _RULES = "cohorts and accounts fit", "bets of cohorts keep rules"
 _OF_ISSUERS = ("split", "dividend", "delisting")
 """What happens to what is held, whatever anybody decides."""
 
 
 def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
-    """Yield a check of each account, which yields what is wrong with its journal and its valuations."""
+    """Yield a check of each account, of its journal and its valuations, and one of all cohorts with their members."""
     columns = (accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
     named = select(accounts.c.id, accounts.c.game, *columns).join(subjects, subjects.c.id == accounts.c.subject_row)
     for account_id, game, *parts in connection.execute(named.order_by(accounts.c.id)).all():
         yield _account(connection, checked, account_id, game, "/".join(parts))
+    yield _cohorts(connection, checked)
 
 
 def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
@@ -318,6 +325,102 @@ def _marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
         select(*columns).join(instruments, instruments.c.id == marks.c.instrument_row).where(*same)
     )
     return {Instrument(row.venue, row.kind, row.instrument_id): Price(row.priced_at, row.price) for row in found}
+
+
+def _cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield what is wrong with cohorts, with the accounts of their members, and with what these booked."""
+    kept = kept_cohorts(connection, LAST_INSTANT)
+    statement = select(runs.c.id, runs.c.recipe, runs.c.game, runs.c.venue_name)
+    played = {row.id: row for row in connection.execute(statement)}
+    for each in kept:
+        checked.count(_FIT)
+        name = f"{each.recipe}/{each.mode}/{each.name}"
+        yield from (Broken(_FIT, name, seen) for seen in _cohort(each, played[each.run_id]))
+    by_key = {(*each.group, each.venue, each.name): each for each in kept}
+    columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.methodology)
+    statement = (
+        select(*columns, subjects.c.venue, subjects.c.subject_id, accounts.c.bot, accounts.c.id)
+        .join(subjects, subjects.c.id == accounts.c.subject_row)
+        .where(subjects.c.kind == COHORT)
+        .order_by(accounts.c.id)
+    )
+    for *key, bot, account_id in connection.execute(statement).all():
+        checked.count(_FIT)
+        cohort = by_key.get(tuple(key))
+        name = "/".join((key[0], key[2], bot, key[5]))
+        if cohort is None:
+            yield Broken(_FIT, name, "there is no cohort that it is of")
+            continue
+        if bot not in {member.bot_id for member in cohort.members}:
+            yield Broken(_FIT, name, f"{bot!r} is not in the line-up of its cohort")
+        newer = [each.start for each in kept if each.group == cohort.group and each.start > cohort.start]
+        yield from (Broken(_RULES, name, seen) for seen in _member(connection, checked, account_id, cohort, newer))
+
+
+def _cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
+    try:
+        cohort_start(cohort.name)
+        stored_game(cohort.game, "{}", cohort.methodology)
+    except UsageError as error:
+        yield str(error)
+        return
+    if cohort_name(cohort.started_at) != cohort.name:
+        yield f"it was started at {format_instant(cohort.started_at)}, in the week of another cohort"
+    if (run.recipe, run.game, run.venue_name) != (cohort.recipe, cohort.game, cohort.venue):
+        yield f"the run that started it is of {run.game} of {run.recipe} at {run.venue_name}"
+    ids = [member.bot_id for member in cohort.members]
+    if not ids or len(set(ids)) < len(ids):
+        yield "its line-up has nobody, or somebody twice"
+
+
+def _member(
+    connection: Connection, checked: Checked, account_id: int, cohort: KeptCohort, newer: Sequence[datetime]
+) -> Iterator[str]:
+    """Yield what an account did that the rules of its game and of its cohort forbid."""
+    rows, latest, game = stored_journal(connection, account_id), cohort.rules.latest, cohort.played
+    for number, paid_at in connection.execute(_paid_before(account_id)):
+        yield f"row {number} trades a market that has paid since {format_instant(paid_at)}"
+    for number, row in enumerate(rows, start=1):
+        if row.kind != "fill":
+            continue
+        if row.shares > 0.0:
+            checked.count(_RULES)
+        since = sum(start <= row.at for start in newer)
+        if latest is not None and since >= latest:
+            yield f"row {number} trades, {since} cohorts after it: only the latest {latest} do"
+    deposits = sum(row.cash_usd for row in rows if row.kind == "deposit")
+    if rows and game is not None and deposits != game.stake_usd:
+        yield f"${deposits:,.2f} were paid in, a cohort begins with ${game.stake_usd:,.2f}"
+    if game is not None:
+        yield from game.misplayed(rows, _orders_of(connection, account_id))
+
+
+def _paid_before(account_id: int) -> Any:
+    """Return the statement of the trades of an account in markets that had paid, and since when."""
+    return (
+        select(journal.c.number, func.min(resolutions.c.effective_at))
+        .join(instruments, instruments.c.id == journal.c.instrument_row)
+        .join(resolutions, resolutions.c.market_row == instruments.c.market_row)
+        .where(journal.c.account_id == account_id, journal.c.kind == "fill")
+        .where(resolutions.c.effective_at <= journal.c.at)
+        .group_by(journal.c.number)
+        .order_by(journal.c.number)
+    )
+
+
+def _orders_of(connection: Connection, account_id: int) -> Mapping[str, list[Any]]:
+    """Return the orders of each decision of which something was filled, by what rows of the journal say of it."""
+    booked = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
+    statement = (
+        select(orders.c.decision_id, orders.c.side, orders.c.amount, orders.c.status)
+        .join(decisions, and_(decisions.c.id == orders.c.decision_id, decisions.c.status == "recorded"))
+        .where(orders.c.decision_id.in_(booked))
+        .order_by(orders.c.decision_id, orders.c.number)
+    )
+    by_decision: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in connection.execute(statement):
+        by_decision[f"decision {row.decision_id}"].append(row)
+    return by_decision
 
 
 def _slack(amount: float) -> float:

@@ -19,7 +19,7 @@ from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.conventions import Convention, convention_for_stocks
-from predibot.scoring.standing import ALIKE_PLACES, STANDINGS, Standing
+from predibot.scoring.standing import ALIKE_PLACES, STANDINGS, Standing, left_out, places
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,6 @@ class DelayBand:
 
 REPEATS_BELOW = 0.01
 """Mean L1 distance to a baseline's weights of an account that only repeats it."""
-_ALIKE = 1e-9
 _ROUNDING = 1e-24
 """Of squared returns."""
 
@@ -115,10 +114,7 @@ class AccountBoard:
         """
         told, least = self.standings, self.least
         ends = {each.bot: (each.knowledge, least[each.bot]) for each in self.scores if told[each.bot] == "better"}
-        return {
-            bot: 1 + sum(other == known and end > low + _ALIKE for other, end in ends.values())
-            for bot, (known, low) in ends.items()
-        }
+        return places(ends)
 
 
 def _standing(score: AccountScore, least: float | None) -> Standing:
@@ -170,7 +166,7 @@ def account_board(
         scores=tuple(scores),
         pairs=tuple(_pairs(scores, record, uncertainty, drawn)),
         delay_bands=_bands(scores),
-        notes=(*_notes(scores, money_sign(currency)), *_on_told(told)),
+        notes=(*_notes(scores, money_sign(currency)), *left_out([each.bot for each in told])),
     )
     return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
@@ -280,14 +276,6 @@ def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
         low, high = np.quantile(differences, [0.25, 0.75]).tolist()
         bands.append(DelayBand(delay, sum(differences) / len(differences), low, high, len(differences)))
     return tuple(bands)
-
-
-def _on_told(told: Sequence[AccountRecord]) -> list[str]:
-    """Return why accounts are left out whose models may have read how it went."""
-    if not told:
-        return []
-    names = ", ".join(each.bot for each in told)
-    return [f"left out, because their models were trained on what came after their decisions: {names}"]
 
 
 def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:

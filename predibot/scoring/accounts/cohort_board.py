@@ -1,7 +1,7 @@
 """The board of cohorts: what the bots of weekly cohorts made beside each other, and whether anybody may be ranked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from predibot.scoring.accounts.cohort_scores import (
@@ -12,23 +12,21 @@ from predibot.scoring.accounts.cohort_scores import (
     implied_confidence_brier,
     stated_brier,
 )
+from predibot.scoring.accounts.record import Contestant
 from predibot.scoring.accounts.resolved_bet import ResolvedBet
-from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.standing import left_out, places
 
 Verdict = Literal["gains", "unclear", "loses", "too few"]
 _VERDICTS: tuple[Verdict, ...] = ("gains", "unclear", "loses", "too few")
 
 
 @dataclass(frozen=True, slots=True)
-class CohortBot:
+class CohortBot(Contestant):
     """What one bot did in its cohorts, those apart whose models can have known something else."""
 
-    bot: str
-    """Its stable id."""
     display_name: str
     """As its latest cohort has it."""
-    strategy: str
     results: tuple[CohortResult, ...]
     """One a cohort; archived ones only where they are asked for."""
     forecasts: tuple[tuple[float, float | None], ...] = ()
@@ -40,15 +38,18 @@ class CohortBot:
     """In how many it has neither cash nor positions."""
     owing: int = 0
     """In how many a reversed payout left it in debt."""
-    decisions: Mapping[str, int] = field(default_factory=dict)
-    """How many ended with each status."""
-    cost_usd: float | None = 0.0
-    """Of all its decisions; None where a part is unknown."""
-    cost_known_usd: float = 0.0
-    knowledge: Knowledge = "clean"
-    """What the models behind its decisions can have known."""
-    implied: float = 0.0
+    deviation: float = 0.0
     """How far its mean return may come out otherwise by the prices of what it held."""
+
+    @property
+    def stated(self) -> Brier | None:
+        """Return the Brier score of the probabilities that it stated."""
+        return stated_brier(self.forecasts)
+
+    @property
+    def implied(self) -> Brier | None:
+        """Return the same of the confidence that the size of its bets implies: another score, by its own name."""
+        return implied_confidence_brier(self.bets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,36 +72,10 @@ class CohortsRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CohortBotScore:
+class CohortBotScore(CohortBot):
     """How one bot did over its cohorts."""
 
-    bot: str
-    display_name: str
-    strategy: str
-    score: CohortScore
-    stated: Brier | None
-    """Of the probabilities that it stated."""
-    implied: Brier | None
-    """Of the confidence that the size of its bets implies: another score, by its own name."""
-    cannot_bet: int
-    bankrupt: int
-    owing: int
-    decisions: Mapping[str, int]
-    cost_usd: float | None
-    cost_known_usd: float
-    knowledge: Knowledge = "clean"
-    """With `unknown` it stands apart."""
-
-    @property
-    def baseline(self) -> bool:
-        """Return whether it knows nothing."""
-        return self.strategy in BASELINES
-
-    @property
-    def failed_share(self) -> float | None:
-        """Return the share of its decisions that were refused or failed; None of none."""
-        total = sum(self.decisions.values())
-        return (self.decisions.get("failed", 0) + self.decisions.get("refused", 0)) / total if total else None
+    score: CohortScore = field(kw_only=True)
 
     @property
     def verdict(self) -> Verdict:
@@ -138,14 +113,12 @@ class CohortBoard:
         of_baselines = [each.score.returns for each in self.scores if each.baseline]
         highest = max((each.mean if each.high is None else each.high for each in of_baselines), default=0.0)
         ends = {
-            (each.bot, each.knowledge): each.score.returns.low
+            (each.bot, each.knowledge): (each.knowledge, each.score.returns.low)
             for each in self.scores
             if each.verdict == "gains" and not each.baseline
             if each.score.returns.low is not None and each.score.returns.low > highest
         }
-        return {
-            key: 1 + sum(other[1] == key[1] and end > low for other, end in ends.items()) for key, low in ends.items()
-        }
+        return places(ends)
 
 
 def cohort_board(record: CohortsRecord) -> CohortBoard:
@@ -158,24 +131,10 @@ def cohort_board(record: CohortsRecord) -> CohortBoard:
     """
     told = sorted({each.bot for each in record.bots if each.knowledge in ("ahead", "contaminated")})
     found = [
-        CohortBotScore(
-            bot=each.bot,
-            display_name=each.display_name,
-            strategy=each.strategy,
-            score=score,
-            stated=stated_brier(each.forecasts),
-            implied=implied_confidence_brier(each.bets),
-            cannot_bet=each.cannot_bet,
-            bankrupt=each.bankrupt,
-            owing=each.owing,
-            decisions=each.decisions,
-            cost_usd=each.cost_usd,
-            cost_known_usd=each.cost_known_usd,
-            knowledge=each.knowledge,
-        )
-        for each in record.bots
-        if each.knowledge in ("clean", "unknown")
-        and (score := cohort_score(each.results, archived=True, implied=each.implied)) is not None
+        CohortBotScore(**{each.name: getattr(bot, each.name) for each in fields(bot)}, score=score)
+        for bot in record.bots
+        if bot.knowledge in ("clean", "unknown")
+        and (score := cohort_score(bot.results, archived=True, implied=bot.deviation)) is not None
     ]
     return CohortBoard(
         recipe=record.recipe,
@@ -202,8 +161,7 @@ def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
 
 
 def _notes(record: CohortsRecord, told: Sequence[str]) -> Iterator[str]:
-    if told:
-        yield f"left out, because their models were trained on what came after their decisions: {', '.join(told)}"
+    yield from left_out(told)
     if record.archived:
         were = "1 archived cohort is" if record.archived == 1 else f"{record.archived} archived cohorts are"
         yield f"{were} left out; --archived counts them too"

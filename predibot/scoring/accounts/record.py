@@ -8,15 +8,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.knowledge import Knowledge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AccountRecord:
-    """One bot's account through n slots, with the h instruments that it ever held."""
+class Contestant:
+    """A bot with accounts, and what its decisions came to."""
 
     bot: str
+    """Its stable id."""
     strategy: str
+    decisions: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    """How many ended with each status."""
+    cost_usd: float | None = field(default=0.0, kw_only=True)
+    """Of all its decisions; None where a part is unknown."""
+    cost_known_usd: float = field(default=0.0, kw_only=True)
+    knowledge: Knowledge = field(default="clean", kw_only=True)
+    """What the models behind its decisions can have known, the worst of them; with `unknown` it is ranked apart."""
+
+    @property
+    def baseline(self) -> bool:
+        """Return whether it knows nothing."""
+        return self.strategy in BASELINES
+
+    @property
+    def failed_share(self) -> float | None:
+        """Return the share of its decisions that were refused or failed; None of none."""
+        total = sum(self.decisions.values())
+        return (self.decisions.get("failed", 0) + self.decisions.get("refused", 0)) / total if total else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccountRecord(Contestant):
+    """One bot's account through n slots, with the h instruments that it ever held."""
+
     slot: Ints
     """Which slots of the record it was valued at, increasing, (n,)."""
     value_usd: Floats
@@ -33,8 +59,6 @@ class AccountRecord:
     """The cash after them, (n,)."""
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
     """By row of `slot`: instruments and weights that the orders filled there had asked for; the rest is cash."""
-    decisions: Mapping[str, int] = field(default_factory=dict)
-    """How many decisions ended with each status."""
     last_usd: float = 0.0
     """What it was last worth, which may be after its last slot."""
     last_cash_usd: float = 0.0
@@ -44,11 +68,6 @@ class AccountRecord:
     """Positions valued at a price of before, the market having none or being closed; all slots together."""
     missed: int = 0
     """Slots of the recipe since its first in which it had no turn."""
-    cost_usd: float | None = 0.0
-    """Of all its decisions; None where a part is unknown."""
-    cost_known_usd: float = 0.0
-    knowledge: Knowledge = "clean"
-    """What the models behind its decisions can have known, the worst of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

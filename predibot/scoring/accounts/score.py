@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
 from predibot.scoring.accounts.implied import Implied, days_of, implied
-from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, Contestant
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.baselines import BASELINES
 from predibot.scoring.inference.blocks import (
     DrawnCurves,
     drawdown_estimate,
@@ -25,7 +24,6 @@ from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.equity import EquityScore, equity_score, owing_score, score_of_curve
 from predibot.scoring.metrics.periods import spacing_days
-from predibot.scoring.records.knowledge import Knowledge
 
 PAPER = "livetradebench_paper"
 NO_SECTOR = "no sector"
@@ -51,11 +49,9 @@ class Behaviour:
 
 
 @dataclass(frozen=True, slots=True)
-class AccountScore:
+class AccountScore(Contestant):
     """How one bot's account did."""
 
-    bot: str
-    baseline: bool
     first_at: datetime
     last_at: datetime
     values: tuple[float, ...]
@@ -74,14 +70,9 @@ class AccountScore:
     delays: Mapping[int, RollingDelay]
     """By slots; empty where there are too few."""
     behaviour: Behaviour
-    decisions: Mapping[str, int]
     missed: int
     pending: int
     unpriced_marks: int
-    cost_usd: float | None
-    cost_known_usd: float
-    knowledge: Knowledge = "clean"
-    """What the models behind its decisions can have known: with `unknown` it is ranked apart."""
     implied: Implied = field(default_factory=Implied)
     """What prices say of its growth."""
     days: int = 0
@@ -125,12 +116,6 @@ class AccountScore:
         return sharpe is not None and self.implied.deviation > 0.0 and "sharpe" not in self.intervals
 
     @property
-    def failed_share(self) -> float | None:
-        """Return the share of its decisions that were refused or failed; None of none."""
-        total = sum(self.decisions.values())
-        return (self.decisions.get("failed", 0) + self.decisions.get("refused", 0)) / total if total else None
-
-    @property
     def owing_usd(self) -> float:
         """Return what it owes; zero for most, also where rounding alone left less than nothing."""
         return -self.last_cash_usd if self.last_cash_usd < -ROUNDING_USD else 0.0
@@ -169,7 +154,7 @@ def account_score(
     days = np.unique(days_of(record, account.slot[1:])).size
     return AccountScore(
         bot=account.bot,
-        baseline=account.strategy in BASELINES,
+        strategy=account.strategy,
         first_at=at[0],
         last_at=at[-1],
         values=tuple(values.tolist()),

@@ -22,7 +22,7 @@ def bot(name: str, *gains_usd: float, weeks: int = 1, **more: object) -> CohortB
         CohortResult(start, start + timedelta(weeks=weeks), 10_000.0, 10_000.0 + gain, won=1)
         for start, gain in zip(starts, gains_usd, strict=True)
     )
-    return CohortBot(name, name.title(), "one_shot", results, **more)  # type: ignore[arg-type]
+    return CohortBot(name, "one_shot", name.title(), results, **more)  # type: ignore[arg-type]
 
 
 def board(*bots: CohortBot, **more: object) -> CohortBoard:
@@ -54,7 +54,7 @@ def test_a_baseline_is_a_line_and_nobody_has_a_place_that_does_not_lie_above_it(
 def test_favourites_that_never_lost_gain_nothing_that_their_prices_do_not_leave_open() -> None:
     alike = bot("favourites", *([50.0] * 40))
     assert board(alike).scores[0].score.returns.low is None
-    unsure, sure = (board(replace(alike, implied=each)).scores[0] for each in (0.004, 0.001))
+    unsure, sure = (board(replace(alike, deviation=each)).scores[0] for each in (0.004, 0.001))
     assert (unsure.verdict, sure.verdict) == ("unclear", "gains")
     # t(.975, 39) is 2.0227.
     assert unsure.score.returns.low == pytest.approx(0.005 - 2.022691 * 0.004, abs=1e-8)

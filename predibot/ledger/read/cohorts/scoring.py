@@ -194,7 +194,7 @@ def _bots(
             cost_usd=float(rows[:, 2].sum()) if (rows[:, 2] != _UNKNOWN).all() else None,
             cost_known_usd=float(rows[:, 3].sum()),
             knowledge=knowledge,
-            implied=implied[bot, knowledge],
+            deviation=implied[bot, knowledge],
         )
 
 
