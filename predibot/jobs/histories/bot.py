@@ -18,13 +18,12 @@ from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.account_scoring import account_records
-from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.details.bots import evidence_of_bot, made_decisions
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.accounts.cohort_board import CohortBotScore, CohortsRecord
+from predibot.scoring.accounts.cohort_board import CohortBotScore
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.accounts.implied import implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
@@ -93,8 +92,11 @@ class CohortsHistory:
     mode: str
     methodology: str
     score: CohortBotScore
-    results: tuple[CohortResult, ...]
-    """By their start."""
+
+    @property
+    def results(self) -> list[CohortResult]:
+        """Return what it made of each, by their start."""
+        return sorted(self.score.results, key=lambda each: each.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +182,6 @@ def bot_history(
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
-        weekly = cohort_records(
-            connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,), archived=archived
-        )
         asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
         decisions = made_decisions(connection, asked)
         listed = named_markets(connection, found.venue_name)
@@ -208,7 +207,7 @@ def bot_history(
         unanswered=_unanswered(decisions),
         scored=tuple(_scored(found.evaluation, record, bot, _Gathered(listed, gathered))),
         accounts=tuple(account_histories(found.evaluation, kept, question.uncertainty)),
-        cohorts=tuple(cohort_histories(found.evaluation, weekly)),
+        cohorts=tuple(cohort_histories(found.evaluation)),
         evaluation=found.evaluation,
         best=best,
         worst=worst,
@@ -250,15 +249,11 @@ def account_histories(
             yield AccountHistory(*key, score, values, moves, _dates_needed(score))
 
 
-def cohort_histories(evaluation: Evaluation, kept: Sequence[CohortsRecord]) -> Iterator[CohortsHistory]:
+def cohort_histories(evaluation: Evaluation) -> Iterator[CohortsHistory]:
     """Yield what each bot made of its cohorts, board by board, best first."""
     for board in evaluation.cohorts:
-        key = (board.recipe, board.game, board.mode, board.methodology)
-        record = next(each for each in kept if (each.recipe, each.game, each.mode, each.methodology) == key)
-        results = {(each.bot, each.knowledge): each.results for each in record.bots}
         for score in board.scores:
-            ordered = sorted(results[score.bot, score.knowledge], key=lambda each: each.start)
-            yield CohortsHistory(*key, score, tuple(ordered))
+            yield CohortsHistory(board.recipe, board.game, board.mode, board.methodology, score)
 
 
 @dataclass(frozen=True, slots=True)

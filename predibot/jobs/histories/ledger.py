@@ -16,7 +16,6 @@ from predibot.jobs.histories.bot import (
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.account_scoring import account_records
-from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -74,15 +73,12 @@ def ledger_history(
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
         kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
-        weekly = cohort_records(
-            connection, found.venue_name, at, recipe=found.recipe, bot_names=bots, archived=archived
-        )
         listed = named_markets(connection, found.venue_name)
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
         running={knowledge: running_of(record, knowledge) for knowledge in evaluation.rankings},
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
-        cohorts=tuple(cohort_histories(evaluation, weekly)),
+        cohorts=tuple(cohort_histories(evaluation)),
         markets=jumping_markets(record, listed, _MARKETS),
     )

@@ -1,6 +1,5 @@
 """Cohorts for a reader in Python: a row a member, under the names that exports and documents have."""
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +8,11 @@ from sqlalchemy import Connection
 from predibot.games.positions import Standing
 from predibot.ledger.read.cohorts.accounts import kept_cohorts, member_accounts
 from predibot.ledger.read.cohorts.scoring import ended_at
+from predibot.ledger.read.cohorts.statement import member_line
 from predibot.ledger.schema.values import LAST_INSTANT
+
+_OF_COHORT = ("recipe", "game", "mode", "methodology", "started_at", "archived_reason")
+_OF_LINE = ("stake_usd", "cash_usd", "value_usd", "profit_usd", "standing", "valued_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +67,21 @@ def told_cohorts(
     found = []
     for cohort in kept:
         for member in cohort.members:
-            account = own.get((cohort.row, member.bot_id))
-            value_usd = None if account is None else account.value_usd
-            states = Counter[str]() if account is None else Counter(each.state for each in account.positions)
+            line = member_line(member, own.get((cohort.row, member.bot_id)))
+            states = line.states
             found.append(
                 LedgerCohort(
                     cohort=cohort.name,
-                    recipe=cohort.recipe,
-                    game=cohort.game,
-                    mode=cohort.mode,
-                    methodology=cohort.methodology,
                     bot=member.bot_id,
                     display_name=member.display_name,
-                    started_at=cohort.started_at,
                     complete_at=ended[cohort.row],
-                    archived_reason=cohort.archived_reason,
-                    stake_usd=None if account is None else account.stake_usd,
-                    cash_usd=None if account is None else account.account.cash_usd,
-                    value_usd=value_usd,
-                    profit_usd=None if account is None or value_usd is None else value_usd - account.stake_usd,
-                    standing=None if account is None else account.standing,
-                    valued_at=None if account is None else account.known.valued_at,
-                    open=states["open"] + states["PENDING"],
-                    won=states["WON"],
-                    lost=states["LOST"],
-                    exited=states["EXITED"],
-                    cancelled=states["CANCELLED"],
+                    **{name: getattr(cohort, name) for name in _OF_COHORT},
+                    **{name: getattr(line, name) for name in _OF_LINE},
+                    open=states.get("open", 0) + states.get("PENDING", 0),
+                    won=states.get("WON", 0),
+                    lost=states.get("LOST", 0),
+                    exited=states.get("EXITED", 0),
+                    cancelled=states.get("CANCELLED", 0),
                 )
             )
     return tuple(found)

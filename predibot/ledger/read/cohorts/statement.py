@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from sqlalchemy import Connection, func, select
 
@@ -295,7 +296,7 @@ def _statement(
     seen = prices_seen(connection, rows, as_of)
     by_bot = {each.bot: each for each in members}
     made = _decisions(connection, rows, as_of)
-    lines = tuple(_member(each, by_bot.get(each.bot_id), made) for each in cohort.members)
+    lines = tuple(member_line(each, by_bot.get(each.bot_id), made) for each in cohort.members)
     named = {each.bot_id: place for place, each in enumerate(cohort.members)}
     positions = position_lines(
         connection, cohort, sorted(members, key=lambda each: named.get(each.bot, len(named))), seen
@@ -350,7 +351,10 @@ def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> M
     return found
 
 
-def _member(member: Member, own: MemberAccount | None, made: Mapping[int, Sequence[_Made]]) -> MemberLine:
+def member_line(
+    member: Member, own: MemberAccount | None, made: Mapping[int, Sequence["_Made"]] = MappingProxyType({})
+) -> MemberLine:
+    """Return what a member made of a cohort, with the decisions of its account where they are read."""
     decided = () if own is None else made.get(own.row, ())
     costs = [each.cost_usd for each in decided]
     return MemberLine(
