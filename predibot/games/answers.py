@@ -5,8 +5,9 @@ what is said wrongly comes back as a complaint that a model can act on.
 """
 
 import json
+import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ FINAL_ANSWER = "final_answer"
 ABSTAIN = "abstain"
 TOKEN_BYTES = 3
 """Of text: English has more than four a token, numbers and other alphabets about three."""
+REASONING = "reasoning"
+"""The field of why."""
+MAX_REASONING_CHARACTERS = 16_000
 LABEL = "label"
 """The field of a label."""
 ABSENT = ("", None)
@@ -185,6 +189,25 @@ def listed(ids: Sequence[str]) -> str:
     """Return ids as part of the sentence of an `AnswerComplaint`, the first of them where there are many."""
     shown = ", ".join(map(quoted, ids[:_MAX_LISTED]))
     return shown if len(ids) <= _MAX_LISTED else f"{shown} and {len(ids) - _MAX_LISTED} more"
+
+
+def number_of(value: object) -> float | None:
+    """Return a finite number as a float; None for anything else, booleans and text included."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def reasoning_complaints(reasoning: object) -> Iterator[str]:
+    """Yield what is wrong with the reasoning of an answer."""
+    if not isinstance(reasoning, str):
+        yield f"{REASONING} is {quoted(reasoning)}; say why, as text"
+    elif len(reasoning) > MAX_REASONING_CHARACTERS:
+        yield f"{REASONING} is too long ({len(reasoning):,}); keep it below {MAX_REASONING_CHARACTERS:,} characters"
 
 
 def seen(value: object) -> str:

@@ -12,7 +12,7 @@ from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, 
 from predibot.domain.event import Event, EventView, Market
 from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
 from predibot.errors import UsageError
-from predibot.games.answers import AnswerComplaint, marked
+from predibot.games.answers import AnswerComplaint, marked, number_of
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
 from predibot.games.game import Game
@@ -120,10 +120,10 @@ class DollarPerEvent(Game):
                 f"staked {_usd(staked_usd)} of {_usd(self.stake_usd)}; lower the bets by {_usd(excess_usd)} in total"
             )
             return
-        if stated is None or any(_number(said.bet_usd) is None for said in lines):
+        if stated is None or any(number_of(said.bet_usd) is None for said in lines):
             return
         rest_usd = max(0.0, -excess_usd)
-        stated_usd = _number(stated)
+        stated_usd = number_of(stated)
         if stated_usd is None:
             yield f"unallocated is {_seen(stated)}, not a number; state {_usd(rest_usd)} or leave it out"
         elif abs(stated_usd - rest_usd) > UNALLOCATED_TOLERANCE_USD:
@@ -140,7 +140,7 @@ def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
     for order in answer.orders:
         if order.instrument in outcomes:
             market, side = outcomes[order.instrument]
-            is_said_so = side == "YES" or _number(order.amount) is None
+            is_said_so = side == "YES" or number_of(order.amount) is None
             bets_usd.setdefault(market.id, order.amount if is_said_so else -order.amount)
     return tuple(
         said
@@ -169,7 +169,7 @@ def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
             yield f"{name} is bet on more than once; keep one bet"
         if order.side != "buy" or order.unit != "usd":
             yield f"{name}: its order is to {order.side} in {order.unit}; buy YES or NO for dollars"
-        amount = _number(order.amount)
+        amount = number_of(order.amount)
         if amount is not None and amount < 0.0:
             yield f"{name}: its order is for {amount:g} dollars; order the other outcome for {-amount:g}"
 
@@ -195,10 +195,10 @@ def _complaints(
     name = f"market {marked(repr(str(said.market_id)[:80]))}"
     yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
     if said.confidence is not None:
-        confidence = _number(said.confidence)
+        confidence = number_of(said.confidence)
         if confidence is None or not 0.0 <= confidence <= MAX_CONFIDENCE:
             yield f"{name}: the confidence is {_seen(said.confidence)}; give a number from 0 to 10 or leave it out"
-    bet_usd = _number(said.bet_usd)
+    bet_usd = number_of(said.bet_usd)
     if bet_usd is None:
         yield f"{name}: the bet is {_seen(said.bet_usd)}; give dollars as a number, negative for NO, 0 for no bet"
         return
@@ -208,7 +208,7 @@ def _complaints(
 
 
 def _probability_complaints(value: object) -> Iterator[str]:
-    probability = _number(value)
+    probability = number_of(value)
     if probability is None:
         yield f"the probability is {_seen(value)}; give a number from 0 to 1"
     elif 1.0 < probability <= 100.0:
@@ -262,18 +262,7 @@ def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
 
 def _staked_usd(lines: Sequence[MarketDecision]) -> float:
     """Return the sum of the absolute bets, as far as they are numbers."""
-    return sum(abs(bet_usd) for said in lines if (bet_usd := _number(said.bet_usd)) is not None)
-
-
-def _number(value: object) -> float | None:
-    """Return a finite number as a float; None for anything else, booleans and text included."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    return sum(abs(bet_usd) for said in lines if (bet_usd := number_of(said.bet_usd)) is not None)
 
 
 def _seen(value: object) -> str:

@@ -7,8 +7,8 @@ from predibot.domain.account_past import CASH
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision
 from predibot.domain.price import PricePoint
-from predibot.games.answers import Words, final_answer
-from predibot.games.portfolio_weights.parse import ALLOCATIONS, FIELDS, PROBABILITIES, REASONING, parse_answer
+from predibot.games.answers import REASONING, Words, final_answer
+from predibot.games.portfolio_weights.parse import ALLOCATIONS, FIELDS, PROBABILITIES, parse_answer
 from predibot.games.portfolio_weights.stock_words import STOCK_SHAPE, stock_words
 from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import PortfolioView

@@ -4,15 +4,22 @@ from collections.abc import Collection, Iterator, Mapping
 
 from predibot.domain.account_past import CASH
 from predibot.domain.decision import Decision, Forecast
-from predibot.games.answers import AnswerComplaint, joined, quoted, read_json, seen
+from predibot.games.answers import (
+    REASONING,
+    AnswerComplaint,
+    joined,
+    number_of,
+    quoted,
+    read_json,
+    reasoning_complaints,
+)
 from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import PortfolioView
-from predibot.games.portfolio_weights.weights import applied_weights, number_of, stated_weights, unknown_ids
+from predibot.games.portfolio_weights.weights import applied_weights, stated_weights, unknown_ids
 
-REASONING, ALLOCATIONS, PROBABILITIES = "reasoning", "allocations", "probabilities"
+ALLOCATIONS, PROBABILITIES = "allocations", "probabilities"
 FIELDS = frozenset({REASONING, ALLOCATIONS, PROBABILITIES})
 """What an answer may have fields of."""
-MAX_TEXT_CHARACTERS = 16_000
 MAX_ENTRIES = 1_000
 
 
@@ -59,13 +66,8 @@ def _field_complaints(data: Mapping[object, object]) -> Iterator[str]:
     """Yield what is wrong with the fields of an answer, apart from what is in them."""
     for name in data:
         if name not in FIELDS:
-            shown = quoted(name) if isinstance(name, str) else seen(name)
-            yield f"the field {shown} is unknown; take it out, the fields are {', '.join(sorted(FIELDS))}"
-    reasoning = data.get(REASONING, "")
-    if not isinstance(reasoning, str):
-        yield f"{REASONING} is {quoted(reasoning)}; say why, as text"
-    elif len(reasoning) > MAX_TEXT_CHARACTERS:
-        yield f"{REASONING} is too long ({len(reasoning):,}); keep it below {MAX_TEXT_CHARACTERS:,} characters"
+            yield f"the field {quoted(name)} is unknown; take it out, the fields are {', '.join(sorted(FIELDS))}"
+    yield from reasoning_complaints(data.get(REASONING, ""))
     said = data.get(ALLOCATIONS)
     example = f'for all in cash it is {{"{CASH}": 1}}'
     if ALLOCATIONS not in data:

@@ -12,13 +12,13 @@ from predibot.domain.decision import BookedOrder, Booking, Decision, Order, Subj
 from predibot.domain.event import Event, prices_of
 from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
-from predibot.games.answers import AnswerComplaint, joined, quoted, seen
+from predibot.games.answers import AnswerComplaint, joined, number_of, quoted, seen
 from predibot.games.fills import FillModel
 from predibot.games.game import Game
 from predibot.games.portfolio_weights.form import PortfolioForm
 from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
-from predibot.games.portfolio_weights.weights import applied_weights, number_of
+from predibot.games.portfolio_weights.weights import applied_weights
 from predibot.games.rebalance import rebalance
 from predibot.selection import SelectionRules
 

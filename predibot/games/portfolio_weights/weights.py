@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from predibot.domain.account_past import CASH, asset_name
-from predibot.games.answers import listed, quoted, seen
+from predibot.games.answers import listed, number_of, quoted, seen
 from predibot.games.portfolio_weights.terms import BothSides, Overweight
 
 SUM_TOLERANCE = 1e-9
@@ -27,17 +27,6 @@ class Weights:
     """Which rule changed what."""
     scale: float = 1.0
     """What all were multiplied by because they came to more than one."""
-
-
-def number_of(value: object) -> float | None:
-    """Return a finite number as a float; None for anything else, booleans and text included."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], list[str]]:

@@ -9,7 +9,7 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Order
 from predibot.domain.price import Instrument, Price
 from predibot.errors import MarketClosed
-from predibot.games.answers import AnswerComplaint, joined, marked, quoted, seen
+from predibot.games.answers import AnswerComplaint, joined, marked, number_of, quoted, seen
 from predibot.games.fills import FillModel
 from predibot.games.weekly_cohort.methodology import MAX_SHARE, MIN_BET_USD, Methodology
 from predibot.games.weekly_cohort.view import CohortView
@@ -112,7 +112,7 @@ def _forecast_complaints(decision: Decision, view: CohortView) -> Iterator[str]:
             yield f"{name} is on none of two outcomes that is shown; take it out"
         elif forecast.market_id in said:
             yield f"{name} is given twice; keep one"
-        elif _number(forecast.probability) is None or not 0.0 <= forecast.probability <= 1.0:
+        elif number_of(forecast.probability) is None or not 0.0 <= forecast.probability <= 1.0:
             yield f"{name} is {seen(forecast.probability)}; give a number from 0 to 1"
         said.add(str(forecast.market_id))
 
@@ -123,7 +123,7 @@ def _amount_complaints(order: Order, view: CohortView) -> Iterator[str]:
     if found is None:
         yield f"an order is on {quoted(str(order.instrument.id))}, no outcome that is shown; take it out"
         return
-    name, amount = named(order.instrument, view), _number(order.amount)
+    name, amount = named(order.instrument, view), number_of(order.amount)
     unit = "usd" if order.side == "buy" else "shares"
     if order.unit != unit:
         yield f"{name}: its order is to {order.side} in {order.unit}; buy for dollars or sell shares"
@@ -254,16 +254,6 @@ def named(instrument: Instrument, view: CohortView) -> str:
     market, outcome = found
     side = outcome.side if outcome.side in ("YES", "NO") else quoted(outcome.side)
     return f"market {marked(repr(market.id[:80]))} {side}"
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _usd(amount_usd: float) -> str:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from predibot.domain.decision import Decision
 from predibot.domain.price import PricePoint
-from predibot.games.answers import Words, final_answer
+from predibot.games.answers import REASONING, Words, final_answer
 from predibot.games.weekly_cohort.methodology import MIN_BET_USD
 from predibot.games.weekly_cohort.parse import (
     ACTION,
@@ -14,7 +14,6 @@ from predibot.games.weekly_cohort.parse import (
     BETS,
     FIELDS,
     PROBABILITIES,
-    REASONING,
     SELLS,
     parse_answer,
 )

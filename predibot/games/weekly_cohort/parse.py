@@ -6,12 +6,12 @@ from typing import Any
 
 from predibot.domain.decision import Decision, Forecast, Order
 from predibot.domain.price import Instrument
-from predibot.games.answers import AnswerComplaint, joined, quoted, read_json, seen
+from predibot.games.answers import REASONING, AnswerComplaint, joined, quoted, read_json, reasoning_complaints, seen
 from predibot.games.outcomes import side_of_yes
 from predibot.games.weekly_cohort.execution import check
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
 
-ACTION, BETS, SELLS, REASONING, PROBABILITIES = "action", "bets", "sells", "reasoning", "probabilities"
+ACTION, BETS, SELLS, PROBABILITIES = "action", "bets", "sells", "probabilities"
 ACTIONS = ("BET", "SELL", "HOLD")
 _BET_FIELDS = ("market_id", "side", "amount")
 _SELL_FIELDS = ("position_id", "percentage")
@@ -19,7 +19,6 @@ FIELDS = frozenset({ACTION, BETS, SELLS, REASONING, PROBABILITIES, *_BET_FIELDS,
 """What an answer may have fields of."""
 _TOP = (ACTION, BETS, SELLS, REASONING, PROBABILITIES)
 MAX_ENTRIES = 500
-MAX_TEXT_CHARACTERS = 16_000
 _LISTED_SIDES = 12
 
 
@@ -59,17 +58,13 @@ def _field_complaints(data: Mapping[Any, Any]) -> Iterator[str]:
     """Yield what is wrong with the fields of an answer, apart from the entries of its lists."""
     for name in data:
         if name not in _TOP:
-            yield f"the field {_shown(name)} is unknown; take it out, the fields are {', '.join(_TOP)}"
+            yield f"the field {quoted(name)} is unknown; take it out, the fields are {', '.join(_TOP)}"
     action = data.get(ACTION)
     if ACTION not in data:
         yield f"{ACTION} is missing; give one of {', '.join(ACTIONS)}"
     elif not isinstance(action, str) or action not in ACTIONS:
         yield f"{ACTION} is {quoted(action)}; give one of {', '.join(ACTIONS)}, in capitals"
-    reasoning = data.get(REASONING, "")
-    if not isinstance(reasoning, str):
-        yield f"{REASONING} is {quoted(reasoning)}; say why, as text"
-    elif len(reasoning) > MAX_TEXT_CHARACTERS:
-        yield f"{REASONING} is too long ({len(reasoning):,}); keep it below {MAX_TEXT_CHARACTERS:,} characters"
+    yield from reasoning_complaints(data.get(REASONING, ""))
     for name, wanted in ((BETS, "BET"), (SELLS, "SELL")):
         # An empty list beside another action says nothing; tools that want every field send one.
         if isinstance(action, str) and action in ACTIONS and action != wanted and data.get(name, []) not in ([], None):
@@ -96,7 +91,7 @@ def _entries(
                 continue
             wrong = [f"{field} of entry {number} of {name} is missing" for field in of if field not in entry]
             wrong += [
-                f"the field {_shown(field)} of entry {number} of {name} is unknown; take it out"
+                f"the field {quoted(field)} of entry {number} of {name} is unknown; take it out"
                 for field in entry
                 if field not in of
             ]
@@ -166,7 +161,7 @@ def _forecasts(said: object, view: CohortView, complaints: list[str]) -> Iterato
         return
     markets = view.by_id
     for market_id, probability in said.items():
-        name = f"the probability of market {_shown(market_id)}"
+        name = f"the probability of market {quoted(market_id)}"
         market = markets.get(market_id) if isinstance(market_id, str) else None
         if market is None:
             complaints.append(f"{name} is of none that is shown; take it out")
@@ -190,7 +185,3 @@ def _sides(market: CohortMarket | None) -> str:
 
 def _as_said(value: object) -> str:
     return f"the text {quoted(value)}" if isinstance(value, str) else seen(value)
-
-
-def _shown(name: object) -> str:
-    return quoted(name) if isinstance(name, str) else seen(name)
