@@ -7,16 +7,16 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
-from predibot.ledger.read.account_statement import Allocation, BookedRow, HeldPosition, StatedOrder, Statement
+from predibot.ledger.read.account_statement import Allocation, BookedRow, StatedOrder, Statement
 from predibot.plugins.venues import currency_of
 from predibot.reports import figures
 from predibot.reports.cohorts.statement import (
-    conflict_document,
     position_document,
     positions_grid,
+    prices_document,
     provenance_lines,
 )
-from predibot.reports.document import Document, number
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
@@ -27,6 +27,7 @@ _SETTLED = ("settlement", "reversal", "refund")
 _QUESTION_CELLS = 34
 _RATIONALE_CELLS = 240
 _CURVE_CELLS = 40
+_OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
 Ask = Callable[[Allocation], Told]
 
 
@@ -64,25 +65,16 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
     statement, account = found.statement, found.statement.account
     name = statement.name
     return {
-        "bot": name.bot,
-        "recipe": name.recipe,
-        "game": name.game,
-        "mode": name.mode,
-        "subject": name.subject,
+        **document(name, "bot recipe game mode subject"),
         "methodology": name.methodology or None,
         "venue": name.venue,
         "currency": currency_of(name.venue),
-        "valued_at": None if statement.valued_at is None else format_instant(statement.valued_at),
-        "value_usd": number(statement.value_usd),
-        "cash_usd": account.cash_usd,
-        "paid_in_usd": account.paid_in_usd,
-        "realised_usd": account.realised_usd,
-        "dividends_usd": account.dividends_usd,
-        "fees_usd": account.fees_usd,
+        **document(statement, "valued_at value_usd"),
+        **document(account, "cash_usd paid_in_usd realised_usd dividends_usd fees_usd"),
         "owing_usd": -account.cash_usd if account.owing else 0.0,
-        "positions": [_position_document(position) for position in statement.positions],
+        "positions": [document(each, _OF_POSITION) for each in statement.positions],
         "allocations": [_allocation_document(row, told(row.allocation)) for row in found.allocations],
-        "journal": [_row_document(row) for row in statement.journal],
+        "journal": [document(row) for row in statement.journal],
         "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
         "factor_shares": dict(found.factor_shares),
         "kappa": dict(found.kappa),
@@ -98,8 +90,7 @@ def _cohort_document(found: AccountStatement) -> Document:
         "standing": found.cohort.standing,
         "archived_reason": found.cohort.cohort.archived_reason,
         "cohort_positions": [position_document(line) for line in found.cohort.lines],
-        "price_sources": dict(found.cohort.bought_at),
-        "price_conflicts": [conflict_document(each) for each in found.cohort.conflicts],
+        **prices_document(found.cohort),
     }
 
 
@@ -309,37 +300,13 @@ def _signed_usd(amount: float) -> str:
     return f"{'-' if round(amount, 2) < 0.0 else '+'}{figures.usd(abs(amount))}"
 
 
-def _position_document(position: HeldPosition) -> Document:
-    return {
-        "asset": position.asset,
-        "question": position.question,
-        "shares": position.shares,
-        "cost_usd": position.cost_usd,
-        "price": number(position.price),
-        "priced_at": None if position.priced_at is None else format_instant(position.priced_at),
-        "value_usd": number(position.value_usd),
-        "state": position.state,
-    }
-
-
 def _allocation_document(row: Annotated, told: Told) -> Document:
     each = row.allocation
     return {
-        "run": each.run,
-        "slot_at": format_instant(each.slot_at),
-        "status": each.status,
-        "message": each.message,
-        "value_usd": number(each.value_usd),
-        "orders": [{name: getattr(order, name) for name in StatedOrder.__slots__} for order in each.orders],
-        "notes": list(each.notes),
-        "rationale": each.rationale,
+        **document(each, "run slot_at status message value_usd orders notes rationale"),
         "refers_to": sorted(row.factors),
         "judged_to_refer_to": None if row.judged is None else sorted(row.judged),
         "trace_sha256": each.trace_sha256,
         "prompt": told.prompt or None,
         "answer": told.answer or None,
     }
-
-
-def _row_document(row: BookedRow) -> Document:
-    return {**{name: getattr(row, name) for name in BookedRow.__slots__}, "at": format_instant(row.at)}

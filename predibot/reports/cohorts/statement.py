@@ -9,10 +9,16 @@ from predibot.domain.clock import format_instant
 from predibot.games.cohorts import DECIDES_AFTER
 from predibot.games.positions import POSITION_STATES
 from predibot.ledger.read.cohorts.accounts import KeptCohort
-from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, MemberLine, PositionLine
+from predibot.ledger.read.cohorts.statement import (
+    AccountPositions,
+    CohortStatement,
+    CohortSummary,
+    MemberLine,
+    PositionLine,
+)
 from predibot.plugins.venues import currency_of
 from predibot.reports import figures
-from predibot.reports.document import Document, number
+from predibot.reports.document import Document, document, json_value, number
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
@@ -22,6 +28,7 @@ _SHOWN = 20
 """Rows of a long table; --full and --json have all."""
 _QUESTION_CELLS = 30
 _MESSAGE_CELLS = 90
+_OF_DECISION = "run decided_at status message orders"
 
 
 def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> None:
@@ -52,25 +59,21 @@ def cohort_document(found: CohortStatement) -> Document:
     """Return everything as JSON has it."""
     return {
         **_named(found.cohort),
-        "as_of": format_instant(found.as_of),
-        "week": found.week,
-        "decides": found.decides,
-        "complete_at": None if found.ended_at is None else format_instant(found.ended_at),
+        **document(found, "as_of week decides"),
+        "complete_at": json_value(found.ended_at),
         "markets": found.markets,
         "unresolved_markets": found.unresolved,
         "members": [_member_document(each) for each in found.members],
         "positions": [position_document(line) for line in found.positions],
         "markets_in_common": [
             {
-                "market_id": each.market_id,
-                "question": each.question,
+                **document(each, "market_id question"),
                 "holders": [{"bot": bot, "side": side, "shares": shares} for bot, side, shares in each.holders],
             }
             for each in found.shared
         ],
         "due": list(found.due),
-        "price_sources": dict(found.bought_at),
-        "price_conflicts": [conflict_document(each) for each in found.conflicts],
+        **prices_document(found),
     }
 
 
@@ -79,10 +82,8 @@ def summary_document(found: CohortSummary) -> Document:
     return {
         **_named(found.cohort),
         "decides": found.decides,
-        "complete_at": None if found.ended_at is None else format_instant(found.ended_at),
-        "open_positions": found.open_positions,
-        "values_usd": {bot: number(value) for bot, value in found.values_usd.items()},
-        "mean_profit_usd": number(found.mean_profit_usd),
+        "complete_at": json_value(found.ended_at),
+        **document(found, "open_positions values_usd mean_profit_usd"),
     }
 
 
@@ -134,19 +135,9 @@ def position_document(line: PositionLine) -> Document:
     return {
         "bot": line.bot,
         "position_id": each.id,
-        "market_id": line.outcome.market_id,
-        "side": line.outcome.side,
-        "question": line.outcome.question,
-        "state": each.state,
-        "opened_at": format_instant(each.opened_at),
-        "ended_at": None if each.ended_at is None else format_instant(each.ended_at),
-        "shares": each.shares,
-        "cost_usd": each.cost_usd,
-        "average_price": number(each.average_price),
-        "bought_usd": each.bought_usd,
-        "realised_usd": each.realised_usd,
-        "price": number(line.price),
-        "priced_at": None if line.priced_at is None else format_instant(line.priced_at),
+        **document(line.outcome, "market_id side question"),
+        **document(each, "state opened_at ended_at shares cost_usd average_price bought_usd realised_usd"),
+        **document(line, "price priced_at"),
         "price_source": line.source,
         "stale": line.is_stale,
         "value_usd": number(line.value_usd),
@@ -154,15 +145,18 @@ def position_document(line: PositionLine) -> Document:
     }
 
 
-def conflict_document(found: PriceConflict) -> Document:
-    """Return two prices that disagree as JSON has them."""
-    return {
-        "outcome": found.low.outcome,
-        "at": format_instant(found.low.at),
-        "difference": found.difference,
-        "low": {"source": found.low.source, "price": found.low.price},
-        "high": {"source": found.high.source, "price": found.high.price},
-    }
+def prices_document(found: CohortStatement | AccountPositions) -> Document:
+    """Return where prices come from, and which disagree, as JSON has it."""
+    conflicts = [
+        {
+            **document(each.low, "outcome at"),
+            "difference": each.difference,
+            "low": document(each.low, "source price"),
+            "high": document(each.high, "source price"),
+        }
+        for each in found.conflicts
+    ]
+    return {"price_sources": dict(found.bought_at), "price_conflicts": conflicts}
 
 
 def provenance_lines(bought_at: Mapping[str, int], conflicts: Sequence[PriceConflict], *, full: bool) -> Iterator[str]:
@@ -182,15 +176,9 @@ def provenance_lines(bought_at: Mapping[str, int], conflicts: Sequence[PriceConf
 def _named(cohort: KeptCohort) -> Document:
     return {
         "cohort": cohort.name,
-        "recipe": cohort.recipe,
-        "game": cohort.game,
-        "mode": cohort.mode,
-        "venue": cohort.venue,
+        **document(cohort, "recipe game mode venue"),
         "currency": currency_of(cohort.venue),
-        "methodology": cohort.methodology,
-        "started_at": format_instant(cohort.started_at),
-        "archived_at": None if cohort.archived_at is None else format_instant(cohort.archived_at),
-        "archived_reason": cohort.archived_reason,
+        **document(cohort, "methodology started_at archived_at archived_reason"),
         "line_up": [asdict(member) for member in cohort.members],
     }
 
@@ -239,19 +227,13 @@ def _members(found: CohortStatement) -> Grid:
 
 
 def _member_document(each: MemberLine) -> Document:
-    last = each.last
     return {
         **asdict(each.member),
-        "cash_usd": number(each.cash_usd),
-        "stake_usd": number(each.stake_usd),
-        "value_usd": number(each.value_usd),
-        "profit_usd": number(each.profit_usd),
-        "valued_at": None if each.valued_at is None else format_instant(each.valued_at),
-        "standing": each.standing,
+        **document(each, "cash_usd stake_usd value_usd profit_usd valued_at standing"),
         "owing": each.is_owing,
         "positions": {state: each.states.get(state, 0) for state in POSITION_STATES},
         "decisions": dict(each.decisions),
-        "last_decision": None if last is None else {**asdict(last), "decided_at": format_instant(last.decided_at)},
+        "last_decision": None if each.last is None else document(each.last, _OF_DECISION),
         "cost_usd": number(each.cost_usd),
     }
 

@@ -59,14 +59,16 @@ class PositionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class LastDecision:
-    """What a member decided last."""
+class MemberDecision:
+    """What a member decided."""
 
     run: str
     decided_at: datetime
     status: str
     message: str
     orders: int
+    cost_usd: float | None
+    slot_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class MemberLine:
     """How many positions are in each."""
     decisions: Mapping[str, int]
     """How many ended with each status."""
-    last: LastDecision | None
+    last: MemberDecision | None
     cost_usd: float | None
     """Of its decisions in this cohort; None where a part is unknown."""
 
@@ -303,7 +305,12 @@ def _statement(
     )
     decides = cohort.row in playing and ended is None
     this_week = week_of(as_of)
-    done = {each.bot for each in members for one in made.get(each.row, ()) if one.is_final and one.week == this_week}
+    done = {
+        each.bot
+        for each in members
+        for one in made.get(each.row, ())
+        if one.status in _FINAL and week_of(one.slot_at) == this_week
+    }
     markets, unresolved, _ = unresolved_markets(connection, cohort, as_of)
     return CohortStatement(
         cohort=cohort,
@@ -322,20 +329,7 @@ def _statement(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A decision, and the week it was made in."""
-
-    last: LastDecision
-    cost_usd: float | None
-    week: datetime
-
-    @property
-    def is_final(self) -> bool:
-        return self.last.status in _FINAL
-
-
-def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[_Made]]:
+def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[MemberDecision]]:
     """Return the decisions of each account, oldest first."""
     counted = select(func.count()).where(orders.c.decision_id == decisions.c.id).correlate(decisions).scalar_subquery()
     statement = (
@@ -345,14 +339,14 @@ def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> M
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)
     )
-    found = defaultdict[int, list[_Made]](list)
-    for account, key, at, status, message, number, cost_usd, slot_at in connection.execute(statement):
-        found[account].append(_Made(LastDecision(key, at, status, message, number), cost_usd, week_of(slot_at)))
+    found = defaultdict[int, list[MemberDecision]](list)
+    for account, *made in connection.execute(statement):
+        found[account].append(MemberDecision(*made))
     return found
 
 
 def member_line(
-    member: Member, own: MemberAccount | None, made: Mapping[int, Sequence["_Made"]] = MappingProxyType({})
+    member: Member, own: MemberAccount | None, made: Mapping[int, Sequence[MemberDecision]] = MappingProxyType({})
 ) -> MemberLine:
     """Return what a member made of a cohort, with the decisions of its account where they are read."""
     decided = () if own is None else made.get(own.row, ())
@@ -366,8 +360,8 @@ def member_line(
         standing=None if own is None else own.standing,
         is_owing=own is not None and own.account.owing,
         states=Counter(position.state for position in own.positions) if own is not None else {},
-        decisions=Counter(each.last.status for each in decided),
-        last=decided[-1].last if decided else None,
+        decisions=Counter(each.status for each in decided),
+        last=decided[-1] if decided else None,
         cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
     )
 
