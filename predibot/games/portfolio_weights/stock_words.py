@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from predibot.domain.account_past import CASH
 from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import title_line
-from predibot.games.answers import Words
-from predibot.games.portfolio_weights.parse import ALLOCATIONS, REASONING
+from predibot.games.answers import REASONING, Words
+from predibot.games.portfolio_weights.parse import ALLOCATIONS
 from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
 from predibot.games.portfolio_weights.words import (

@@ -338,13 +338,13 @@ def _cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
         yield from (Broken(_FIT, name, seen) for seen in _cohort(each, played[each.run_id]))
     by_key = {(*each.group, each.venue, each.name): each for each in kept}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.methodology)
-    statement = (
+    named = (
         select(*columns, subjects.c.venue, subjects.c.subject_id, accounts.c.bot, accounts.c.id)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
         .where(subjects.c.kind == COHORT)
         .order_by(accounts.c.id)
     )
-    for *key, bot, account_id in connection.execute(statement).all():
+    for *key, bot, account_id in connection.execute(named).all():
         checked.count(_FIT)
         cohort = by_key.get(tuple(key))
         name = "/".join((key[0], key[2], bot, key[5]))
