@@ -174,5 +174,5 @@ def test_favourites_of_cohorts_leave_open_what_prices_say_and_a_market_in_two_of
     (record,) = records(store)
     shares = 1_000.0 / 0.95 / 10_000.0 / 2
     # Both paid on the same day, so that D is 2; the other held one thing, twice as much of it.
-    assert bot(record, "one").implied == pytest.approx((2 * 2 * shares**2 * 0.0475) ** 0.5)
-    assert bot(record, "two").implied == pytest.approx(((2 * shares) ** 2 * 0.0475) ** 0.5)
+    assert bot(record, "one").deviation == pytest.approx((2 * 2 * shares**2 * 0.0475) ** 0.5)
+    assert bot(record, "two").deviation == pytest.approx(((2 * shares) ** 2 * 0.0475) ** 0.5)
