@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, and_, case, func, or_, select
+from sqlalchemy import Connection, and_, case, func, literal, or_, select
 
 from predibot.domain.account import JournalRow
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import EQUITY, Instrument
 from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.read.event_facts import asked_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
-from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import TurnRow
@@ -40,8 +40,6 @@ turns = table_of(TurnRow)
 _MICROSECONDS = 1e6
 _LONGEST = timedelta(days=730)
 """Prices are looked at every day for so long after something was last booked."""
-_UNKNOWN = -1.0
-
 
 HELD_BY_SYSTEM = len(STATUSES)
 """Stands for the status of a decision that the system made, because no answer of the bot could be taken."""
@@ -110,31 +108,26 @@ def account_records(
 
 @dataclass(frozen=True, slots=True)
 class _Ledger:
-    """Rows of all accounts, each table's first column being the account, in the order of accounts."""
+    """Rows of all accounts, in the order of accounts; instants in microseconds."""
 
-    turns: Floats
-    """Slot, instant, in microseconds."""
-    valuations: Floats
-    """Instant, last row of the journal in the first revision of it, cash, value."""
-    journal: Floats
-    """Number, whether it is of a fill, instrument, shares, cash, decision."""
-    marks: Floats
-    """Instant, instrument, price, whether it was quoted."""
-    targets: Floats
-    """Decision, instrument, weight asked for; in the order of decisions, which here are the first column."""
-    decisions: Floats
-    """Status, cost, known cost, what its models can have known."""
+    turns: Columns
+    valuations: Columns
+    journal: Columns
+    marks: Columns
+    targets: Columns
+    """The weights asked for, in the order of decisions."""
+    decisions: Columns
     pending: Mapping[int, int]
     groups: Mapping[int, tuple[int, str]]
     """The row of the event, and the group, of each market of which the venue says that it excludes others."""
     known: Mapping[int, AccountAsOf]
     """With what was paid and seen since the last slot."""
 
-    def of(self, table: str, account: int) -> Floats:
-        """Return the rows of an account, without its number."""
-        rows: Floats = getattr(self, table)
-        first, last = np.searchsorted(rows[:, 0], [account, account + 1])
-        return rows[first:last, 1:]
+    def of(self, table: str, account: int) -> Columns:
+        """Return the rows of an account."""
+        rows: Columns = getattr(self, table)
+        first, last = np.searchsorted(rows["account_id"], [account, account + 1])
+        return rows[first:last]
 
 
 def _named(connection: Connection, venue: str, recipe: str | None, bot_names: Sequence[str]) -> list[_Named]:
@@ -156,43 +149,42 @@ def _named(connection: Connection, venue: str, recipe: str | None, bot_names: Se
     return [_Named(row, tuple(group), bot, strategy) for row, *group, bot, strategy in connection.execute(statement)]
 
 
-def _turns(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+def _turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     statement = (
         select(turns.c.account_id, turns.c.slot_at, turns.c.at)
         .where(turns.c.account_id.in_(own), turns.c.at <= as_of)
         .order_by(turns.c.account_id, turns.c.slot_at)
     )
-    return numbers_of(connection, statement, 3)
+    return columns(connection, statement)
 
 
-def _valuations(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+def _valuations(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     """Return one row a valuation: its value is the last revision's, its place in the journal the first one's."""
-    columns = (valuations.c.account_id, valuations.c.at, valuations.c.journal_number)
     statement = (
-        select(*columns, valuations.c.cash_usd, valuations.c.value_usd)
+        select(valuations.c.account_id, valuations.c.at, valuations.c.journal_number, valuations.c.value_usd)
         .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
         .order_by(valuations.c.account_id, valuations.c.at, valuations.c.revision)
     )
-    found = numbers_of(connection, statement, 5)
-    differs = (found[1:, :2] != found[:-1, :2]).any(axis=1)
-    if not len(found):
-        return found
-    first, last = np.concatenate([[True], differs]), np.concatenate([differs, [True]])
-    return np.column_stack([found[last][:, :2], found[first][:, 2], found[last][:, 3:]])
+    found = columns(connection, statement)
+    names = found[["account_id", "at"]]
+    differs, end = names[1:] != names[:-1], np.ones(min(len(found), 1), np.bool_)
+    last = found[np.concatenate([differs, end])]
+    last["journal_number"] = found["journal_number"][np.concatenate([end, differs])]
+    return last
 
 
-def _journal(connection: Connection, own: list[int], as_of: datetime) -> Floats:
-    is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0)
+def _journal(connection: Connection, own: list[int], as_of: datetime) -> Columns:
+    is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0).label("is_fill")
     statement = (
-        select(journal.c.account_id, journal.c.number, is_fill, func.coalesce(journal.c.instrument_row, _UNKNOWN))
-        .add_columns(journal.c.shares, journal.c.cash_usd, func.coalesce(journal.c.decision_id, _UNKNOWN))
+        select(journal.c.account_id, journal.c.number, is_fill, journal.c.instrument_row, journal.c.decision_id)
+        .add_columns(journal.c.shares, journal.c.cash_usd)
         .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
         .order_by(journal.c.account_id, journal.c.number)
     )
-    return numbers_of(connection, statement, 7)
+    return columns(connection, statement, nullable="instrument_row decision_id")
 
 
-def _marks(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+def _marks(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     """Return the marks of each valuation's last revision."""
     last = (
         select(valuations.c.account_id, valuations.c.at, func.max(valuations.c.revision).label("revision"))
@@ -201,16 +193,16 @@ def _marks(connection: Connection, own: list[int], as_of: datetime) -> Floats:
         .subquery()
     )
     same = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
-    is_quoted = case((marks.c.state == "quoted", 1), else_=0)
+    is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
     statement = (
         select(marks.c.account_id, marks.c.at, marks.c.instrument_row, marks.c.price, is_quoted)
         .join(last, same)
         .order_by(marks.c.account_id, marks.c.at)
     )
-    return numbers_of(connection, statement, 5)
+    return columns(connection, statement)
 
 
-def _targets(connection: Connection, own: list[int]) -> Floats:
+def _targets(connection: Connection, own: list[int]) -> Columns:
     """Return the weights that decisions asked for of which something was filled."""
     filled = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.kind == "fill").distinct()
     statement = (
@@ -218,62 +210,65 @@ def _targets(connection: Connection, own: list[int]) -> Floats:
         .where(orders.c.decision_id.in_(filled), orders.c.unit == "weight")
         .order_by(orders.c.decision_id)
     )
-    return numbers_of(connection, statement, 3)
+    return columns(connection, statement)
 
 
-def _numbered(targets: Floats, rows: Ints) -> _Targets:
+def _numbered(targets: Columns, rows: Ints) -> _Targets:
     """Return instruments and weights by decision; what nobody holds has a number of its own, below zero."""
-    asked = targets[:, 1].astype(np.int64)
+    asked = targets["instrument_row"].astype(np.int64)
     number = np.where(np.isin(asked, rows), np.searchsorted(rows, asked), -1 - asked)
-    decision, first = np.unique(targets[:, 0], return_index=True)
+    decision, first = np.unique(targets["decision_id"], return_index=True)
     ends = np.append(first, len(targets))[1:]
     return {
-        int(row): (number[start:end], targets[start:end, 2])
+        int(row): (number[start:end], targets["amount"][start:end])
         for row, start, end in zip(decision.tolist(), first.tolist(), ends.tolist(), strict=True)
     }
 
 
-def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Floats:
-    """Return the decisions of accounts, (n, 5), in the order of accounts and then as they were made.
+def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Columns:
+    """Return the decisions of accounts, in the order of accounts and then as they were made.
 
-    Columns are the account, the status as an index into `STATUSES` or `HELD_BY_SYSTEM`, the cost and the known part of
-    it in dollars, and what the models behind it can have known, as an index into `KNOWLEDGE`; a cost of -1 is not
-    known. What the models of all bots know is asked for, because one may pool another.
+    `status` is an index into `STATUSES`, or `HELD_BY_SYSTEM`; `knowledge`, what the models behind it can have known, is
+    one into `KNOWLEDGE`. What the models of all bots know is asked for, because one may pool another.
     """
     status = case(
         # No answer could be taken, and something is recorded all the same: the system held.
         (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
         *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
-        else_=_UNKNOWN,
     )
     statement = (
-        select(accounts.c.id, status, func.coalesce(decisions.c.cost_usd, _UNKNOWN), decisions.c.cost_known_usd)
-        .add_columns(decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
-        .add_columns(OPENED_MODEL, run_is_live(connection))
+        select(accounts.c.id.label("account_id"), status.label("status"), decisions.c.cost_usd)
+        .add_columns(decisions.c.cost_known_usd, decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
+        .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
         .select_from(decided_accounts().join(subjects, subjects.c.id == accounts.c.subject_row))
         .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at)
     )
-    found = numbers_of(connection, statement, 9)
+    found = columns(connection, statement, nullable="cost_usd")
     made = Deciders(
-        bot_row=found[:, 4].astype(np.int64),
-        event=found[:, 5].astype(np.int64),
-        opened_model=found[:, 7] == 1.0,
-        is_live=found[:, 8] == 1.0,
-        decided_at=found[:, 6] / _MICROSECONDS,
+        bot_row=found["bot_id"].astype(np.int64),
+        event=found["subject_row"].astype(np.int64),
+        opened_model=found["opened"] == 1.0,
+        is_live=found["live"] == 1.0,
+        decided_at=found["decided_at"] / _MICROSECONDS,
         # A portfolio goes on.
         event_settled_at=np.full(len(found), np.inf),
     )
-    known = knowledge_of_decisions(connection, made) if len(found) else np.zeros(0, dtype=np.int8)
-    of_own = np.isin(found[:, 0], own)
-    return np.column_stack([found[of_own, :4], known[of_own].astype(np.float64)])
+    if len(found):
+        found["knowledge"] = knowledge_of_decisions(connection, made)
+    return found[np.isin(found["account_id"], own)]
 
 
 def counted_statuses(status: Floats) -> Mapping[str, int]:
-    """Return how many decisions ended with each status, of a column as above; what the system held has failed."""
+    """Return how many decisions ended with each status of `decisions_of_accounts`; what the system held has failed."""
     counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
     found = dict(zip(STATUSES, counts, strict=False))
     return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
+
+
+def known_sum(costs_usd: Floats) -> float | None:
+    """Return what decisions cost together; None where a part of one is not known."""
+    return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
 
 
 def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
@@ -309,10 +304,10 @@ def _record(
     connection: Connection, group: tuple[str, str, str, str], named: list[_Named], ledger: _Ledger, as_of: datetime
 ) -> AccountsRecord:
     own = {each.row: ledger.of("turns", each.row) for each in named}
-    slots, place = np.unique(np.concatenate([rows[:, 0] for rows in own.values()]), return_inverse=True)
+    slots, place = np.unique(np.concatenate([rows["slot_at"] for rows in own.values()]), return_inverse=True)
     # Of several bots the last comes to a slot last: nobody held anything at a price of later.
     at = np.zeros(slots.size)
-    np.maximum.at(at, place, np.concatenate([rows[:, 1] for rows in own.values()]))
+    np.maximum.at(at, place, np.concatenate([rows["at"] for rows in own.values()]))
     folded = {each.row: _folded(ledger, each.row) for each in named}
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
     numbered = _numbered(ledger.targets, rows)
@@ -397,24 +392,26 @@ def _folded(ledger: _Ledger, account: int) -> _Folded:
     """
     valued, place = ledger.of("valuations", account), _valued(ledger, account)
     rows = ledger.of("journal", account)
-    number, is_fill, instrument = rows[:, 0], rows[:, 1] == 1.0, rows[:, 2]
-    begin = valued[place, 1]
+    number, is_fill, instrument = rows["number"], rows["is_fill"] == 1.0, rows["instrument_row"]
+    begin = valued["journal_number"][place]
     others = np.append(number[~is_fill], np.inf)
     # Before the next slot is valued, too: where nothing else was booked its own fills are not of this one.
     end = np.minimum(others[np.searchsorted(others, begin, side="right")], np.append(begin[1:], np.inf) + 1.0) - 1.0
-    known = np.unique(instrument[instrument != _UNKNOWN])
+    known = np.unique(instrument[~np.isnan(instrument)])
     before, after = np.zeros((len(begin), known.size)), np.zeros((len(begin), known.size))
     order = np.argsort(instrument, kind="stable")
     first = np.searchsorted(instrument[order], known, side="left")
     last = np.searchsorted(instrument[order], known, side="right")
     for column, (start, stop) in enumerate(zip(first, last, strict=True)):
         own = order[start:stop]
-        before[:, column], after[:, column] = _running(number[own], rows[own, 3], begin, end)
-    cash_before, cash_after = _running(number, rows[:, 4], begin, end)
+        before[:, column], after[:, column] = _running(number[own], rows["shares"][own], begin, end)
+    cash_before, cash_after = _running(number, rows["cash_usd"], begin, end)
     slot = np.searchsorted(begin, number, side="left") - 1
-    of_decision = is_fill & (rows[:, 5] != _UNKNOWN) & (slot >= 0)
-    filled = dict(zip(slot[of_decision].tolist(), rows[of_decision, 5].astype(np.int64).tolist(), strict=True))
-    return _Folded(known.astype(np.int64), before, cash_before, after, cash_after, valued[place, 3], filled)
+    of_decision = is_fill & ~np.isnan(rows["decision_id"]) & (slot >= 0)
+    filled = dict(
+        zip(slot[of_decision].tolist(), rows["decision_id"][of_decision].astype(np.int64).tolist(), strict=True)
+    )
+    return _Folded(known.astype(np.int64), before, cash_before, after, cash_after, valued["value_usd"][place], filled)
 
 
 def _running(number: Floats, amounts: Floats, *ends: Floats) -> tuple[Floats, ...]:
@@ -425,18 +422,17 @@ def _running(number: Floats, amounts: Floats, *ends: Floats) -> tuple[Floats, ..
 
 def _valued(ledger: _Ledger, account: int) -> Ints:
     """Return which valuation is that of each turn: the last that is not later, its instant being floored."""
-    at, valued = ledger.of("turns", account)[:, 1], ledger.of("valuations", account)
-    return np.maximum(np.searchsorted(valued[:, 0], at, side="right") - 1, 0)
+    at, valued_at = (ledger.of(table, account)["at"] for table in ("turns", "valuations"))
+    return np.maximum(np.searchsorted(valued_at, at, side="right") - 1, 0)
 
 
 def _account(
     named: _Named, ledger: _Ledger, folded: _Folded, slots: Floats, rows: Ints, asked: _Targets
 ) -> AccountRecord:
     turned = ledger.of("turns", named.row)
-    slot = np.searchsorted(slots, turned[:, 0]).astype(np.int64)
+    slot = np.searchsorted(slots, turned["slot_at"]).astype(np.int64)
     decided = ledger.of("decisions", named.row)
     last, marked = ledger.known[named.row], ledger.of("marks", named.row)
-    known = decided[:, 1] != _UNKNOWN
     targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
     return AccountRecord(
         bot=named.bot,
@@ -449,22 +445,22 @@ def _account(
         shares=folded.shares,
         cash_usd=folded.cash_usd,
         targets=targets,
-        decisions=counted_statuses(decided[:, 0]),
+        decisions=counted_statuses(decided["status"]),
         last_usd=last.account.cash_usd if last.value_usd is None else last.value_usd,
         last_cash_usd=last.account.cash_usd,
         pending=ledger.pending.get(named.row, 0),
-        unpriced_marks=int((marked[:, 3] == 0.0).sum()),
-        missed=int(slots.size - np.searchsorted(slots, turned[0, 0])) - len(turned),
-        cost_usd=float(decided[:, 1].sum()) if known.all() else None,
-        cost_known_usd=float(decided[:, 2].sum()),
-        knowledge=KNOWLEDGE[int(decided[:, 3].max(initial=0))],
+        unpriced_marks=int((marked["is_quoted"] == 0.0).sum()),
+        missed=int(slots.size - np.searchsorted(slots, turned["slot_at"][0])) - len(turned),
+        cost_usd=known_sum(decided["cost_usd"]),
+        cost_known_usd=float(decided["cost_known_usd"].sum()),
+        knowledge=KNOWLEDGE[int(decided["knowledge"].max(initial=0))],
     )
 
 
 def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], Ints, Ints, bool]:
     """Return id, outcome and market row of each instrument, -1 for what has no market, and whether they are shares."""
-    columns = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
-    statement = select(instruments.c.id, *columns)
+    named = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
+    statement = select(instruments.c.id, *named)
     found = {row: each for row, *each in connection.execute(statement.where(instruments.c.id.in_(rows.tolist())))}
     listed = [found[row] for row in rows.tolist()]
     outcome = np.array([{"YES": 1, "NO": -1}.get(side or "", 0) for _, side, *_ in listed], dtype=np.int64)
@@ -492,8 +488,8 @@ def implied_by_prices(
     if not rows:
         return dict.fromkeys(journals, 0.0)
     held = {row.instrument for row in rows}
-    columns = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
-    statement = select(*columns).where(instruments.c.venue == venue)
+    named = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    statement = select(*named).where(instruments.c.venue == venue)
     row_of = {name: row for row, *of in connection.execute(statement) if (name := Instrument(*of)) in held}
     ids = np.array(sorted(row_of.values()), dtype=np.int64)
     column = {name: int(np.searchsorted(ids, row)) for name, row in row_of.items()}
@@ -562,7 +558,7 @@ def _prices(
     outcome: Ints,
     at: Floats,
     ledger: _Ledger,
-    own: Mapping[int, Floats],
+    own: Mapping[int, Columns],
     slots: Floats,
     as_of: datetime,
 ) -> tuple[Floats, NDArray[np.bool_]]:
@@ -577,11 +573,11 @@ def _prices(
     seen = []
     for account, turned in own.items():
         marked = ledger.of("marks", account)
-        valued_at = ledger.of("valuations", account)[_valued(ledger, account), 0]
-        marked = marked[(marked[:, 3] == 1.0) & np.isin(marked[:, 0], valued_at)]
-        turn = np.searchsorted(valued_at, marked[:, 0])
-        slot = np.searchsorted(slots, turned[turn, 0])
-        seen.append((slot, np.searchsorted(rows, marked[:, 1]), marked[:, 2]))
+        valued_at = ledger.of("valuations", account)["at"][_valued(ledger, account)]
+        marked = marked[(marked["is_quoted"] == 1.0) & np.isin(marked["at"], valued_at)]
+        turn = np.searchsorted(valued_at, marked["at"])
+        slot = np.searchsorted(slots, turned["slot_at"][turn])
+        seen.append((slot, np.searchsorted(rows, marked["instrument_row"]), marked["price"]))
     # A quote of one side is one of the other, which was last observed before it.
     for slot, column, price in seen:
         both = other[column] >= 0
@@ -627,17 +623,16 @@ def _paid(
     settled = np.zeros(prices.shape, np.bool_)
     listed = np.unique(market[market >= 0]).tolist()
     statement = (
-        select(resolutions.c.market_row, resolutions.c.effective_at, func.coalesce(resolutions.c.payout_yes, _UNKNOWN))
+        select(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.payout_yes)
         .where(resolutions.c.market_row.in_(listed), resolutions.c.effective_at <= as_of)
         .order_by(resolutions.c.effective_at, resolutions.c.revision)
     )
-    columns: defaultdict[int, list[int]] = defaultdict(list)
+    numbers: defaultdict[int, list[int]] = defaultdict(list)
     for number, row in enumerate(market.tolist()):
-        columns[row].append(number)
-    for row, effective_at, payout in numbers_of(connection, statement, 3).tolist():
-        for number in columns[int(row)]:
+        numbers[row].append(number)
+    for row, effective_at, payout in columns(connection, statement, nullable="payout_yes").tolist():
+        for number in numbers[int(row)]:
             # Where the cost is given back, nothing was paid that a share is worth.
-            paid = np.nan if payout == _UNKNOWN else 1.0 - payout if outcome[number] < 0 else payout
-            prices[at >= effective_at, number] = paid
+            prices[at >= effective_at, number] = 1.0 - payout if outcome[number] < 0 else payout
             settled[at >= effective_at, number] = True
     return prices, settled

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, literal, select
 
 from predibot.games.positions import resolved_bets
 from predibot.ledger.read.account_scoring import (
@@ -14,9 +14,10 @@ from predibot.ledger.read.account_scoring import (
     decided_accounts,
     decisions_of_accounts,
     implied_by_prices,
+    known_sum,
 )
 from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
-from predibot.ledger.read.packed_runs import numbers_of
+from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import markets
@@ -24,11 +25,9 @@ from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
-from predibot.scoring.arguments import Floats
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
 
-_UNKNOWN = -1.0
 _Group = tuple[str, str, str, str]
 
 
@@ -154,17 +153,16 @@ def _bots(
     members: Sequence[MemberAccount],
     cohorts: Mapping[int, KeptCohort],
     ended: Mapping[int, datetime | None],
-    decided: Floats,
-    said: Floats,
+    decided: Columns,
+    said: Columns,
     strategies: Mapping[tuple[int, str], str],
     as_of: datetime,
 ) -> Iterator[CohortBot]:
     """Yield each bot with its accounts, those apart whose models can have known something else."""
-    of_account = {int(row): decided[decided[:, 0] == row] for row in np.unique(decided[:, 0])}
+    of_account = {int(row): decided[decided["account_id"] == row] for row in np.unique(decided["account_id"])}
     alike: defaultdict[tuple[str, Knowledge], list[MemberAccount]] = defaultdict(list)
-    nothing = np.zeros((0, 5))
     for each in members:
-        known = of_account.get(each.row, nothing)[:, 4]
+        known = of_account.get(each.row, decided[:0])["knowledge"]
         alike[each.bot, KNOWLEDGE[int(known.max(initial=0))]].append(each)
     counted = {key: [each for each in own if each.value_usd is not None] for key, own in alike.items()}
     parts = {
@@ -174,8 +172,8 @@ def _bots(
     for (bot, knowledge), own in sorted(alike.items()):
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
-        rows = np.concatenate([of_account.get(each.row, nothing) for each in own])
-        stated = said[np.isin(said[:, 0], [each.row for each in own])]
+        rows = np.concatenate([of_account.get(each.row, decided[:0]) for each in own])
+        stated = said[np.isin(said["account_id"], [each.row for each in own])]
         yield CohortBot(
             bot=bot,
             display_name=names.get(bot, bot),
@@ -185,14 +183,14 @@ def _bots(
                 for each in own
                 if (result := _result(each, cohorts[each.cohort], ended[each.cohort] or as_of)) is not None
             ),
-            forecasts=tuple(zip(stated[:, 1].tolist(), stated[:, 2].tolist(), strict=True)),
+            forecasts=tuple(zip(stated["probability"].tolist(), stated["payout_yes"].tolist(), strict=True)),
             bets=tuple(bet for each in own for bet in resolved_bets(each.positions)),
             cannot_bet=sum(each.standing == "cannot bet" for each in own),
             bankrupt=sum(each.standing == "bankrupt" for each in own),
             owing=sum(each.account.owing for each in own),
-            decisions=counted_statuses(rows[:, 1]),
-            cost_usd=float(rows[:, 2].sum()) if (rows[:, 2] != _UNKNOWN).all() else None,
-            cost_known_usd=float(rows[:, 3].sum()),
+            decisions=counted_statuses(rows["status"]),
+            cost_usd=known_sum(rows["cost_usd"]),
+            cost_known_usd=float(rows["cost_known_usd"].sum()),
             knowledge=knowledge,
             deviation=implied[bot, knowledge],
         )
@@ -216,11 +214,11 @@ def _result(member: MemberAccount, cohort: KeptCohort, end: datetime) -> CohortR
 
 
 def _remarks(
-    members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str], decided: Floats
+    members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str], decided: Columns
 ) -> Iterator[str]:
     """Yield which members have no result, so that nobody takes them for zero, and how often the system decided."""
-    of_them = np.isin(decided[:, 0], [each.row for each in members])
-    if held := int((decided[of_them, 1] == HELD_BY_SYSTEM).sum()):
+    of_them = np.isin(decided["account_id"], [each.row for each in members])
+    if held := int((decided["status"][of_them] == HELD_BY_SYSTEM).sum()):
         was = "1 decision is a HOLD" if held == 1 else f"{held:,} decisions are HOLDs"
         yield f"{was} of the system, because no answer could be taken: counted as failed"
     for each in members:
@@ -236,28 +234,30 @@ def _remarks(
             yield f"without an account in {cohort.name}, and so in no return of it: {', '.join(absent)}"
 
 
-def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> Floats:
-    """Return the account, the stated probability and what YES paid, (n, 3), of markets that paid 0 or 1."""
+def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> Columns:
+    """Return the account, the stated probability and what YES paid, of markets that paid 0 or 1."""
     revisions = (
-        select(resolutions.c.market_row, func.coalesce(resolutions.c.payout_yes, _UNKNOWN))
+        select(resolutions.c.market_row, resolutions.c.payout_yes)
         .where(resolutions.c.effective_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.revision)
     )
     # Of several revisions the last one stays. Joined here, because a database reads all of them for every forecast.
-    paid = {int(market): payout for market, payout in numbers_of(connection, revisions, 2).tolist()}
+    paid = dict(columns(connection, revisions, nullable="payout_yes").tolist())
     settled = np.array(sorted(market for market, payout in paid.items() if payout in (0.0, 1.0)), dtype=np.float64)
-    payouts = np.array([paid[int(market)] for market in settled], dtype=np.float64)
+    payouts = np.array([paid[market] for market in settled.tolist()], dtype=np.float64)
     statement = (
-        select(accounts.c.id, forecasts.c.probability, forecasts.c.market_row)
+        select(accounts.c.id.label("account_id"), forecasts.c.probability, forecasts.c.market_row)
+        .add_columns(literal(0).label("payout_yes"))
         .select_from(decided_accounts())
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .where(decisions.c.status == "recorded")
         .order_by(accounts.c.id, decisions.c.id, forecasts.c.market_row)
     )
-    stated = numbers_of(connection, statement, 3)
-    known = stated[np.isin(stated[:, 2], settled)]
-    return np.column_stack([known[:, :2], payouts[np.searchsorted(settled, known[:, 2])]])
+    stated = columns(connection, statement)
+    known = stated[np.isin(stated["market_row"], settled)]
+    known["payout_yes"] = payouts[np.searchsorted(settled, known["market_row"])]
+    return known
 
 
 def _strategies(connection: Connection, kept: Sequence[KeptCohort]) -> Mapping[tuple[int, str], str]:
