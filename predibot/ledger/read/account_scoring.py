@@ -168,7 +168,7 @@ def _valuations(connection: Connection, own: list[int], as_of: datetime) -> Colu
     found = columns(connection, statement)
     names = found[["account_id", "at"]]
     differs, end = names[1:] != names[:-1], np.ones(min(len(found), 1), np.bool_)
-    last = found[np.concatenate([differs, end])]
+    last: Columns = found[np.concatenate([differs, end])]
     last["journal_number"] = found["journal_number"][np.concatenate([end, differs])]
     return last
 
