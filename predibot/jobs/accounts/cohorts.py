@@ -9,8 +9,8 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
-from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
-from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, cohort_list, cohort_statements
+from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, cohorts_as_of, kept_cohorts
+from predibot.ledger.read.cohorts.statement import CohortStatement, cohort_statements
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
 from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
@@ -24,7 +24,7 @@ _LAST = datetime(2999, 12, 31, tzinfo=UTC)
 
 def every_cohort(
     store: Store, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
-) -> tuple[CohortSummary, ...]:
+) -> tuple[CohortAsOf, ...]:
     """Return all cohorts of a ledger, or of a recipe, archived ones too.
 
     Args:
@@ -39,7 +39,7 @@ def every_cohort(
     """
     with store.read() as connection, store.rows_blamed():
         _named(connection, store, None, recipe)
-        return cohort_list(connection, as_of or _at(connection, clock), recipe=recipe)
+        return cohorts_as_of(connection, as_of or _at(connection, clock), recipe=recipe)
 
 
 def cohorts_of(

@@ -8,11 +8,10 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.games.cohorts import DECIDES_AFTER
 from predibot.games.positions import POSITION_STATES
-from predibot.ledger.read.cohorts.accounts import KeptCohort
+from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort
 from predibot.ledger.read.cohorts.statement import (
     AccountPositions,
     CohortStatement,
-    CohortSummary,
     MemberLine,
     PositionLine,
 )
@@ -59,8 +58,8 @@ def cohort_document(found: CohortStatement) -> Document:
     """Return everything as JSON has it."""
     return {
         **_named(found.cohort),
-        **document(found, "as_of week decides"),
-        "complete_at": json_value(found.ended_at),
+        **document(found, "as_of week"),
+        **_state(found.cohort),
         "markets": found.markets,
         "unresolved_markets": found.unresolved,
         "members": [_member_document(each) for each in found.members],
@@ -77,17 +76,16 @@ def cohort_document(found: CohortStatement) -> Document:
     }
 
 
-def summary_document(found: CohortSummary) -> Document:
+def summary_document(found: CohortAsOf) -> Document:
     """Return a row of the list as JSON has it."""
     return {
-        **_named(found.cohort),
-        "decides": found.decides,
-        "complete_at": json_value(found.ended_at),
+        **_named(found),
+        **_state(found),
         **document(found, "open_positions values_usd mean_profit_usd"),
     }
 
 
-def list_grid(found: Sequence[CohortSummary]) -> Grid:
+def list_grid(found: Sequence[CohortAsOf]) -> Grid:
     """Return the list of cohorts, each in its venue's currency."""
     columns = (
         *(Column("cohort", "key"), Column("recipe", "name"), Column("rules", "key"), Column("mode", "key")),
@@ -183,15 +181,19 @@ def _named(cohort: KeptCohort) -> Document:
     }
 
 
+def _state(cohort: CohortAsOf) -> Document:
+    return {"decides": cohort.decides, "complete_at": json_value(cohort.ended_at)}
+
+
 def _print_head(console: Console, found: CohortStatement) -> None:
     cohort = found.cohort
     of = f"{cohort.game} {cohort.methodology} of {cohort.recipe}, {cohort.mode}"
     print_line(console, plain(f"Cohort {cohort.name}: {of}, as of {format_instant(found.as_of)}"), "bold")
-    state = "decides" if found.decides else "only tracked"
+    state = "decides" if cohort.decides else "only tracked"
     if found.as_of < (first := cohort.start + DECIDES_AFTER):
         state = f"decides from {format_instant(first)}"
-    if found.ended_at is not None:
-        state = f"complete since {format_instant(found.ended_at)}"
+    if cohort.ended_at is not None:
+        state = f"complete since {format_instant(cohort.ended_at)}"
     unresolved = f"{found.unresolved} of {figures.things(found.markets, 'market')} unresolved"
     print_line(console, f"week {found.week}, {state}; {unresolved}")
     if cohort.archived_at is not None:
@@ -302,20 +304,19 @@ def _shared(found: CohortStatement, *, full: bool) -> Grid:
     return Grid("Markets in common", columns, rows, below, ("question",), ("who holds what",))
 
 
-def _listed(each: CohortSummary) -> tuple[str, ...]:
-    cohort = each.cohort
-    state = "decides" if each.decides else "tracked" if each.ended_at is None else "complete"
+def _listed(cohort: CohortAsOf) -> tuple[str, ...]:
+    state = "decides" if cohort.decides else "tracked" if cohort.ended_at is None else "complete"
     profit = figures.MISSING
-    if each.mean_profit_usd is not None:
+    if cohort.mean_profit_usd is not None:
         with figures.in_currency(currency_of(cohort.venue)):
-            profit = figures.whole_gain_usd(each.mean_profit_usd)
+            profit = figures.whole_gain_usd(cohort.mean_profit_usd)
     return (
         cohort.name,
         plain(cohort.recipe),
         cohort.methodology,
         cohort.mode,
         figures.count(len(cohort.members)),
-        figures.count(each.open_positions),
+        figures.count(cohort.open_positions),
         profit,
         "archived" if cohort.archived_at is not None else state,
     )

@@ -59,7 +59,7 @@ def cohorts_page(shelf: Shelf) -> Page:
     except UsageError:
         # The menu leads here, whatever was played.
         found = ()
-    weeks = list(dict.fromkeys(each.cohort.name for each in found))
+    weeks = list(dict.fromkeys(each.name for each in found))
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
 
 

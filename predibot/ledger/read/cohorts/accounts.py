@@ -1,13 +1,15 @@
 """The cohorts of a ledger and the accounts of their members, as of an instant, in a few queries for all of them."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cache
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, func, select
 
 from predibot.contracts import Game
 from predibot.domain.account import Account
@@ -19,7 +21,9 @@ from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import frozen_events, runs
 from predibot.plugins.games import stored_game
 
 cohorts = table_of(CohortRow)
@@ -65,6 +69,34 @@ class KeptCohort:
     def group(self) -> tuple[str, str, str, str]:
         """Return recipe, game, mode and methodology: only of one such group results may be compared."""
         return self.recipe, self.game, self.mode, self.methodology
+
+
+@dataclass(frozen=True, slots=True)
+class CohortAsOf(KeptCohort):
+    """A cohort with what is known of it at an instant."""
+
+    accounts: Mapping[str, "MemberAccount"] = field(kw_only=True)
+    """Of its members by bot, in the order of their rows."""
+    ended_at: datetime | None = field(kw_only=True)
+    """When nothing could happen in it any more; None of one that goes on."""
+    decides: bool = field(kw_only=True)
+    """Whether its members decide in this week."""
+
+    @property
+    def open_positions(self) -> int:
+        """Return how many there are, of all members."""
+        return sum(len(each.account.positions) for each in self.accounts.values())
+
+    @property
+    def values_usd(self) -> Mapping[str, float | None]:
+        """Return what members have, by bot."""
+        return {bot: each.value_usd for bot, each in self.accounts.items()}
+
+    @property
+    def mean_profit_usd(self) -> float | None:
+        """Return the mean over all members; None where one has no account or no value."""
+        gained = [each.value_usd - each.stake_usd for each in self.accounts.values() if each.value_usd is not None]
+        return math.fsum(gained) / len(gained) if gained and len(gained) == len(self.members) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +231,57 @@ def member_accounts(
         standing = standing_of(own.account, least_cash_usd[cohort])
         made.append(MemberAccount(row, cohort, bot, own, positions_of(own.rows, closed), standing))
     return tuple(made)
+
+
+def cohorts_as_of(
+    connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
+) -> tuple[CohortAsOf, ...]:
+    """Return the cohorts that have started by an instant, with their accounts; arguments and order as `kept_cohorts`.
+
+    Archived ones are among them, also because newer ones end the window of older ones.
+    """
+    kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
+    own, groups = defaultdict[int, dict[str, MemberAccount]](dict), defaultdict[tuple[str, ...], list[KeptCohort]](list)
+    for each in member_accounts(connection, kept, as_of):
+        own[each.cohort][each.bot] = each
+    for cohort in kept:
+        groups[cohort.venue, *cohort.group].append(cohort)
+    found = {}
+    for of_group in groups.values():
+        rules = of_group[0].rules
+        held = {each.row: sum(len(one.account.positions) for one in own[each.row].values()) for each in of_group}
+        # Only where all decide does the window end with the markets.
+        paid = {
+            each.row: unresolved_markets(connection, each, as_of)
+            for each in of_group
+            if rules.latest is None and not held[each.row]
+        }
+        known = {each.row: each.known(held[each.row], paid.get(each.row, (0, 0))[1]) for each in of_group}
+        names = {each.name for each in rules.deciding([each.known() for each in of_group], as_of)}
+        for each in of_group:
+            ended_at = None
+            if rules.is_complete(known[each.row], tuple(known.values()), as_of):
+                newer = sorted(other.start for other in of_group if other.start > each.start)
+                window = paid[each.row][2] if rules.latest is None else newer[rules.latest - 1]
+                booked = [one.booked_at for one in own[each.row].values()]
+                ended_at = max(at for at in (each.started_at, *booked, window) if at is not None)
+            found[each.row] = CohortAsOf(
+                **{name.name: getattr(each, name.name) for name in fields(each)},
+                accounts=own[each.row],
+                ended_at=ended_at,
+                decides=each.name in names and ended_at is None,
+            )
+    return tuple(found[each.row] for each in kept)
+
+
+def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
+    """Return how many markets a cohort plays, how many are not known to have paid, and when the last was that has."""
+    universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
+    statement = (
+        select(markets.c.market_id, func.min(resolutions.c.effective_at))
+        .join(resolutions, resolutions.c.market_row == markets.c.id)
+        .where(markets.c.venue == cohort.venue, resolutions.c.effective_at <= as_of)
+        .group_by(markets.c.market_id)
+    )
+    resolved = {market: at for market, at in connection.execute(statement) if market in universe}
+    return len(universe), len(universe) - len(resolved), max(resolved.values(), default=None)

@@ -6,8 +6,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from predibot.games.positions import Standing
-from predibot.ledger.read.cohorts.accounts import kept_cohorts, member_accounts
-from predibot.ledger.read.cohorts.scoring import ended_at
+from predibot.ledger.read.cohorts.accounts import cohorts_as_of
 from predibot.ledger.read.cohorts.statement import member_line
 from predibot.ledger.schema.values import LAST_INSTANT
 
@@ -59,22 +58,17 @@ def told_cohorts(
         recipe: Only of the recipe with this name.
         as_of: Nothing later is told; None for all that is stored.
     """
-    at = as_of or LAST_INSTANT
-    kept = kept_cohorts(connection, at, recipe=recipe)
-    members = member_accounts(connection, kept, at)
-    ended = ended_at(connection, kept, members, at)
-    own = {(each.cohort, each.bot): each for each in members}
     found = []
-    for cohort in kept:
+    for cohort in cohorts_as_of(connection, as_of or LAST_INSTANT, recipe=recipe):
         for member in cohort.members:
-            line = member_line(member, own.get((cohort.row, member.bot_id)))
+            line = member_line(member, cohort.accounts.get(member.bot_id))
             states = line.states
             found.append(
                 LedgerCohort(
                     cohort=cohort.name,
                     bot=member.bot_id,
                     display_name=member.display_name,
-                    complete_at=ended[cohort.row],
+                    complete_at=cohort.ended_at,
                     **{name: getattr(cohort, name) for name in _OF_COHORT},
                     **{name: getattr(line, name) for name in _OF_LINE},
                     open=states.get("open", 0) + states.get("PENDING", 0),

@@ -16,13 +16,12 @@ from predibot.ledger.read.account_scoring import (
     implied_by_prices,
     known_sum,
 )
-from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
+from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, MemberAccount, cohorts_as_of
 from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
-from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import frozen_events, runs
+from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
@@ -55,18 +54,16 @@ def cohort_records(
     Raises:
         ValueError, LookupError, TypeError: If a row is not as predibot writes it: a ledger may be anybody's file.
     """
-    kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
+    kept = cohorts_as_of(connection, as_of, venue=venue, recipe=recipe)
     asked = [
         each for each in kept if only.has_slot(each.start) and only.mode in (None, each.mode) and only.category is None
     ]
     counted = [each for each in asked if archived or each.archived_at is None]
     if not asked:
         return ()
-    # Of all bots: a cohort is complete when nobody of it holds anything.
-    every = member_accounts(connection, kept, as_of)
-    ended = ended_at(connection, kept, every, as_of)
+    every = sorted((each for cohort in kept for each in cohort.accounts.values()), key=lambda each: each.row)
     own = [each for each in every if not bot_names or each.bot in bot_names]
-    groups: defaultdict[_Group, list[KeptCohort]] = defaultdict(list)
+    groups: defaultdict[_Group, list[CohortAsOf]] = defaultdict(list)
     for each in kept:
         groups[each.group].append(each)
     rows = [each.row for each in own]
@@ -82,9 +79,9 @@ def cohort_records(
         found.append(
             CohortsRecord(
                 *group,
-                bots=tuple(_bots(connection, venue, of_bots, in_it, ended, decided, said, strategies, as_of)),
+                bots=tuple(_bots(connection, venue, of_bots, in_it, decided, said, strategies, as_of)),
                 cohorts=len(in_it),
-                complete=sum(ended[row] is not None for row in in_it),
+                complete=sum(each.ended_at is not None for each in in_it.values()),
                 archived=sum(each in asked for each in of_group) - len(in_it),
                 remarks=tuple(_remarks(of_bots, in_it, bot_names, decided)),
             )
@@ -92,67 +89,11 @@ def cohort_records(
     return tuple(found)
 
 
-def ended_at(
-    connection: Connection, kept: Sequence[KeptCohort], members: Sequence[MemberAccount], as_of: datetime
-) -> Mapping[int, datetime | None]:
-    """Return when each cohort was complete, by its row; None where it is not at the instant.
-
-    Args:
-        connection: A reading transaction.
-        kept: All cohorts of their groups, archived ones too, because newer ones end the window of older ones.
-        members: The accounts of all their members.
-        as_of: The instant.
-    """
-    positions: Counter[int] = Counter()
-    booked: dict[int, datetime] = {}
-    for member in members:
-        positions[member.cohort] += len(member.account.positions)
-        booked[member.cohort] = max(booked.get(member.cohort, member.booked_at), member.booked_at)
-    by_group: defaultdict[tuple[str, _Group], list[KeptCohort]] = defaultdict(list)
-    for cohort in kept:
-        by_group[cohort.venue, cohort.group].append(cohort)
-    found: dict[int, datetime | None] = {}
-    for of_group in by_group.values():
-        rules = of_group[0].rules
-        # Only where all decide does the window end with the markets.
-        paid = {
-            each.row: unresolved_markets(connection, each, as_of)
-            for each in of_group
-            if rules.latest is None and not positions[each.row]
-        }
-        known = {
-            each.row: each.known(positions[each.row], paid[each.row][1] if each.row in paid else 0) for each in of_group
-        }
-        starts = sorted(each.start for each in of_group)
-        for each in of_group:
-            found[each.row] = None
-            if rules.is_complete(known[each.row], tuple(known.values()), as_of):
-                newer = [start for start in starts if start > each.start]
-                window = paid[each.row][2] if rules.latest is None else newer[rules.latest - 1]
-                instants = (each.started_at, booked.get(each.row), window)
-                found[each.row] = max(at for at in instants if at is not None)
-    return found
-
-
-def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
-    """Return how many markets a cohort plays, how many are not known to have paid, and when the last was that has."""
-    universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
-    statement = (
-        select(markets.c.market_id, func.min(resolutions.c.effective_at))
-        .join(resolutions, resolutions.c.market_row == markets.c.id)
-        .where(markets.c.venue == cohort.venue, resolutions.c.effective_at <= as_of)
-        .group_by(markets.c.market_id)
-    )
-    resolved = {market: at for market, at in connection.execute(statement) if market in universe}
-    return len(universe), len(universe) - len(resolved), max(resolved.values(), default=None)
-
-
 def _bots(
     connection: Connection,
     venue: str,
     members: Sequence[MemberAccount],
-    cohorts: Mapping[int, KeptCohort],
-    ended: Mapping[int, datetime | None],
+    cohorts: Mapping[int, CohortAsOf],
     decided: Columns,
     said: Columns,
     strategies: Mapping[tuple[int, str], str],
@@ -178,11 +119,7 @@ def _bots(
             bot=bot,
             display_name=names.get(bot, bot),
             strategy=strategies.get((cohorts[latest.cohort].run_id, bot), ""),
-            results=tuple(
-                result
-                for each in own
-                if (result := _result(each, cohorts[each.cohort], ended[each.cohort] or as_of)) is not None
-            ),
+            results=tuple(result for each in own if (result := _result(each, cohorts[each.cohort], as_of)) is not None),
             forecasts=tuple(zip(stated["probability"].tolist(), stated["payout_yes"].tolist(), strict=True)),
             bets=tuple(bet for each in own for bet in resolved_bets(each.positions)),
             cannot_bet=sum(each.standing == "cannot bet" for each in own),
@@ -196,14 +133,14 @@ def _bots(
         )
 
 
-def _result(member: MemberAccount, cohort: KeptCohort, end: datetime) -> CohortResult | None:
+def _result(member: MemberAccount, cohort: CohortAsOf, as_of: datetime) -> CohortResult | None:
     """Return what a member made of its stake; None where nobody knows what it is worth."""
     if member.value_usd is None:
         return None
     states = Counter(position.state for position in member.positions)
     return CohortResult(
         start=cohort.start,
-        end=end,
+        end=cohort.ended_at or as_of,
         stake_usd=member.stake_usd,
         value_usd=member.value_usd,
         won=states["WON"],

@@ -1,6 +1,5 @@
 """Statements of cohorts: who plays one, what each made of it, what is held by several, and what is due."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,16 @@ from predibot.games.cohorts import Member, decision_week, week_of
 from predibot.games.outcomes import outcomes_of
 from predibot.games.positions import CohortPosition, PositionState, Standing
 from predibot.ledger.read.account_scoring import decided_accounts
-from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
+from predibot.ledger.read.cohorts.accounts import (
+    CohortAsOf,
+    KeptCohort,
+    MemberAccount,
+    cohorts_as_of,
+    kept_cohorts,
+    member_accounts,
+    unresolved_markets,
+)
 from predibot.ledger.read.cohorts.prices import MARK, outcome_name, prices_seen
-from predibot.ledger.read.cohorts.scoring import ended_at, unresolved_markets
 from predibot.ledger.write.accounts import accounts, journal
 from predibot.ledger.write.decisions import decisions, orders
 from predibot.ledger.write.runs import frozen_events, runs
@@ -109,31 +115,13 @@ class SharedMarket:
 
 
 @dataclass(frozen=True, slots=True)
-class CohortSummary:
-    """A cohort in a list of them."""
-
-    cohort: KeptCohort
-    ended_at: datetime | None
-    """When nothing could happen in it any more; None of one that goes on."""
-    decides: bool
-    """Whether its members decide in this week."""
-    open_positions: int
-    values_usd: Mapping[str, float | None]
-    """By bot."""
-    mean_profit_usd: float | None
-    """Of all members; None where one has no account or no value."""
-
-
-@dataclass(frozen=True, slots=True)
 class CohortStatement:
     """All that is known of a cohort, as of an instant."""
 
-    cohort: KeptCohort
+    cohort: CohortAsOf
     as_of: datetime
     week: int
     """Which week of it this is, 1 for the first."""
-    decides: bool
-    ended_at: datetime | None
     markets: int
     unresolved: int
     """Markets of its universe that are not known to have paid."""
@@ -150,31 +138,6 @@ class CohortStatement:
     conflicts: tuple[PriceConflict, ...]
 
 
-def cohort_list(connection: Connection, as_of: datetime, *, recipe: str | None = None) -> tuple[CohortSummary, ...]:
-    """Return every cohort that has started by an instant, archived ones too."""
-    kept = kept_cohorts(connection, as_of, recipe=recipe)
-    members = member_accounts(connection, kept, as_of)
-    ended, playing = ended_at(connection, kept, members, as_of), _deciding(kept, as_of)
-    own = defaultdict[int, list[MemberAccount]](list)
-    for member in members:
-        own[member.cohort].append(member)
-    found = []
-    for each in kept:
-        gained = [member.value_usd - member.stake_usd for member in own[each.row] if member.value_usd is not None]
-        is_whole = bool(gained) and len(gained) == len(each.members)
-        found.append(
-            CohortSummary(
-                cohort=each,
-                ended_at=ended[each.row],
-                decides=each.row in playing and ended[each.row] is None,
-                open_positions=sum(len(member.account.positions) for member in own[each.row]),
-                values_usd={member.bot: member.value_usd for member in own[each.row]},
-                mean_profit_usd=math.fsum(gained) / len(gained) if is_whole else None,
-            )
-        )
-    return tuple(found)
-
-
 def cohort_statements(
     connection: Connection, name: str, as_of: datetime, *, recipe: str | None = None
 ) -> tuple[CohortStatement, ...]:
@@ -183,14 +146,8 @@ def cohort_statements(
     Raises:
         ValueError: If a row is not as predibot writes it.
     """
-    kept = kept_cohorts(connection, as_of, recipe=recipe)
-    every = member_accounts(connection, kept, as_of)
-    ended, playing = ended_at(connection, kept, every, as_of), _deciding(kept, as_of)
-    return tuple(
-        _statement(connection, each, [of for of in every if of.cohort == each.row], ended[each.row], playing, as_of)
-        for each in kept
-        if each.name == name
-    )
+    kept = cohorts_as_of(connection, as_of, recipe=recipe)
+    return tuple(_statement(connection, each, as_of) for each in kept if each.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,41 +230,18 @@ def position_lines(
     return tuple(lines)
 
 
-def _deciding(kept: Sequence[KeptCohort], as_of: datetime) -> frozenset[int]:
-    """Return the rows of the cohorts whose members decide in the week of an instant, of each group by itself."""
-    groups = defaultdict[tuple[str, ...], list[KeptCohort]](list)
-    for each in kept:
-        groups[each.venue, *each.group].append(each)
-    found = set()
-    for of_group in groups.values():
-        decide = of_group[0].rules.deciding([each.known() for each in of_group], as_of)
-        names = {each.name for each in decide}
-        found |= {each.row for each in of_group if each.name in names}
-    return frozenset(found)
-
-
-def _statement(
-    connection: Connection,
-    cohort: KeptCohort,
-    members: Sequence[MemberAccount],
-    ended: datetime | None,
-    playing: frozenset[int],
-    as_of: datetime,
-) -> CohortStatement:
-    rows = [each.row for each in members]
+def _statement(connection: Connection, cohort: CohortAsOf, as_of: datetime) -> CohortStatement:
+    own = cohort.accounts
+    rows = [each.row for each in own.values()]
     seen = prices_seen(connection, rows, as_of)
-    by_bot = {each.bot: each for each in members}
     made = _decisions(connection, rows, as_of)
-    lines = tuple(member_line(each, by_bot.get(each.bot_id), made) for each in cohort.members)
     named = {each.bot_id: place for place, each in enumerate(cohort.members)}
-    positions = position_lines(
-        connection, cohort, sorted(members, key=lambda each: named.get(each.bot, len(named))), seen
-    )
-    decides = cohort.row in playing and ended is None
+    ordered = sorted(own.values(), key=lambda each: named.get(each.bot, len(named)))
+    positions = position_lines(connection, cohort, ordered, seen)
     this_week = week_of(as_of)
     done = {
-        each.bot
-        for each in members
+        bot
+        for bot, each in own.items()
         for one in made.get(each.row, ())
         if one.status in _FINAL and week_of(one.slot_at) == this_week
     }
@@ -316,14 +250,12 @@ def _statement(
         cohort=cohort,
         as_of=as_of,
         week=decision_week(cohort.start, as_of),
-        decides=decides,
-        ended_at=ended,
         markets=markets,
         unresolved=unresolved,
-        members=lines,
+        members=tuple(member_line(each, own.get(each.bot_id), made) for each in cohort.members),
         positions=positions,
         shared=tuple(_shared(positions)),
-        due=tuple(each.bot_id for each in cohort.members if each.bot_id not in done) if decides else (),
+        due=tuple(each.bot_id for each in cohort.members if each.bot_id not in done) if cohort.decides else (),
         bought_at=_bought_at(connection, rows, as_of),
         conflicts=price_conflicts(seen),
     )
