@@ -1,14 +1,14 @@
 """Positions: what a member of a cohort has bought of one outcome, from the first share to the last one's end."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, get_args
 
 from predibot.domain.account import Account, JournalKind, JournalRow
 from predibot.domain.price import Instrument
 from predibot.games.accounts import SETTLING
-from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.accounts.record import SizedBet
 
 PositionState = Literal["open", "PENDING", "WON", "LOST", "EXITED", "CANCELLED"]
 """`PENDING` is closed and not settled. `WON` and `LOST` paid 1 and 0. `CANCELLED` is anything else that a resolution
@@ -16,16 +16,6 @@ comes to, where no side won: a part of a dollar, or what the position cost. `EXI
 POSITION_STATES: tuple[PositionState, ...] = get_args(PositionState)
 Standing = Literal["playing", "cannot bet", "bankrupt"]
 _NOTHING_USD = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """A bet as it was booked."""
-
-    amount_usd: float
-    """Without the fee."""
-    cash_before_usd: float
-    """Right before it, after the bets of the same answer that stand before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +39,7 @@ class CohortPosition:
     """None where something is held."""
     joined: str = ""
     """The position that took its shares when a reversal brought them back, where it had been opened since."""
-    legs: tuple[Leg, ...] = ()
+    legs: tuple[SizedBet, ...] = ()
     """The bets that bought it."""
 
     @property
@@ -81,7 +71,7 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
     return tuple(each.frozen(closed) for each in fold.opened)
 
 
-def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[ResolvedBet, ...]:
+def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
     """Return the bets on positions that were held until they were resolved, for the Brier score of their sizes.
 
     Whether one won is unknown where the position was cancelled. Of what was
@@ -89,7 +79,7 @@ def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[ResolvedBet, ...
     """
     won = {"WON": True, "LOST": False, "CANCELLED": None}
     return tuple(
-        ResolvedBet(leg.amount_usd, leg.cash_before_usd, won[position.state])
+        replace(leg, won=won[position.state])
         for position in positions
         if position.state in won
         for leg in position.legs
@@ -122,7 +112,7 @@ class _Open:
     payout_usd: float = 0.0
     """What a share was paid at its end."""
     joined: str = ""
-    legs: list[Leg] = field(default_factory=list)
+    legs: list[SizedBet] = field(default_factory=list)
 
     def state(self, closed: Collection[Instrument]) -> PositionState:
         if self.ended_by is None:
@@ -174,7 +164,7 @@ class _Fold:
         position.shares += row.shares
         position.cost_usd -= row.cash_usd
         position.bought_usd -= row.cash_usd
-        position.legs.append(Leg(-row.cash_usd, self.cash_usd))
+        position.legs.append(SizedBet(-row.cash_usd, self.cash_usd))
 
     def _end(self, row: JournalRow, instrument: Instrument) -> None:
         shares, position = -row.shares, self._open.get(instrument)

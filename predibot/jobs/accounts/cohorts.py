@@ -1,6 +1,6 @@
 """Cohorts as they are asked about: all of them, that of one Sunday, and those that are archived."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import Connection, func, select
@@ -11,6 +11,7 @@ from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, cohorts_as_of, kept_cohorts
 from predibot.ledger.read.cohorts.statement import CohortStatement, cohort_statements
+from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
 from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
@@ -18,8 +19,6 @@ from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.prices_and_resolutions import resolutions
 
 _INSTANTS = (journal.c.at, valuations.c.at, resolutions.c.effective_at)
-_LAST = datetime(2999, 12, 31, tzinfo=UTC)
-"""Nothing that is stored is later."""
 
 
 def every_cohort(
@@ -104,7 +103,7 @@ def set_archived(
 
 def _named(connection: Connection, store: Store, name: str | None, recipe: str | None) -> tuple[KeptCohort, ...]:
     """Return the cohorts of a name and a recipe, or of all."""
-    every = kept_cohorts(connection, _LAST)
+    every = kept_cohorts(connection, LAST_INSTANT)
     found = tuple(each for each in every if name in (None, each.name) and recipe in (None, each.recipe))
     if found:
         return found
@@ -119,7 +118,7 @@ def _named(connection: Connection, store: Store, name: str | None, recipe: str |
 
 def _at(connection: Connection, clock: Clock) -> datetime:
     """Return now, or where all cohorts are replayed when something was last booked, valued or resolved."""
-    if any(each.mode == "live" for each in kept_cohorts(connection, _LAST)):
+    if any(each.mode == "live" for each in kept_cohorts(connection, LAST_INSTANT)):
         return clock()
     ends = [connection.execute(select(func.max(column))).scalar() for column in _INSTANTS]
     return max((at for at in ends if at is not None), default=clock())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 
 from predibot.domain.spelling import did_you_mean
@@ -17,12 +17,10 @@ from predibot.ledger.read.account_statement import (
     statement_of,
 )
 from predibot.ledger.read.cohorts.statement import AccountPositions, positions_of_accounts
+from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.rationale import FACTORS, Factor, factors_named, shares_of_factors
 from predibot.scoring.metrics.agreement import cohen_kappa
-
-_LAST = datetime(2999, 12, 31, tzinfo=UTC)
-"""Nothing that is stored is later."""
 
 
 class Judge(Protocol):
@@ -99,8 +97,8 @@ def account_statements(
             hint = did_you_mean(bot, known) if known else "Play a game that has accounts, such as portfolio_weights"
             raise UsageError(f"no bot {bot!r} has an account{of}. {hint}")
         with store.rows_blamed():
-            found = [statement_of(connection, name, as_of or _LAST) for name in named]
-            held = positions_of_accounts(connection, [name.row for name in named], as_of or _LAST)
+            found = [statement_of(connection, name, as_of or LAST_INSTANT) for name in named]
+            held = positions_of_accounts(connection, [name.row for name in named], as_of or LAST_INSTANT)
     return tuple(_annotated(each, held.get(each.name.row), judge) for each in found)
 
 

@@ -12,8 +12,7 @@ from predibot.scoring.accounts.cohort_scores import (
     implied_confidence_brier,
     stated_brier,
 )
-from predibot.scoring.accounts.record import Contestant
-from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.accounts.record import Contestant, SizedBet
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.standing import left_out, places
 
@@ -31,7 +30,7 @@ class CohortBot(Contestant):
     """One a cohort; archived ones only where they are asked for."""
     forecasts: tuple[tuple[float, float | None], ...] = ()
     """The stated probability of YES, and what a share of it paid; of markets that are resolved."""
-    bets: tuple[ResolvedBet, ...] = ()
+    bets: tuple[SizedBet, ...] = ()
     cannot_bet: int = 0
     """In how many cohorts its cash is below what the least bet takes, and something is left."""
     bankrupt: int = 0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
 from predibot.scoring.metrics.probability import brier_score
 
@@ -130,14 +130,14 @@ def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
     return min(1.0, amount_usd / (MAX_SHARE * cash_before_usd))
 
 
-def implied_confidence_brier(bets: Sequence[ResolvedBet]) -> Brier | None:
+def implied_confidence_brier(bets: Sequence[SizedBet]) -> Brier | None:
     """Return the mean of (c - won)^2 over bets that won or lost, c being the confidence their size implies.
 
     None where there is none. It is the published score under its own name: it
     judges sizes, and calls a small bet on a favourite that wins a bad forecast.
 
     Examples:
-        >>> round(implied_confidence_brier([ResolvedBet(50.0, 10_000.0, True)]).score, 6)
+        >>> round(implied_confidence_brier([SizedBet(50.0, 10_000.0, True)]).score, 6)
         0.9604
     """
     known = [(implied_confidence(bet.amount_usd, bet.cash_before_usd), bet.won) for bet in bets if bet.won is not None]

@@ -12,6 +12,18 @@ from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.knowledge import Knowledge
 
 
+@dataclass(frozen=True, slots=True)
+class SizedBet:
+    """A bet as it was booked: what the Brier score of bets' sizes is made of."""
+
+    amount_usd: float
+    """Without the fee."""
+    cash_before_usd: float
+    """Right before it, after the bets of the same answer that stand before it."""
+    won: bool | None = None
+    """None where no side won, or nobody knows yet."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Contestant:
     """A bot with accounts, and what its decisions came to."""

@@ -8,7 +8,7 @@ from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.reports.views.cohorts import cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord, cohort_board
-from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.accounts.record import SizedBet
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, VENUE, WEEK, Weeks, bets, sells
 
 LATER = SUNDAY + 52 * WEEK
@@ -57,8 +57,8 @@ def test_results_are_what_one_reckons_by_hand(store: Store) -> None:
         (0, 1, 1),
     ]
     assert one.forecasts == ((0.7, 1.0),)
-    assert one.bets == (ResolvedBet(1_000.0, 10_000.0, True),)
-    assert two.bets == (ResolvedBet(600.0, 10_000.0, False), ResolvedBet(800.0, 9_400.0, None))
+    assert one.bets == (SizedBet(1_000.0, 10_000.0, True),)
+    assert two.bets == (SizedBet(600.0, 10_000.0, False), SizedBet(800.0, 9_400.0, None))
     assert (one.decisions["recorded"], two.decisions["recorded"], two.decisions["refused"]) == (3, 1, 1)
     assert one.cost_usd == pytest.approx(0.03)
 

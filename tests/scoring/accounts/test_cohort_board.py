@@ -10,7 +10,7 @@ from predibot.reports.terminal.grid import print_grid
 from predibot.reports.views.cohorts import cohort_board_document, cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBot, CohortsRecord, cohort_board
 from predibot.scoring.accounts.cohort_scores import CohortResult
-from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.accounts.record import SizedBet
 from tests.reports.terminal.test_terminal import screen, shown
 from tests.scoring.accounts.test_cohort_scores import SUNDAY
 
@@ -92,7 +92,7 @@ def test_both_brier_scores_have_their_names_and_their_counts() -> None:
     both = replace(
         GOOD,
         forecasts=((0.8, 1.0), (0.4, 0.0), (0.5, None)),
-        bets=(ResolvedBet(50.0, 10_000.0, True), ResolvedBet(2_500.0, 10_000.0, None)),
+        bets=(SizedBet(50.0, 10_000.0, True), SizedBet(2_500.0, 10_000.0, None)),
     )
     (row,) = cohort_board_document(board(both))["leaderboard"]  # type: ignore[misc]
     assert (row["brier_stated"], row["brier_stated_n"]) == (pytest.approx((0.04 + 0.16) / 2), 2)

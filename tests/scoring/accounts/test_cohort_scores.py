@@ -15,7 +15,7 @@ from predibot.scoring.accounts.cohort_scores import (
     stated_brier,
 )
 from predibot.scoring.accounts.price_provenance import disagreement, provenance
-from predibot.scoring.accounts.resolved_bet import ResolvedBet
+from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.inference.overlap import overlap_interval
 
 SUNDAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -84,13 +84,13 @@ def test_a_stated_probability_is_scored_where_a_side_won() -> None:
 
 def test_fifty_dollars_at_95_cents_count_as_a_two_per_cent_forecast() -> None:
     assert implied_confidence(50.0, 10_000.0) == 0.02
-    found = implied_confidence_brier([ResolvedBet(50.0, 10_000.0, True)])
+    found = implied_confidence_brier([SizedBet(50.0, 10_000.0, True)])
     assert found is not None
     assert found.score == pytest.approx(0.98**2)
 
 
 def test_confidence_is_of_the_cash_before_each_leg_and_never_above_one() -> None:
-    bets = [ResolvedBet(2_400.0, 10_000.0, True), ResolvedBet(1_900.0, 7_600.0, False), ResolvedBet(1.0, 2.0, None)]
+    bets = [SizedBet(2_400.0, 10_000.0, True), SizedBet(1_900.0, 7_600.0, False), SizedBet(1.0, 2.0, None)]
     found = implied_confidence_brier(bets)
     assert found is not None
     # The confidences are .96 and one.
