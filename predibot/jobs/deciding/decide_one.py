@@ -58,16 +58,13 @@ from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
 from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.jobs.logs.about import About, logged_about
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.allocations import allocations_of
-from predibot.ledger.read.labels import decisions_on
+from predibot.ledger.read.allocations import decisions_on
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import claim_with_account, open_account
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, has_ended_since, held_claim, new_token
 from predibot.ledger.write.decisions import (
     Finished,
-    StoredDecision,
     store_decision,
-    stored_decisions,
 )
 from predibot.ledger.write.events import Catalogue
 from predibot.ledger.write.runs import StoredRun
@@ -441,26 +438,8 @@ def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:
     """Return what the bots that this one pools decided on the subject."""
     if not job.members:
         return {}
-    if job.subject.kind in ACCOUNT_SUBJECTS:
-        held = worker.store.run_read(lambda connection: allocations_of(connection, job.run_id, job.subject))
-        return {name: held.get(name) for name in job.members}
-    if job.subject.kind in ITEM_SUBJECTS:
-        items = worker.store.run_read(lambda connection: decisions_on(connection, job.run_id, job.subject))
-        return {name: items.get(name) for name in job.members}
-    stored = worker.store.run_read(lambda connection: stored_decisions(connection, job.run_id))
-    said = {each.bot: _said(each) for each in stored if each.subject_id == job.subject.id}
+    said = worker.store.run_read(lambda connection: decisions_on(connection, job.run_id, job.subject))
     return {name: said.get(name) for name in job.members}
-
-
-def _said(stored: StoredDecision) -> Decision | None:
-    """Return what a bot said, as it is stored; None where it has no decision with forecasts."""
-    whole = [bet for bet in stored.bets if bet.probability is not None]
-    if stored.status != "recorded" or len(whole) < len(stored.bets):
-        return None
-    return Decision(
-        tuple(Forecast(bet.market_id, bet.probability or 0.0, bet.confidence) for bet in whole),
-        unallocated_usd=stored.unallocated_usd,
-    )
 
 
 def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn: AccountTurn | None) -> Finished:

@@ -1,34 +1,26 @@
-"""Allocations: the weights and probabilities that the bots of a run decided on, for those that pool them."""
+"""What the bots of a run decided on a subject, for those that pool or judge them."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, select
 
-from predibot.domain.decision import Decision, Forecast, Order, Subject
+from predibot.domain.decision import Decision, Forecast, Label, Order, Subject
 from predibot.domain.price import Instrument
-from predibot.ledger.schema.tables import (
-    BotRow,
-    DecisionRow,
-    ForecastRow,
-    InstrumentRow,
-    MarketRow,
-    OrderRow,
-    SubjectRow,
-)
-from predibot.ledger.schema.upsert import table_of
-
-bots, decisions, subjects = table_of(BotRow), table_of(DecisionRow), table_of(SubjectRow)
-forecasts, orders = table_of(ForecastRow), table_of(OrderRow)
-instruments, markets = table_of(InstrumentRow), table_of(MarketRow)
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.runs import with_decisions
 
 
-def allocations_of(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
-    """Return what each bot of a run that has a decision on a subject wanted to hold, by bot, as it was applied."""
-    query = (
-        select(decisions.c.id, bots.c.name)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
+def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
+    """Return what each bot of a run decided on a subject, by bot; who said nothing that was taken is absent.
+
+    Of orders those in weight, as they were applied.
+    """
+    statement = (
+        with_decisions(decisions.c.id, bots.c.name, decisions.c.rationale, decisions.c.unallocated_usd, labels.c.label)
+        .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
         .where(
             decisions.c.run_id == run_id,
             decisions.c.status == "recorded",
@@ -36,13 +28,14 @@ def allocations_of(connection: Connection, run_id: int, subject: Subject) -> Map
             subjects.c.subject_id == subject.id,
         )
     )
-    decided = {decision_id: bot for decision_id, bot in connection.execute(query)}
+    decided = connection.execute(statement).all()
+    rows = [row.id for row in decided]
     weights: dict[int, list[Order]] = defaultdict(list)
     named = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
     ordered = (
         select(orders.c.decision_id, orders.c.amount, *named)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
-        .where(orders.c.decision_id.in_(decided), orders.c.unit == "weight")
+        .where(orders.c.decision_id.in_(rows), orders.c.unit == "weight")
         .order_by(orders.c.decision_id, orders.c.number)
     )
     for decision_id, amount, *name in connection.execute(ordered):
@@ -51,9 +44,18 @@ def allocations_of(connection: Connection, run_id: int, subject: Subject) -> Map
     stated = (
         select(forecasts.c.decision_id, markets.c.market_id, forecasts.c.probability, forecasts.c.confidence)
         .join(markets, markets.c.id == forecasts.c.market_row)
-        .where(forecasts.c.decision_id.in_(decided))
+        .where(forecasts.c.decision_id.in_(rows))
         .order_by(forecasts.c.decision_id, forecasts.c.market_row)
     )
     for decision_id, *forecast in connection.execute(stated):
         said[decision_id].append(Forecast(*forecast))
-    return {bot: Decision(tuple(said[row]), tuple(weights[row])) for row, bot in decided.items()}
+    return {
+        row.name: Decision(
+            tuple(said[row.id]),
+            tuple(weights[row.id]),
+            () if row.label is None else (Label(subject.id, row.label),),
+            rationale=row.rationale,
+            unallocated_usd=row.unallocated_usd,
+        )
+        for row in decided
+    }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, select
 
-from predibot.domain.decision import LENIENT, Decision, Label, Subject
+from predibot.domain.decision import LENIENT
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, labels
 from predibot.ledger.write.events import events, run_events
@@ -83,21 +83,3 @@ def said_labels(connection: Connection, run_id: int) -> Iterator[SaidLabel]:
         .order_by(bots.c.id, subjects.c.subject_id)
     )
     yield from (SaidLabel(*row) for row in connection.execute(statement))
-
-
-def decisions_on(connection: Connection, run_id: int, subject: Subject) -> dict[str, Decision]:
-    """Return what each bot said of one text, with its reasons, by bot; who said nothing that was taken is absent."""
-    statement = (
-        with_decisions(bots.c.name, labels.c.label, decisions.c.rationale)
-        .join(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
-        .where(
-            decisions.c.run_id == run_id,
-            decisions.c.status == "recorded",
-            subjects.c.kind == subject.kind,
-            subjects.c.subject_id == subject.id,
-        )
-    )
-    return {
-        row.name: Decision(labels=(Label(subject.id, row.label),), rationale=row.rationale)
-        for row in connection.execute(statement)
-    }
