@@ -242,8 +242,8 @@ def cohorts_as_of(
     """
     kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
     own, groups = defaultdict[int, dict[str, MemberAccount]](dict), defaultdict[tuple[str, ...], list[KeptCohort]](list)
-    for each in member_accounts(connection, kept, as_of):
-        own[each.cohort][each.bot] = each
+    for member in member_accounts(connection, kept, as_of):
+        own[member.cohort][member.bot] = member
     for cohort in kept:
         groups[cohort.venue, *cohort.group].append(cohort)
     found = {}
