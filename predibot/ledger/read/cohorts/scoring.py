@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
-from sqlalchemy import Connection, func, literal, select
+from sqlalchemy import Connection, literal, select
 
 from predibot.games.positions import resolved_bets
 from predibot.ledger.read.account_scoring import (
