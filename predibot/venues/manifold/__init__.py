@@ -22,7 +22,7 @@ def _open(asked: VenueRequest) -> OpenVenue:
         Manifold(
             url=_url(asked.settings),
             clock=asked.clock,
-            call_deadline_seconds=asked.settings.call_deadline_seconds,
+            deadline_seconds=asked.settings.call_deadline_seconds,
             list_deadline_seconds=asked.settings.list_deadline_seconds,
             paces=asked.paces,
         )

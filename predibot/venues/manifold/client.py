@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,9 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
-
-from predibot.contracts import Paces, ResolutionPage
+from predibot.contracts import ResolutionPage
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -68,13 +65,8 @@ class Manifold(AbstractContextManager["Manifold"]):
         clock: Callable[[], datetime],
         name: str = "manifold",
         live: bool = True,
-        call_deadline_seconds: float = 60.0,
         list_deadline_seconds: float = 60.0,
-        requests_per_10_seconds: Mapping[str, float] | None = None,
-        transport: httpx.BaseTransport | None = None,
-        paces: Paces | None = None,
-        monotonic: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        **options: Any,
     ) -> None:
         """Open a client.
 
@@ -83,14 +75,9 @@ class Manifold(AbstractContextManager["Manifold"]):
             clock: Says now at the venue; the sandbox has its own.
             name: The venue whose instruments these are.
             live: Whether quotes age while a bot thinks.
-            call_deadline_seconds: For one request with all its tries.
             list_deadline_seconds: For each page of the list of events with its markets.
-            requests_per_10_seconds: By address prefix; None takes the venue's
-                own limit, and none for a host on this machine.
-            transport: Replaces the network in tests.
-            paces: What this process shares with others; left out, it is alone.
-            monotonic: A clock in seconds that never goes back.
-            sleep: Waits that many seconds.
+            options: Of `VenueClient`; without `requests_per_10_seconds` the venue's own limits, and none for a host on
+                this machine.
         """
         self._url = f"{url.rstrip('/')}/v0"
         self._clock = clock
@@ -98,15 +85,7 @@ class Manifold(AbstractContextManager["Manifold"]):
         self.live = live
         self._list_deadline_seconds = list_deadline_seconds
         own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
-        self._client = VenueClient(
-            deadline_seconds=call_deadline_seconds,
-            requests_per_10_seconds=own if requests_per_10_seconds is None else requests_per_10_seconds,
-            transport=transport,
-            paces=paces,
-            now=clock,
-            monotonic=monotonic,
-            sleep=sleep,
-        )
+        self._client = VenueClient(now=clock, **{"requests_per_10_seconds": own, **options})
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, _Bets] = OrderedDict()
         self._reading: dict[str, threading.Lock] = {}

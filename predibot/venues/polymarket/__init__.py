@@ -23,7 +23,7 @@ def _open(asked: VenueRequest) -> OpenVenue:
             gamma_url=gamma_url,
             clob_url=clob_url,
             clock=asked.clock,
-            call_deadline_seconds=asked.settings.call_deadline_seconds,
+            deadline_seconds=asked.settings.call_deadline_seconds,
             list_deadline_seconds=asked.settings.list_deadline_seconds,
             paces=asked.paces,
         )

@@ -1,17 +1,14 @@
 """The Polymarket venue: events and settlements from Gamma, prices and books from the CLOB; reading only, as of now."""
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-import httpx
-
-from predibot.contracts import Paces, ResolutionPage
+from predibot.contracts import ResolutionPage
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -68,13 +65,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         clock: Callable[[], datetime],
         name: str = "polymarket",
         live: bool = True,
-        call_deadline_seconds: float = 60.0,
         list_deadline_seconds: float = 60.0,
-        requests_per_10_seconds: Mapping[str, float] | None = None,
-        transport: httpx.BaseTransport | None = None,
-        paces: Paces | None = None,
-        monotonic: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        **options: Any,
     ) -> None:
         """Open a client for a pair of hosts.
 
@@ -84,14 +76,9 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             clock: Says now at the venue; the sandbox has its own.
             name: The venue whose instruments these are.
             live: Whether quotes age while a bot thinks.
-            call_deadline_seconds: For one request with all its tries.
             list_deadline_seconds: For all pages of a list; each that came adds two seconds.
-            requests_per_10_seconds: By address prefix; None takes the venue's
-                own limits, and none for a host on this machine.
-            transport: Replaces the network in tests.
-            paces: What this process shares with others; left out, it is alone.
-            monotonic: A clock in seconds that never goes back.
-            sleep: Waits that many seconds.
+            options: Of `VenueClient`; without `requests_per_10_seconds` the venue's own limits, and none for a host on
+                this machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
@@ -102,15 +89,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         self._market_lists = MARKET_LISTS
         """The one that is asked first."""
         rates = default_rates(self._gamma_url, self._clob_url)
-        self._client = VenueClient(
-            deadline_seconds=call_deadline_seconds,
-            requests_per_10_seconds=rates if requests_per_10_seconds is None else requests_per_10_seconds,
-            transport=transport,
-            paces=paces,
-            now=clock,
-            monotonic=monotonic,
-            sleep=sleep,
-        )
+        self._client = VenueClient(now=clock, **{"requests_per_10_seconds": rates, **options})
 
     def __exit__(self, *_: object) -> None:
         """Close the connections."""

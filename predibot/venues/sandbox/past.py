@@ -134,7 +134,7 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
     venue = speaks(
         live=False,
         clock=lambda: now,
-        call_deadline_seconds=asked.settings.call_deadline_seconds,
+        deadline_seconds=asked.settings.call_deadline_seconds,
         list_deadline_seconds=asked.settings.list_deadline_seconds,
     )
     closing.enter_context(venue)
