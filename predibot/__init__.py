@@ -15,7 +15,7 @@ from predibot._lazy import lazily
 from predibot.version import __version__
 
 if TYPE_CHECKING:
-    from predibot.api import (
+    from predibot.api.python import (
         DecideView,
         LeaderboardRow,
         Ledger,

@@ -10,6 +10,8 @@ from predibot.domain.terms import KEY_NAME, SECRET_ADDRESS_NAME, SECRET_NAME
 
 _LEAST_TELLING_CHARACTERS = 16
 """Of a part of an address; a shorter one, such as `services`, is in many and says nothing."""
+DEFAULT_LEDGER = "sqlite:///runs/out/predibot.db"
+"""Where the ledger is, where nobody names one."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """By which Python imports nothing from the current folder, or the one of a script."""
 _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 import predibot
-from predibot import api
+from predibot.api import python as api
 from predibot.errors import LedgerUnusable, RecipeError, RunConflict, UsageError
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store

@@ -17,8 +17,8 @@ def account(
         str | None, typer.Option("--cohort", metavar="WEEK", help="only its account of this weekly cohort")
     ] = None,
     as_of: options.AsOf = None,
-    ledger: options.Ledger = None,
-    full: Annotated[bool, typer.Option("--full", help="show every row, and prompts and answers")] = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    full: Annotated[bool, options.full("show every row, and prompts and answers")] = False,
     judge: Annotated[
         str | None,
         typer.Option("--judge", metavar="MODEL", help="have a model read the rationales too, and show how it agrees"),
@@ -30,15 +30,11 @@ def account(
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
     from predibot.jobs.accounts.statement import account_statements, told
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.plugins.venues import currency_of
     from predibot.reports import figures
     from predibot.reports.accounts.statement import account_document, print_account
 
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         reader = None
         if judge is not None:
             # Clients of models cost half a second, which only this pays.
@@ -53,13 +49,12 @@ def account(
                 f"that say no factors: {reader.unread}, not asked for want of room: {reader.not_asked}"
             )
         asked = partial(told, store)
-        with store.rows_blamed():
-            if json:
-                output.print_document({"accounts": [account_document(each, asked) for each in found]})
-                return
-            console = output.report_console()
-            for number, each in enumerate(found):
-                if number:
-                    console.print()
-                with figures.in_currency(currency_of(each.statement.name.venue)):
-                    print_account(console, each, asked, full=full)
+        if json:
+            output.print_document({"accounts": [account_document(each, asked) for each in found]})
+            return
+        console = output.report_console()
+        for number, each in enumerate(found):
+            if number:
+                console.print()
+            with figures.in_currency(currency_of(each.statement.name.venue)):
+                print_account(console, each, asked, full=full)

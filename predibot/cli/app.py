@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from predibot.cli.command import Command, DecidingCommand, Group, StatusCommand
+from predibot.cli.command import Command, Commands, DecidingCommand, Group, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
 from predibot.environment import SAFE_PATH
 from predibot.version import __version__
@@ -79,7 +79,7 @@ _GROUPS = ("runs", "schedule", "import", "collect", "tables", "ledger")
 
 def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
     """Return the program with some of its commands, and load no other: all of them take a tenth of a second."""
-    app = typer.Typer(
+    app = Commands(
         name="predibot",
         cls=Group,
         help="let bots bet on the future, and say honestly how good they are",

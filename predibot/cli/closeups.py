@@ -1,20 +1,20 @@
 """What `predibot report` shows instead of the leaderboard: one bot, one event, pictures, a tear sheet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from predibot.cli import output
+from predibot.cli import options, output
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
-    from predibot.jobs.commands.caller import Caller
-    from predibot.jobs.histories.bot import BotHistory
-    from predibot.jobs.histories.event import EventHistory
+    from predibot.jobs.caller import Caller
+    from predibot.jobs.open_venue import Clock
+    from predibot.ledger.store import Store
+    from predibot.scoring.records.part import Part
 
 _BEST_AND_WORST = 5
 _FITTING = {
@@ -28,7 +28,7 @@ _FITTING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Closeup:
     """Which of them is asked for; None of what is not."""
 
     bot: str | None
@@ -69,73 +69,62 @@ class Asked:
         return bool(asked)
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """In which ledger, of which runs, as of when."""
-
-    venue: str | None
-    recipe: str | None
-    as_of: datetime | None
-    bots: Sequence[str]
-    ledger: str
-    archived: bool
-
-
-def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, every_row: bool, json: bool) -> None:
+def show(
+    asked: Closeup,
+    store: "Store",
+    part: "Part",
+    clock: "Clock",
+    *,
+    archived: bool,
+    most: int | None,
+    how: options.Output,
+) -> None:
     """Show what is asked for.
 
     Args:
         asked: One thing.
-        where: Of which runs.
-        caller: Who asks.
+        store: The ledger, open.
+        part: Of which decisions.
+        clock: The instant it is.
+        archived: Whether archived cohorts count too.
         most: How many best and worst decisions of a bot; left out, five.
-        every_row: Whether long tables are printed whole.
-        json: Whether a document is printed in place of them.
+        how: As a document, or with every row of long tables.
     """
-    from predibot.reports.commands.closeups import (
-        AskedRuns,
-        bot_as_asked,
-        event_as_asked,
-        figures_as_asked,
-        tearsheet_as_asked,
-    )
+    from predibot.jobs.histories.bot import bot_history
+    from predibot.reports import figures
 
-    told = _BEST_AND_WORST if most is None else most
-    runs = AskedRuns(where.venue, where.recipe, where.as_of, where.bots, archived=where.archived)
+    most = _BEST_AND_WORST if most is None else most
     if asked.bot is not None:
+        from predibot.reports.terminal.closeups.bot import bot_document, print_bot
 
-        def show_bot(history: "BotHistory") -> None:
-            from predibot.reports import figures
-            from predibot.reports.terminal.closeups.bot import bot_document, print_bot
-
-            if json:
-                output.print_document(bot_document(history), exit_code=DONE)
-            else:
-                with figures.in_currency(history.evaluation.currency):
-                    print_bot(output.report_console(), history)
-
-        bot_as_asked(asked.bot, runs, caller, ledger=where.ledger, most=told, show=show_bot)
+        of_bot = bot_history(store, asked.bot, part, archived=archived, clock=clock, most=most)
+        if how.json:
+            output.print_document(bot_document(of_bot), exit_code=DONE)
+            return
+        with figures.in_currency(of_bot.evaluation.currency):
+            print_bot(output.report_console(), of_bot)
     elif asked.event is not None:
+        from predibot.jobs.histories.event import event_history
+        from predibot.reports.terminal.closeups.event import event_document, print_event
 
-        def show_event(history: "EventHistory") -> None:
-            from predibot.reports import figures
-            from predibot.reports.terminal.closeups.event import event_document, print_event
-
-            if json:
-                output.print_document(event_document(history), exit_code=DONE)
-            else:
-                with figures.in_currency(history.currency):
-                    print_event(output.report_console(), history, every_row=every_row)
-
-        event_as_asked(asked.event, runs, caller, ledger=where.ledger, show=show_event)
+        of_event = event_history(store, asked.event, part, clock=clock)
+        if how.json:
+            output.print_document(event_document(of_event), exit_code=DONE)
+            return
+        with figures.in_currency(of_event.currency):
+            print_event(output.report_console(), of_event, every_row=how.every)
     else:
+        from predibot.reports.pictures.files import write_pictures
+        from predibot.reports.tearsheet import write_tearsheet
+
         if asked.tearsheet is not None:
-            files: Sequence[Path] = (
-                tearsheet_as_asked(asked.tearsheet, asked.out, runs, caller, ledger=where.ledger, most=told),
-            )
+            of_bot = bot_history(store, asked.tearsheet, part, archived=archived, clock=clock, most=most)
+            files = [write_tearsheet(of_bot, asked.out)]
         else:
-            files = figures_as_asked(asked.figures or Path(), runs, caller, ledger=where.ledger)
-        if json:
+            from predibot.jobs.histories.ledger import ledger_history
+
+            files = write_pictures(ledger_history(store, part, archived=archived, clock=clock), asked.figures or Path())
+        if how.json:
             output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
             return
         for file in files:
@@ -146,10 +135,10 @@ def show(asked: Asked, where: Where, caller: "Caller", *, most: int | None, ever
 
 def write_html(
     folder: Path,
-    where: Where,
+    part: "Part",
     caller: "Caller",
     *,
-    since: datetime | None,
+    ledger: str,
     with_traces: bool,
     url: str,
     json: bool,
@@ -158,9 +147,9 @@ def write_html(
 
     Args:
         folder: Where they go.
-        where: Of which runs the scores are.
+        part: Of which runs the scores are, and since when decisions have pages; left out, of the last thirty days.
         caller: Who asks.
-        since: Decisions from then on have pages; left out, those of the last thirty days.
+        ledger: Its URL.
         with_traces: Whether they show what agents did.
         url: Where they will be found; empty where nobody knows.
         json: Whether a document is printed.
@@ -170,7 +159,6 @@ def write_html(
         UsageError: If there is nothing to write with, or as `write_site`.
     """
     from predibot.errors import UsageError
-    from predibot.ledger.store import Store
 
     if url and not url.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--url is {url[:80]!r}; it begins with https:// or http://")
@@ -180,10 +168,10 @@ def write_html(
         if (error.name or "").partition(".")[0] != "jinja2":
             raise
         raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
-    options = Options(since, where.recipe or "", where.venue or "", with_traces, url)
-    with Store.open_to_read(where.ledger) as store, caller.following(store) as listener:
+    site = Options(part.since, part.recipe or "", part.venue or "", with_traces, url)
+    with caller.reading(ledger) as store, caller.progress() as listener:
         try:
-            written = write_site(store, folder, options, caller.clock, listener)
+            written = write_site(store, folder, site, caller.clock, listener)
         except OSError as error:
             raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
     if json:

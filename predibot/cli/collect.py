@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Group
+from predibot.cli.command import Command, Commands, Group
 from predibot.cli.ending import DONE
 
-GROUP = typer.Typer(cls=Group, help="make data sets of text tasks", rich_markup_mode=None, no_args_is_help=False)
+GROUP = Commands(cls=Group, help="make data sets of text tasks", rich_markup_mode=None, no_args_is_help=False)
 
 
 @GROUP.command("comments", cls=Command, help="join comments with what their writers held, and label them")
@@ -31,17 +31,16 @@ def comments(
         typer.Option("--salt", metavar="FILE", help="the salt of exported ids; left out: runs/out/comments.salt"),
     ] = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    *,
+    log: options.Log,
 ) -> None:
     """Collect the comments of a platform, and print what was left at each stage."""
-    from predibot.jobs.comments.asked import collect_as_asked
+    from predibot.jobs.comments.asked import collect_platform
     from predibot.reports.terminal.tables import print_funnel
     from predibot.reports.terminal.terminal import print_line
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    report = collect_as_asked(platform, folder, caller, salt=salt, markets=markets)
+    caller = output.caller(log)
+    report = collect_platform(platform, folder, caller, salt=salt, markets=markets)
     if json:
         output.print_document(
             {"folder": str(report.folder), "funnel": dict(report.funnel), "asked": report.asked}, exit_code=DONE
@@ -74,15 +73,14 @@ def pairs(
         typer.Option("--model", metavar="MODEL", help="compare texts by this sentence-transformer, not by TF-IDF"),
     ] = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    *,
+    log: options.Log,
 ) -> None:
     """Compare all markets of a source two by two, and say how many pairs there are of each domain and label."""
     from predibot.jobs.pairs.collect import collect_pairs
     from predibot.reports.terminal.tables import print_pairs
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
+    caller = output.caller(log)
     report = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
     if json:
         from dataclasses import asdict

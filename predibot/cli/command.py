@@ -1,13 +1,48 @@
 """A command whose own lines of help read like all the others: in lower case, without a full stop."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from typing import Any, ClassVar
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 from predibot.cli.ending import DONE, EXIT_CODES, FAILED, NOTHING, PARTLY
 
 _HELP = "show this message and exit"
+
+
+class Commands(typer.Typer):
+    """Commands of which a parameter may be a group of options: a dataclass, whose fields are read one by one."""
+
+    def command(self, *named: Any, **more: Any) -> Callable[[Any], Any]:
+        """Return what makes a command of a function."""
+        register = super().command(*named, **more)
+        return lambda function: register(_ungrouped(function))
+
+
+def _ungrouped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes the fields of groups in their place."""
+    asked = signature(function, eval_str=True)
+    kinds = {each.name: each.annotation for each in asked.parameters.values()}
+    groups = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
+    if not groups:
+        return function
+    fields = {name: signature(group, eval_str=True).parameters for name, group in groups.items()}
+
+    @wraps(function)
+    def command(**given: Any) -> Any:
+        made = {name: groups[name](**{each: given.pop(each) for each in of}) for name, of in fields.items()}
+        return function(**given, **made)
+
+    flat = (
+        own for name, each in asked.parameters.items() for own in (fields[name].values() if name in groups else [each])
+    )
+    single = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in flat]
+    command.__signature__ = asked.replace(parameters=single)  # type: ignore[attr-defined]
+    return command
 
 
 class Command(TyperCommand):

@@ -10,7 +10,7 @@ from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
-    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.caller import Caller
     from predibot.jobs.decide import DecideReport
     from predibot.jobs.deciding.open_run import RunRequest
 
@@ -29,10 +29,9 @@ def decide(
     bots: options.Bots = None,
     events: options.Events = None,
     event: options.EventId = None,
-    min_volume_24h: options.MinVolume = None,
-    min_hours_left: options.MinHoursLeft = None,
-    max_markets: options.MaxMarkets = None,
-    ledger: options.Ledger = None,
+    *,
+    limits: options.Limits,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
     all_passed_over: options.AllPassedOver = False,
     executor: options.Executor = None,
@@ -52,24 +51,21 @@ def decide(
         bool, typer.Option("--strict", help="begin nothing where a bot cannot play: no key, no server, no such model")
     ] = False,
     json: options.Json = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    log: options.Log,
 ) -> None:
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.requested_recipe import asked_recipe
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
+    caller = output.caller(log)
     if rerun_traces is not None and replay_traces is not None:
         raise typer.BadParameter("--rerun-traces and its older name --replay-traces are both given; leave one out")
     if (run_key := rerun_traces or replay_traces) is not None:
-        _rerun(run_key, ledger, as_json=json, verbose=verbose)
+        _rerun(run_key, caller, ledger=ledger, as_json=json)
         return
     pool = parse_executor(executor) if executor else None
-    overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
-    asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
+    asked = asked_recipe(recipe, overrides=limits.with_events(events), bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     if recipe is None and all(bot.model is None for bot in asked.recipe.bots):
         _say_how_to_add_a_model(asked.recipe.source)
@@ -86,19 +82,18 @@ def decide(
     if dry_run:
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
         return
-    from predibot.jobs.commands.decide import decide_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.api.decide import decide as decide_run
 
-    code = decide_as_asked(
+    with decide_run(
         request,
         caller,
-        ledger=ledger or DEFAULT_LEDGER,
+        ledger=ledger,
         venue=venue,
         as_of=as_of,
         executor=pool,
-        watching=partial(output.watching, asked.recipe, verbose=verbose),
-        show=partial(_show, as_json=json),
-    )
+        watching=partial(output.watching, asked.recipe, verbose=log.verbose),
+    ) as report:
+        code = _show(report, as_json=json)
     if code:
         raise typer.Exit(code)
 
@@ -126,16 +121,13 @@ def _show(report: "DecideReport", *, as_json: bool) -> int:
     return code
 
 
-def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
+def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> None:
     from predibot.jobs.replay.rerun import rerun
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.rerun import print_rerun, rerun_document
 
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
-        output.say(f"ledger: {store.address}")
-        found = rerun(store, run_key, clock=options.wall_clock, listener=listener)
-    with store.rows_blamed():
+    with caller.reading(ledger) as store:
+        with caller.progress() as listener:
+            found = rerun(store, run_key, clock=caller.clock, listener=listener)
         is_other = any(each.equal is False for each in found)
         # Where nothing could be compared, nothing is known to be the same.
         code = FAILED if is_other or (found and not any(each.equal for each in found)) else DONE
@@ -150,7 +142,7 @@ def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) ->
 def _show_plan(
     request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
-    from predibot.reports.commands.plan import preview
+    from predibot.api.plan import preview
     from predibot.reports.figures import things
     from predibot.reports.terminal.dry_run import asked_documents, cost_document, print_asked, print_cohort, print_cost
     from predibot.reports.terminal.terminal import print_selection, texts_of

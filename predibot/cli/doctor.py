@@ -18,12 +18,14 @@ _Live = Annotated[bool, typer.Option("--live", help="try what is assumed of the 
 
 
 def doctor(
-    recipe: _Recipe = None, live: _Live = False, ledger: options.Ledger = None, json: options.Json = False
+    recipe: _Recipe = None,
+    live: _Live = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    json: options.Json = False,
 ) -> None:
     """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
     from predibot.config import load_settings
     from predibot.jobs.doctor import check_all, check_live, check_recipe
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.text import plain
 
@@ -35,7 +37,7 @@ def doctor(
     checks = [
         replace(check, seen=hidden(check.seen))
         for check in (
-            *check_all(settings, ledger or DEFAULT_LEDGER),
+            *check_all(settings, ledger),
             *(check_live(settings) if live else ()),
             *of_models,
         )

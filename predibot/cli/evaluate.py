@@ -16,13 +16,8 @@ def evaluate(
     recipe: Annotated[
         str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
     ] = None,
-    venue: options.LookBackVenue = None,
-    as_of: options.AsOf = None,
-    since: options.Since = None,
-    until: options.Until = None,
-    category: options.Category = None,
-    mode: options.Mode = None,
-    bots: options.Bots = None,
+    *,
+    part: options.PartOptions,
     horizons: Annotated[
         str, typer.Option("--horizons", metavar="DAYS", help="days after the decision, comma-separated")
     ] = "1,2,7",
@@ -43,35 +38,24 @@ def evaluate(
     archived: options.Archived = False,
     clusters: options.Clusters = "event",
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
-    ledger: options.Ledger = None,
-    full: options.Full = False,
-    table: options.Table = None,
-    worst: options.Worst = None,
-    every: options.AllRows = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    tables: options.Tables,
+    how: options.Output,
+    log: options.Log,
 ) -> None:
     """Track first, then score what was known as of the instant."""
-    from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands.evaluate import Asking, Evaluated, evaluate_as_asked
-    from predibot.scoring.records.narrowing import Narrowing
+    from predibot.api.evaluate import evaluate as evaluate_part
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    output.one_format(json=json, csv=csv, worst=worst, clusters=clusters)
-    bot_names = options.names(bots)
-    shown = options.shown(full=full, table=table, every=every)
+    caller = output.caller(log)
+    how.check(tables.worst, clusters)
+    shown = tables.shown(every=how.every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
     asked = replace(asked, archived=archived, clusters=options.clusters(clusters))
-    question = output.question_for(asked, shown, json=json, csv=csv)
-    asking = Asking(venue, recipe, bot_names, as_of, question, worst, Narrowing(since, until, category, mode))
-
-    def show(found: Evaluated) -> None:
-        output.print_evaluation(found.evaluation, json=json, csv=csv, shown=shown, worst=found.worst)
-
-    evaluate_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, track=not no_track, show=show)
+    question = output.question_for(asked, shown, json=how.json, csv=how.csv)
+    with evaluate_part(
+        part.of(recipe), question, caller, ledger=ledger, track=not no_track, worst=tables.worst
+    ) as found:
+        output.print_evaluation(found.evaluation, json=how.json, csv=how.csv, shown=shown, worst=found.worst)
 
 
 def _question(

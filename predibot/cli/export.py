@@ -23,16 +23,13 @@ def export(
         bool,
         typer.Option("--canonical", help="rows by natural key, without what may differ between two equal ledgers"),
     ] = False,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Write the ledger's rows; two ledgers that hold the same have equal canonical exports, byte for byte."""
     from predibot.domain.spelling import did_you_mean
     from predibot.jobs.export import FORMATS, export_files, export_lines, tables_of
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=False)
     known = tables_of(canonical=canonical)
     for name in table or ():
         if name not in known:
@@ -43,8 +40,7 @@ def export(
     if folder is None and file_format not in (None, "jsonl"):
         raise typer.BadParameter(f"--format {file_format} is for files; name a FOLDER for them")
     chosen = tuple(name for name in known if not table or name in table)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         if folder is None:
             _print_rows(export_lines(store, chosen, canonical=canonical), as_document=json)
             return

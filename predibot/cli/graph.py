@@ -20,28 +20,22 @@ def graph(
     chain: Annotated[
         str | None, typer.Option("--chain", metavar="A,B", help="also how two events are connected, by their ids")
     ] = None,
-    no_filters: Annotated[
-        bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")
-    ] = False,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="NAME", help="compare texts by this sentence-transformer, not by their words"),
-    ] = None,
+    no_filters: options.NoFilters = False,
+    model: options.TextModel = None,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="draw it into a file")] = None,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     every: options.AllRows = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Draw the events that move together, with their groups, chains and news; no venue is asked."""
-    from predibot.jobs.commands.relate import graph_in_ledger, known_in_archive
+    from predibot.api.relate import graph_in_ledger, known_in_archive
     from predibot.jobs.relatedness.graph import graph_at
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands.closeups import written_graph
+    from predibot.reports.pictures.files import written_graph
     from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
     from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.terminal import print_line
+    from predibot.scoring.records.part import Part
     from predibot.scoring.relatedness.filters import Filters
 
     caller = output.caller(verbose=verbose)
@@ -56,12 +50,10 @@ def graph(
         at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
         found = graph_at(at, filters=filters, model=model, at_least=at_least, ends=ends)
     else:
-        with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-            caller.say(f"ledger: {store.address}")
+        with caller.reading(ledger) as store:
             found = graph_in_ledger(
                 store,
-                venue=venue,
-                as_of=as_of,
+                Part(venue=venue, as_of=as_of),
                 clock=caller.clock,
                 filters=filters,
                 model=model,

@@ -2,17 +2,21 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Group
+from predibot.cli.command import Command, Commands, Group
 from predibot.domain.spelling import counted
 
 if TYPE_CHECKING:
+    from predibot.contracts import ProgressListener
+    from predibot.jobs.caller import Caller
     from predibot.jobs.imports.predibench import Imported
+    from predibot.ledger.store import Store
 
 _LISTED = 20
 
@@ -29,7 +33,7 @@ class _Formats(Group):
 
 
 _HELP = "take decisions that were made elsewhere into the ledger"
-GROUP = typer.Typer(cls=_Formats, help=_HELP, rich_markup_mode=None, no_args_is_help=False)
+GROUP = Commands(cls=_Formats, help=_HELP, rich_markup_mode=None, no_args_is_help=False)
 
 
 @GROUP.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")
@@ -37,7 +41,7 @@ def predibench(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="a day with its events.json and <model>_run_<N>, or several days")
     ],
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -46,16 +50,11 @@ def predibench(
 
     from predibot.jobs.imports.predibench import PREDIBENCH, import_days
     from predibot.jobs.imports.predibench_files import read_days
-    from predibot.jobs.receipts import receipt_of_ledger
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=verbose)
+    caller = output.caller(verbose=verbose)
     days = read_days(folder)
-    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
-        output.say(f"ledger: {store.address}")
-        found = import_days(PREDIBENCH, days, store=store, clock=options.wall_clock, listener=listener)
-        receipt_of_ledger(store, options.wall_clock())
+    with _importing(caller, ledger) as (store, listener):
+        found = import_days(PREDIBENCH, days, store=store, clock=caller.clock, listener=listener)
     if json:
         output.print_document({"source": str(folder), **asdict(found)})
     else:
@@ -67,7 +66,7 @@ def forecastbench(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="forecast, resolution and question sets, in any order")
     ],
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -75,17 +74,12 @@ def forecastbench(
     from dataclasses import asdict
 
     from predibot.jobs.imports.forecastbench import import_forecastbench
-    from predibot.jobs.receipts import receipt_of_ledger
     from predibot.jobs.score_files.forecastbench import read_sets
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=verbose)
+    caller = output.caller(verbose=verbose)
     sets = read_sets(files, sys.stdin)
-    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
-        output.say(f"ledger: {store.address}")
-        found = import_forecastbench(sets, store=store, clock=options.wall_clock, listener=listener)
-        receipt_of_ledger(store, options.wall_clock())
+    with _importing(caller, ledger) as (store, listener):
+        found = import_forecastbench(sets, store=store, clock=caller.clock, listener=listener)
     if json:
         more = {"resolutions": found.resolutions, "left_out_forecasts": dict(found.left_out)}
         output.print_document({"source": files, **asdict(found.imported), **more})
@@ -100,7 +94,7 @@ def ledger(
     export: Annotated[
         Path, typer.Argument(metavar="EXPORT", help="a folder of `predibot export`, or its lines of JSON in a file")
     ],
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -108,20 +102,24 @@ def ledger(
     from dataclasses import asdict
 
     from predibot.jobs.imports.ledger import import_ledger
-    from predibot.jobs.receipts import receipt_of_ledger
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=verbose)
-    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
-        output.say(f"ledger: {store.address}")
+    with _importing(output.caller(verbose=verbose), ledger) as (store, listener):
         found = import_ledger(export, store=store, listener=listener)
-        receipt_of_ledger(store, options.wall_clock())
     if json:
         output.print_document({"source": str(export), **asdict(found)})
         return
     rows = [f"{name}: {count.new:,} new of {count.rows:,} rows" for name, count in found.tables.items()]
     _print([*rows, *_listed("note", found.notes)])
+
+
+@contextmanager
+def _importing(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, ProgressListener]]":
+    """Open a ledger to write into, and seal it in the end."""
+    from predibot.jobs.receipts import receipt_of_ledger
+
+    with caller.writing(ledger, create=True) as store, caller.progress() as listener:
+        yield store, listener
+        receipt_of_ledger(store, caller.clock())
 
 
 def _predibench_lines(found: "Imported") -> Iterator[str]:

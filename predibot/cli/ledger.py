@@ -5,26 +5,25 @@ from dataclasses import asdict
 import typer
 
 from predibot.cli import ledger_copies, ledger_size, options, output
-from predibot.cli.command import Command, Group
+from predibot.cli.command import Command, Commands, Group
 from predibot.cli.ending import DONE, FAILED
 
 _LISTED = 50
 
 
-GROUP = typer.Typer(
+GROUP = Commands(
     cls=Group, help="upgrade, verify, copy, back up or slim a ledger", rich_markup_mode=None, no_args_is_help=False
 )
 
 
 @GROUP.command("upgrade", cls=Command, help="bring an older ledger to this version, after a backup")
-def upgrade(ledger: options.Ledger = None, json: options.Json = False) -> None:
+def upgrade(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Upgrade the tables; a SQLite file is copied beside itself first."""
     from predibot.ledger.schema.versions import HEAD
     from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
     output.set_up_logs(verbose=False)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+    with Store.open(ledger, create=False) as store:
         address, done = store.address, store.upgraded
     before = done.before if done is not None else HEAD
     backup = str(done.backup) if done is not None and done.backup is not None else None
@@ -37,22 +36,20 @@ def upgrade(ledger: options.Ledger = None, json: options.Json = False) -> None:
 
 
 @GROUP.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")
-def verify(columns: options.Columns = False, ledger: options.Ledger = None, json: options.Json = False) -> None:
+def verify(
+    columns: options.Columns = False, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False
+) -> None:
     """Print how many rows each check looked at, and every one that fails; the exit code is 1 where one does."""
     if columns:
         output.print_coverage(json=json)
         return
     from predibot.jobs.verify import verify as verify_all
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.figures import things
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         found = verify_all(store)
     code = FAILED if found.broken else DONE
     if json:

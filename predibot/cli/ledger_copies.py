@@ -8,7 +8,7 @@ import typer
 from predibot.cli import options, output
 
 if TYPE_CHECKING:
-    from predibot.jobs.commands.ledger_copies import CopyReport
+    from predibot.api.ledger_copies import CopyReport
 
 _LISTED = 10
 
@@ -22,39 +22,37 @@ def copy(
     verbose: options.Verbose = False,
 ) -> None:
     """Copy all rows and the artefacts they name; it is done when counts and hashes of both are the same."""
-    from predibot.jobs.commands.ledger_copies import copy_as_asked
+    from predibot.api.ledger_copies import copy as copy_into
 
-    _print(copy_as_asked(output.caller(verbose=verbose), source=source, target=target), json=json)
+    _print(copy_into(output.caller(verbose=verbose), source=source, target=target), json=json)
 
 
 def backup(
     place: Annotated[
         Path, typer.Argument(metavar="FILE", help="a new file; of a folder: a file in it, named by the instant")
     ],
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Write a single state of the ledger, with its traces and pages, into a file that is a ledger itself."""
-    from predibot.jobs.commands.ledger_copies import back_up_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.api.ledger_copies import back_up
 
     caller = output.caller(verbose=verbose)
-    _print(back_up_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, place=place), json=json)
+    _print(back_up(caller, ledger=ledger, place=place), json=json)
 
 
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="FILE", help="what `ledger backup` wrote")],
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Restore rows, traces and pages; it is done when counts and hashes of both are the same."""
-    from predibot.jobs.commands.ledger_copies import restore_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.api.ledger_copies import restore as restore_into
 
     caller = output.caller(verbose=verbose)
-    _print(restore_as_asked(caller, backup=backup, ledger=ledger or DEFAULT_LEDGER), json=json)
+    _print(restore_into(caller, backup=backup, ledger=ledger), json=json)
 
 
 def _print(report: "CopyReport", *, json: bool) -> None:

@@ -14,15 +14,11 @@ if TYPE_CHECKING:
     from predibot.ledger.care.pruned_traces import Pruning
 
 
-def stats(ledger: options.Ledger = None, json: options.Json = False) -> None:
+def stats(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Print how many there are of everything, bytes of each, the oldest and the newest."""
     from predibot.ledger.care.ledger_stats import ledger_stats
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         found = ledger_stats(store)
     if json:
         held = [{**asdict(each), "bytes_each": each.bytes_each} for each in found.held]
@@ -39,28 +35,35 @@ def prune(
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="do it; left out: say what would be removed")] = False,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Say which traces are that old, and with --yes remove them; nothing that a score rests on is touched."""
-    from predibot.jobs.commands.ledger_size import prune_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.ledger.care.pruned_traces import prunable_traces, prune_traces
 
     age: timedelta = older_than
-    found = prune_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER, age=age, do_it=yes)
+    caller = output.caller()
+    now = caller.clock()
+    if yes:
+        with caller.writing(ledger) as store:
+            found = prune_traces(store, before=now - age, now=now)
+    else:
+        with caller.reading(ledger) as store:
+            found = prunable_traces(store, before=now - age)
     if json:
         output.print_document(_with_texts(asdict(found)))
         return
     _print_pruning(found)
 
 
-def compact(ledger: options.Ledger = None, json: options.Json = False) -> None:
+def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Remove traces and pages that nothing names, and rewrite the database without room that nothing takes."""
-    from predibot.jobs.commands.ledger_size import compact_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.ledger.care.compaction import compact as compact_ledger
     from predibot.reports.figures import things
 
-    done = compact_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER)
+    caller = output.caller()
+    with caller.writing(ledger) as store:
+        done = compact_ledger(store, now=caller.clock())
     if json:
         output.print_document(asdict(done))
         return

@@ -15,13 +15,13 @@ def notify(
     verbose: options.Verbose = False,
 ) -> None:
     """Print one line a channel of [notify] in predibot.toml; the exit code is 1 where one failed, or none is there."""
+    from predibot.api.notify import list_channels
     from predibot.errors import UsageError
-    from predibot.jobs.commands.notify import channels_as_asked
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.text import plain
     from predibot.trust import SETTINGS_FILE
 
-    found = channels_as_asked(output.caller(verbose=verbose), test=test)
+    found = list_channels(output.caller(verbose=verbose), test=test)
     if not found:
         raise UsageError(
             f"nobody is told: {SETTINGS_FILE} names no channel. Add [notify.webhook], [notify.email], "

@@ -10,22 +10,16 @@ import typer
 
 from predibot.domain.clock import parse_instant
 from predibot.domain.spelling import nearest
+from predibot.environment import DEFAULT_LEDGER as DEFAULT_LEDGER
 
 if TYPE_CHECKING:
     from predibot.ledger.write import claims
     from predibot.reports.terminal import evaluation_screen
     from predibot.scoring.metrics import conventions
+    from predibot.scoring.records.part import Part
 
 
 _Read = TypeVar("_Read")
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """What is asked for of a log; the settings say the rest."""
-
-    file: Path | None
-    as_json: bool
 
 
 def read_by(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
@@ -65,23 +59,22 @@ Recipe = Annotated[
         metavar="RECIPE", help="a recipe's file or name; left out: runs/daily.toml, else the packaged daily"
     ),
 ]
-Venue = Annotated[
-    str | None,
-    typer.Option(
-        "--venue",
-        metavar="VENUE",
-        callback=_stated,
-        help="a venue: {venues}; left out: the recipe's",
-    ),
-]
-LookBackVenue = Annotated[
-    str | None,
-    typer.Option(
-        "--venue",
-        metavar="VENUE",
-        help="a venue: {venues}; left out: that of the runs",
-    ),
-]
+
+
+def venue(left_out: str, callback: Callable[[str | None], str | None] | None = None) -> Any:
+    """Return the option that names a venue, of commands that do the same without it at another one."""
+    return typer.Option(
+        "--venue", metavar="VENUE", callback=callback, help=f"a venue: {{venues}}; left out: {left_out}"
+    )
+
+
+def full(what: str) -> Any:
+    """Return the option that shows all there is."""
+    return typer.Option("--full", help=what)
+
+
+Venue = Annotated[str | None, venue("the recipe's", _stated)]
+LookBackVenue = Annotated[str | None, venue("that of the runs")]
 AsOf = Annotated[
     datetime | None,
     typer.Option("--as-of", parser=instant, metavar="INSTANT", help="see nothing later than this"),
@@ -98,12 +91,13 @@ Category = Annotated[
 ]
 Mode = Annotated[str | None, typer.Option("--mode", metavar="MODE", help="only runs that were live, or replay")]
 Ledger = Annotated[
-    str | None,
+    str,
     typer.Option(
         "--ledger",
         metavar="URL",
         envvar="PREDIBOT_LEDGER",
         callback=_stated,
+        show_default=False,
         help="sqlite or postgresql URL; left out: runs/out/predibot.db",
     ),
 ]
@@ -128,7 +122,7 @@ Clusters = Annotated[
     ),
 ]
 AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
-Full = Annotated[bool, typer.Option("--full", help="print every table whole, and all that is missing in sentences")]
+Full = Annotated[bool, full("print every table whole, and all that is missing in sentences")]
 Table = Annotated[
     str | None,
     typer.Option(
@@ -147,6 +141,11 @@ Columns = Annotated[
     bool, typer.Option("--columns", help="list every column of every table and what covers it, and look at no ledger")
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="print the scores, or the --table, as CSV on stdout")]
+NoFilters = Annotated[bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")]
+TextModel = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="compare texts by this sentence-transformer, not by their words"),
+]
 Convention = Annotated[
     str,
     typer.Option(
@@ -193,6 +192,89 @@ MaxMarkets = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class PartOptions:
+    """What part of a ledger is meant."""
+
+    venue: LookBackVenue = None
+    as_of: AsOf = None
+    since: Since = None
+    until: Until = None
+    category: Category = None
+    mode: Mode = None
+    bots: Bots = None
+
+    def of(self, recipe: str | None) -> "Part":
+        """Return it, of runs of a recipe or of all."""
+        from predibot.scoring.records.part import Part
+
+        return Part(self.since, self.until, self.category, self.mode, recipe, names(self.bots), self.venue, self.as_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What stands instead of the recipe's rules of selection."""
+
+    min_volume_24h: MinVolume = None
+    min_hours_left: MinHoursLeft = None
+    max_markets: MaxMarkets = None
+
+    def with_events(self, events: int | None) -> dict[str, Any]:
+        """Return it by the names of the rules."""
+        return {
+            "events": events,
+            "min_volume_24h_usd": self.min_volume_24h,
+            "min_hours_left": self.min_hours_left,
+            "max_markets": self.max_markets,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Which tables of an evaluation are printed."""
+
+    full: Full = False
+    table: Table = None
+    worst: Worst = None
+
+    def shown(self, *, every: bool) -> "evaluation_screen.Shown":
+        """Return how much of an evaluation is asked for."""
+        from predibot.reports.terminal.evaluation_grids import ACCOUNT_TABLES, TABLES
+        from predibot.reports.terminal.evaluation_screen import Shown
+
+        if self.full and self.table is not None:
+            raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
+        known = tuple(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))
+        return Shown(self.full, None if self.table is None else one_of("--table", self.table, known), every)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How an evaluation is printed."""
+
+    every: AllRows = False
+    json: Json = False
+    csv: Csv = False
+
+    def check(self, worst: int | None = None, clusters: str = "event") -> None:
+        """Refuse to print two things where a program reads one."""
+        if self.json and self.csv:
+            raise typer.BadParameter("--json and --csv are two answers; ask for one")
+        if self.csv and worst is not None:
+            raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
+        if self.csv and clusters != "event":
+            raise typer.BadParameter("--csv is one table of scores; ask for --clusters without it, or with --json")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What is said of what is being done, and where; the settings say the rest."""
+
+    verbose: Verbose = False
+    log_file: LogFile = None
+    log_json: LogJson = False
+
+
 def wall_clock() -> datetime:
     """Return the instant it is."""
     return datetime.now(UTC)
@@ -206,32 +288,6 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
     if not found:
         raise typer.BadParameter(f"{text!r} has no name in it; write {example}")
     return found
-
-
-def overrides(
-    events: int | None, min_volume_24h: float | None, min_hours_left: Any, max_markets: int | None
-) -> dict[str, Any]:
-    """Return what stands instead of the recipe's rules of selection, by their names there."""
-    return {
-        "events": events,
-        "min_volume_24h_usd": min_volume_24h,
-        "min_hours_left": min_hours_left,
-        "max_markets": max_markets,
-    }
-
-
-def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":
-    """Return how much of an evaluation is asked for."""
-    from predibot.reports.terminal.evaluation_grids import ACCOUNT_TABLES, TABLES
-    from predibot.reports.terminal.evaluation_screen import Shown
-
-    if full and table is not None:
-        raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
-    return Shown(
-        full,
-        None if table is None else one_of("--table", table, tuple(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))),
-        every,
-    )
 
 
 def retry(text: str | None) -> "frozenset[claims.Retry]":

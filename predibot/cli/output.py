@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from predibot.cli import options
     from predibot.config import Settings
     from predibot.contracts import Progress, ProgressListener
-    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.caller import Caller
     from predibot.jobs.deciding.activity import Activity, Watch
     from predibot.jobs.worst import WorstDecision
     from predibot.recipe.recipe import Recipe
@@ -69,16 +69,6 @@ def print_coverage(*, json: bool) -> None:
         print_line(console, f"{column}: {said}")
 
 
-def one_format(*, json: bool, csv: bool, worst: int | None = None, clusters: str = "event") -> None:
-    """Refuse to print two things where a program reads one."""
-    if json and csv:
-        raise typer.BadParameter("--json and --csv are two answers; ask for one")
-    if csv and worst is not None:
-        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
-    if csv and clusters != "event":
-        raise typer.BadParameter("--csv is one table of scores; ask for --clusters without it, or with --json")
-
-
 def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":
     """Return the question without what is not shown in the end; a document has everything."""
     from dataclasses import replace
@@ -88,32 +78,39 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
     return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
 
 
-def caller(*, verbose: bool, log: "options.Log | None" = None) -> "Caller":
+def caller(log: "options.Log | None" = None, *, verbose: bool = False) -> "Caller":
     """Set up the logs, and return who calls from a terminal.
 
     Args:
-        verbose: Whether stderr says what is being done.
         log: What is asked for of a log, which the settings complete; left out, there is none.
+        verbose: Whether stderr says what is being done, where there is no log.
     """
     from functools import partial
 
     from predibot.cli.options import wall_clock
-    from predibot.config import load_settings
-    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.caller import Caller
 
+    verbose = verbose if log is None else log.verbose
     set_up_logs(verbose=verbose)
     if log is not None:
-        _add_log(log, load_settings())
-    return Caller(load_settings, wall_clock, say, partial(progress, verbose=verbose))
+        _add_log(log, _settings())
+    return Caller(_settings, wall_clock, say, partial(progress, verbose=verbose))
+
+
+def _settings() -> "Settings":
+    # Imported here: who only reads a ledger has no use for them.
+    from predibot.config import load_settings
+
+    return load_settings()
 
 
 def _add_log(asked: "options.Log", settings: "Settings") -> None:
     """Write a log, where one is asked for: into a file, or as JSON on stderr in place of what is said there."""
-    if asked.file is None and not asked.as_json and settings.log_file is None and not settings.log_json:
+    if asked.log_file is None and not asked.log_json and settings.log_file is None and not settings.log_json:
         return
     from predibot.jobs.logs.log_file import Line, LogFile, NotOthers, log_plan
 
-    plan = log_plan(settings, file=asked.file, as_json=asked.as_json)
+    plan = log_plan(settings, file=asked.log_file, as_json=asked.log_json)
     root, hidden = logging.getLogger(), secrets_here().hidden
     handler = _Stderr() if plan.file is None else LogFile(plan, plan.file, say)
     handler.setFormatter(Line(lambda text: hidden(without_passwords(text)), as_json=plan.as_json))

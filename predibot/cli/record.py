@@ -2,19 +2,19 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
 
+if TYPE_CHECKING:
+    from predibot.jobs.caller import Caller
+
 
 def record(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="the archive; made where it does not exist")],
-    venue: Annotated[
-        str | None,
-        typer.Option("--venue", metavar="VENUE", help="a venue: {venues}; left out: that of a recipe that names none"),
-    ] = None,
+    venue: Annotated[str | None, options.venue("that of a recipe that names none")] = None,
     as_of: options.AsOf = None,
     events: Annotated[
         int, typer.Option("--events", metavar="N", min=0, help="how many, most traded first; 0 for all")
@@ -35,24 +35,23 @@ def record(
         typer.Option("--tickers", metavar="A,B", help="which stocks; left out: those of the folder"),
     ] = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    *,
+    log: options.Log,
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive, or daily prices to a folder of stocks."""
+    caller = output.caller(log)
     if stocks is not None:
-        _record_stocks(folder, stocks, venue, tickers, as_of, days, json, verbose, options.Log(log_file, log_json))
+        _record_stocks(folder, stocks, venue, tickers, as_of, days, caller, json=json)
         return
+    from predibot.api.record import record as record_venue
     from predibot.errors import UsageError
-    from predibot.jobs.commands.record import record_as_asked
     from predibot.reports.figures import things
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
     if tickers is not None:
         raise UsageError("--tickers goes with --stocks; add --stocks tiingo, or leave it out")
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    report = record_as_asked(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
+    report = record_venue(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
     if json:
         output.print_document(
             {
@@ -82,13 +81,13 @@ def _record_stocks(
     tickers: str | None,
     as_of: datetime | None,
     days: float,
+    caller: "Caller",
+    *,
     json: bool,
-    verbose: bool,
-    log: options.Log,
 ) -> None:
     """Record stocks, and say what is new."""
+    from predibot.api.record_stocks import record_stocks
     from predibot.errors import UsageError
-    from predibot.jobs.commands.record_stocks import record_stocks_as_asked
     from predibot.reports.figures import things
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
@@ -96,8 +95,7 @@ def _record_stocks(
     if venue is not None:
         raise UsageError("--stocks and --venue are two things to record; leave one out")
     names = [name.strip() for name in (tickers or "").split(",") if name.strip()]
-    caller = output.caller(verbose=verbose, log=log)
-    report = record_stocks_as_asked(folder, caller, provider=provider, tickers=names, as_of=as_of, days=days)
+    report = record_stocks(folder, caller, provider=provider, tickers=names, as_of=as_of, days=days)
     if json:
         output.print_document(
             {

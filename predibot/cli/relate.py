@@ -15,24 +15,18 @@ def relate(
         Path | None, typer.Option("--archive", metavar="DIR", help="compare what an archive has, not the ledger")
     ] = None,
     as_of: options.AsOf = None,
-    no_filters: Annotated[
-        bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")
-    ] = False,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="NAME", help="compare texts by this sentence-transformer, not by their words"),
-    ] = None,
-    ledger: options.Ledger = None,
+    no_filters: options.NoFilters = False,
+    model: options.TextModel = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     every: options.AllRows = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Compare an event with all others by their jumps, tags and words; no venue is asked."""
-    from predibot.jobs.commands.relate import known_in_archive, known_in_ledger
+    from predibot.api.relate import known_in_archive, known_in_ledger
     from predibot.jobs.relatedness.neighbours import relations_of
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.closeups.related import print_relations, relations_document
+    from predibot.scoring.records.part import Part
     from predibot.scoring.relatedness.filters import Filters
 
     caller = output.caller(verbose=verbose)
@@ -41,9 +35,8 @@ def relate(
     if archive is not None:
         at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
     else:
-        with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-            caller.say(f"ledger: {store.address}")
-            at = known_in_ledger(store, venue=venue, as_of=as_of, clock=caller.clock)
+        with caller.reading(ledger) as store:
+            at = known_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
     found = relations_of(event, at, filters=None if no_filters else Filters(), model=model)
     if json:
         output.print_document(relations_document(found))

@@ -13,7 +13,7 @@ from predibot.domain.clock import parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
-    from predibot.jobs.replay.replay import Played, Replayed
+    from predibot.jobs.replay.replay import Played
     from predibot.reports.terminal.replay import ReplayView
     from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -56,9 +56,8 @@ def replay(
     ] = None,
     bots: options.Bots = None,
     events: options.Events = None,
-    min_volume_24h: options.MinVolume = None,
-    min_hours_left: options.MinHoursLeft = None,
-    max_markets: options.MaxMarkets = None,
+    *,
+    limits: options.Limits,
     check_lookahead: Annotated[
         bool,
         typer.Option("--check-lookahead", help="make a sample of the decisions again without the future, and compare"),
@@ -67,24 +66,20 @@ def replay(
         int, typer.Option("--sample", metavar="N", min=1, help="how many decisions --check-lookahead makes again")
     ] = 20,
     retry: options.Retry = None,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    log: options.Log,
 ) -> None:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
-    from predibot.jobs.commands.replay import replay_as_asked
+    from predibot.api.replay import replay as replay_plan
     from predibot.jobs.replay.replay import plan_replay
     from predibot.jobs.requested_recipe import asked_recipe
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.evaluation_screen import Shown
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
-    asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
+    caller = output.caller(log)
+    asked = asked_recipe(recipe, overrides=limits.with_events(events), bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     plan = plan_replay(
         asked,
@@ -98,23 +93,19 @@ def replay(
         clock=caller.clock,
     )
 
-    def show(done: "Replayed", found: "LookAhead | None") -> int:
+    with replay_plan(
+        plan,
+        caller,
+        ledger=ledger,
+        told=_teller(len(plan.instants)),
+        question=output.question_for(Question(), Shown(), json=json),
+        sample=sample if check_lookahead else None,
+    ) as (done, found):
         view = replay_view(done)
         differs = found is not None and bool(found.differences)
         undecided = sum(each.undecided for each in done.played)
         code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
         _show(view, done.evaluation, found, code=code if json else None)
-        return code
-
-    code = replay_as_asked(
-        plan,
-        caller,
-        ledger=ledger or DEFAULT_LEDGER,
-        told=_teller(len(plan.instants)),
-        question=output.question_for(Question(), Shown(), json=json),
-        sample=sample if check_lookahead else None,
-        show=show,
-    )
     if code:
         raise typer.Exit(code)
 

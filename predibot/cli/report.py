@@ -1,6 +1,5 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ from predibot.cli import closeups, options, output
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
-    from predibot.reports.commands.evaluate import Evaluated
+    from predibot.api.evaluate import Evaluated
     from predibot.reports.terminal.evaluation_screen import Shown
 
 
@@ -18,13 +17,8 @@ def report(
     recipe: Annotated[
         str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
     ] = None,
-    venue: options.LookBackVenue = None,
-    as_of: options.AsOf = None,
-    since: options.Since = None,
-    until: options.Until = None,
-    category: options.Category = None,
-    mode: options.Mode = None,
-    bots: options.Bots = None,
+    *,
+    part: options.PartOptions,
     bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None,
     event: Annotated[
         str | None, typer.Option("--event", metavar="ID", help="tell everything of one event: prices, all forecasts")
@@ -48,58 +42,54 @@ def report(
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
     ] = "",
-    ledger: options.Ledger = None,
-    full: options.Full = False,
-    table: options.Table = None,
-    worst: options.Worst = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    tables: options.Tables,
     archived: options.Archived = False,
     clusters: options.Clusters = "event",
-    every: options.AllRows = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    how: options.Output,
     verbose: options.Verbose = False,
 ) -> None:
     """Print each bot's place on the leaderboard, and of how many runs."""
-    from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands.evaluate import Asking, report_as_asked
+    from predibot.api.evaluate import report as report_part
     from predibot.scoring.evaluation.evaluation import Question
-    from predibot.scoring.records.narrowing import Narrowing
 
     caller = output.caller(verbose=verbose)
-    output.one_format(json=json, csv=csv, worst=worst, clusters=clusters)
-    bot_names = options.names(bots)
-    asked = closeups.Asked(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out, html=html)
+    how.check(tables.worst, clusters)
+    asked = closeups.Closeup(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out, html=html)
     beside = {
-        "--csv": csv,
-        "--full": full,
-        "--table": table is not None,
-        "--bots": bots is not None,
-        "--worst": worst is not None,
+        "--csv": how.csv,
+        "--full": tables.full,
+        "--table": tables.table is not None,
+        "--bots": part.bots is not None,
+        "--worst": tables.worst is not None,
         "--archived": archived,
         "--clusters": clusters != "event",
-        "--all": every,
-        "--as-of": as_of is not None,
-        "--since": since is not None,
-        "--until": until is not None,
-        "--category": category is not None,
-        "--mode": mode is not None,
+        "--all": how.every,
+        "--as-of": part.as_of is not None,
+        "--since": part.since is not None,
+        "--until": part.until is not None,
+        "--category": part.category is not None,
+        "--mode": part.mode is not None,
         "--with-traces": with_traces,
         "--url": bool(url),
     }
     if asked.anything(beside):
-        where = closeups.Where(venue, recipe, as_of, bot_names, ledger or DEFAULT_LEDGER, archived)
+        named = part.of(recipe)
         if html is not None:
-            closeups.write_html(html, where, caller, since=since, with_traces=with_traces, url=url, json=json)
+            closeups.write_html(html, named, caller, ledger=ledger, with_traces=with_traces, url=url, json=how.json)
             return
-        closeups.show(asked, where, caller, most=worst, every_row=every, json=json)
+        if figures is not None or tearsheet is not None:
+            from predibot.reports.pictures.canvas import require_matplotlib
+
+            require_matplotlib()
+        with caller.reading(ledger) as store:
+            closeups.show(asked, store, named, caller.clock, archived=archived, most=tables.worst, how=how)
         return
-    shown = options.shown(full=full, table=table, every=every)
-    question = output.question_for(
-        Question(archived=archived, clusters=options.clusters(clusters)), shown, json=json, csv=csv
-    )
-    asking = Asking(venue, recipe, bot_names, as_of, question, worst, Narrowing(since, until, category, mode))
-    show = partial(_show, shown=shown, json=json, csv=csv)
-    report_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, show=show)
+    shown = tables.shown(every=how.every)
+    question = Question(archived=archived, clusters=options.clusters(clusters))
+    question = output.question_for(question, shown, json=how.json, csv=how.csv)
+    with report_part(part.of(recipe), question, caller, ledger=ledger, worst=tables.worst) as found:
+        _show(found, shown=shown, json=how.json, csv=how.csv)
 
 
 def _show(found: "Evaluated", *, shown: "Shown", json: bool, csv: bool) -> None:

@@ -1,50 +1,42 @@
 """`predibot runs`: what is in the ledger, and taking a run out of all scores."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Group
-
-if TYPE_CHECKING:
-    from predibot.reports.views.decide import RunRow
+from predibot.cli.command import Command, Commands, Group
 
 
 @dataclass(frozen=True, slots=True)
 class _Before:
     """The options that stood before the name of a command below `runs`."""
 
-    ledger: str | None
+    ledger: str
     json: bool
 
 
-GROUP = typer.Typer(cls=Group, rich_markup_mode=None)
+GROUP = Commands(cls=Group, rich_markup_mode=None)
 
 
 @GROUP.callback(invoke_without_command=True, help="list the runs, or take one out of all scores")
-def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Json = False) -> None:
+def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
         # Options may stand before `void` as well as behind it.
         context.obj = _Before(ledger, json)
         return
-    from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands.evaluate import runs_as_asked
+    from predibot.api.evaluate import list_run_rows
     from predibot.reports.terminal.terminal import print_runs
 
-    caller = output.caller(verbose=False)
-
-    def show(rows: Sequence["RunRow"]) -> None:
+    with output.caller().reading(ledger) as store:
+        rows = list_run_rows(store)
         if json:
             output.print_document({"runs": [row.document() for row in rows]})
         else:
             print_runs(output.report_console(), rows)
-
-    runs_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, show=show)
 
 
 @GROUP.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")
@@ -56,17 +48,15 @@ def void(
         Path | None,
         typer.Option("--publish", metavar="FILE", help="append the void to this file of roots, which has the run's"),
     ] = None,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Take a run out of all scores."""
-    from predibot.jobs.commands.track import void_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.api.track import void_run
 
-    caller = output.caller(verbose=False)
     before: _Before = context.obj
-    address = ledger or before.ledger or DEFAULT_LEDGER
-    published = void_as_asked(key, caller, ledger=address, reason=reason, file=publish)
+    address = before.ledger if ledger == options.DEFAULT_LEDGER else ledger
+    published = void_run(key, output.caller(), ledger=address, reason=reason, file=publish)
     if json or before.json:
         more = {} if publish is None else {"published": published}
         output.print_document({"voided": key, "reason": reason, **more})

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, DecidingCommand, Group
+from predibot.cli.command import Command, Commands, DecidingCommand, Group
 from predibot.cli.ending import NOTHING, PARTLY, secrets_here
 
 if TYPE_CHECKING:
-    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.caller import Caller
     from predibot.jobs.schedule.monitor import Reply
     from predibot.jobs.status import LedgerStatus
 
@@ -36,7 +36,7 @@ class _ScheduleGroup(Group):
         return super().parse_args(ctx, args)
 
 
-GROUP = typer.Typer(cls=_ScheduleGroup, rich_markup_mode=None, no_args_is_help=False)
+GROUP = Commands(cls=_ScheduleGroup, rich_markup_mode=None, no_args_is_help=False)
 
 
 @GROUP.callback(help="run recipes by their schedules, with nobody watching")
@@ -56,35 +56,31 @@ def run(
         typer.Option("--monitor", metavar="PORT", min=0, max=65535, help="answer /health and /metrics on loopback"),
     ] = None,
     executor: options.Executor = None,
-    ledger: options.Ledger = None,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    *,
+    log: options.Log,
 ) -> None:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
     from contextlib import ExitStack
     from functools import partial
 
-    from predibot.jobs.commands.notify import LAST_SECONDS, LAST_SECONDS_ONCE, slot_notices
-    from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
+    from predibot.api.notify import LAST_SECONDS, LAST_SECONDS_ONCE, slot_notices
+    from predibot.api.schedule import ServiceTerms, run_schedules
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.schedule.monitor import monitored
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.summary import summary_of
 
-    log = options.Log(log_file, log_json)
-    caller = output.caller(verbose=verbose, log=log)
+    caller = output.caller(log)
     pool = parse_executor(executor) if executor else None
-    address = ledger or DEFAULT_LEDGER
     with ExitStack() as closing:
         if monitor is not None:
-            port = closing.enter_context(monitored(monitor, _answers(address, caller)))
+            port = closing.enter_context(monitored(monitor, _answers(ledger, caller)))
             caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
         last_seconds = LAST_SECONDS_ONCE if once else LAST_SECONDS
-        notices = closing.enter_context(slot_notices(caller, address, summary_of, last_seconds=last_seconds))
-        set_up = partial(output.caller, verbose=verbose, log=log)
+        notices = closing.enter_context(slot_notices(caller, ledger, summary_of, last_seconds=last_seconds))
+        set_up = partial(output.caller, log)
         terms = ServiceTerms(once, grace, pool, set_up, on_slot=notices.on_slot, on_look=notices.look)
-        rows = schedule_as_asked(recipes or ["daily"], caller, ledger=address, terms=terms)
+        rows = run_schedules(recipes or ["daily"], caller, ledger=ledger, terms=terms)
     _end_as([row.status for row in rows])
 
 
@@ -130,24 +126,23 @@ def run_now(
     ] = None,
     retry: options.Retry = None,
     executor: options.Executor = None,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     verbose: options.Verbose = False,
     json: options.Json = False,
     log_file: options.LogFile = None,
     log_json: options.LogJson = False,
 ) -> None:
     """Play a slot without waiting for its time, and keep its row."""
-    from predibot.jobs.commands.schedule import play_as_asked, words_of_slot
+    from predibot.api.schedule import play_now, words_of_slot
     from predibot.jobs.daemon_threads import parse_executor
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.schedule import slot_document
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
+    caller = output.caller(options.Log(verbose, log_file, log_json))
     pool = parse_executor(executor) if executor else None
-    row = play_as_asked(
+    row = play_now(
         recipe,
         caller,
-        ledger=ledger or DEFAULT_LEDGER,
+        ledger=ledger,
         slot_at=slot,
         executor=pool,
         retry=options.retry(retry),
@@ -160,17 +155,14 @@ def run_now(
 
 
 @GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")
-def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
+def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Print a row a recipe; `predibot status` says besides what somebody has to look at."""
     from predibot.jobs.status import status_of
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.status import print_schedules
     from predibot.reports.views.schedule import schedule_document
 
-    caller = output.caller(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        caller.say(f"ledger: {store.address}")
+    caller = output.caller()
+    with caller.reading(ledger) as store:
         found = status_of(store, caller.clock)
     if json:
         output.print_document({"schedules": [schedule_document(each) for each in found.schedules]})
@@ -189,12 +181,12 @@ def install(
         Path | None, typer.Option("--output", metavar="FOLDER", file_okay=False, help="write the files into it")
     ] = None,
     grace: Annotated[int, typer.Option("--grace", metavar="SECONDS", min=0, help="for what is under way")] = 60,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
 ) -> None:
     """Print the texts, or write them where there are no other ones; nothing is started."""
     import sys
 
-    from predibot.jobs.commands.schedule import install_as_asked
+    from predibot.api.schedule import install as install_schedules
     from predibot.jobs.schedule.install import Installed, InstallKind
     from predibot.trust import Folder
 
@@ -206,8 +198,9 @@ def install(
     for name in folder.powers:
         folder.check(name)
     trusted = folder.digest if folder.powers else ""
-    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, ledger, grace, trusted)
-    files = install_as_asked(kinds[0], what, into)
+    named = None if ledger == options.DEFAULT_LEDGER else ledger
+    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, named, grace, trusted)
+    files = install_schedules(kinds[0], what, into)
     for name, text in files.items():
         if into is not None:
             output.say(f"wrote {into / name}")
@@ -216,21 +209,19 @@ def install(
 
 
 @GROUP.command("pause", cls=Command, help="leave out the slots of a recipe from now on")
-def pause(recipe: _Recipe, ledger: options.Ledger = None) -> None:
+def pause(recipe: _Recipe, ledger: options.Ledger = options.DEFAULT_LEDGER) -> None:
     """Leave out the slots of a recipe; each has a row that says so."""
     _pause(recipe, ledger, paused=True)
 
 
 @GROUP.command("resume", cls=Command, help="play the slots of a recipe again")
-def resume(recipe: _Recipe, ledger: options.Ledger = None) -> None:
+def resume(recipe: _Recipe, ledger: options.Ledger = options.DEFAULT_LEDGER) -> None:
     """Play the slots of a recipe again, from the next one on."""
     _pause(recipe, ledger, paused=False)
 
 
-def _pause(recipe: str, ledger: str | None, *, paused: bool) -> None:
-    from predibot.jobs.commands.schedule import pause_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+def _pause(recipe: str, ledger: str, *, paused: bool) -> None:
+    from predibot.api.schedule import pause as pause_schedule
 
-    output.set_up_logs(verbose=False)
-    name = pause_as_asked(recipe, output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER, paused=paused)
+    name = pause_schedule(recipe, output.caller(), ledger=ledger, paused=paused)
     typer.echo(f"{name} is {'paused; its slots are left out' if paused else 'played again'}")

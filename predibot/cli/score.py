@@ -70,9 +70,8 @@ def score(
     ] = None,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
-    every: options.AllRows = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    how: options.Output,
     verbose: options.Verbose = False,
 ) -> None:
     """Read the file, list its bad rows, and score the rest."""
@@ -91,17 +90,17 @@ def score(
     from predibot.scoring.inference.uncertainty import Uncertainty
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
+    how.check()
     for_forecasts = {
         "--pool": pool is not None,
         "--extremize": extremize is not None,
         "--columns": columns is not None,
         "--wide": wide,
         "--compare": compare is not None,
-        "--csv": csv,
+        "--csv": how.csv,
     }
     _check_options(equity, for_forecasts, pool=pool, extremize=extremize, years=periods_per_year, rate=risk_free_rate)
-    if compare is not None and csv:
+    if compare is not None and how.csv:
         raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
     layout = Layout(_columns(columns), wide=wide) if columns is not None or wide else None
     known = options.convention_of(convention)
@@ -120,22 +119,22 @@ def score(
             else open_table_file(files[0], wanted, sys.stdin)
         ) as table:
             if equity:
-                how = HowAnnual(known, periods_per_year, risk_free_rate)
-                _print_equity(score_equity(table, how, strict=strict), json=json)
+                annual = HowAnnual(known, periods_per_year, risk_free_rate)
+                _print_equity(score_equity(table, annual, strict=strict), json=how.json)
                 return
             asked = Question(
                 convention=known,
                 uncertainty=Uncertainty(seed=seed, resamples=resamples),
-                wanted=WANTED if json or compare is not None else SCORED,
+                wanted=WANTED if how.json or compare is not None else SCORED,
             )
             if compare is not None:
                 compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
-                _print_comparison(compared, json=json)
+                _print_comparison(compared, json=how.json)
                 return
             scored = score_forecasts(table, asked, pools, strict=strict, layout=layout)
-            _print_forecasts(scored, json=json, csv=csv, every=every)
+            _print_forecasts(scored, how)
     except FileRefused as error:
-        _refuse(error, as_json=json)
+        _refuse(error, as_json=how.json)
 
 
 def _columns(text: str | None) -> dict[str, str]:
@@ -186,18 +185,18 @@ def _pools(pool: str | None, extremize: float | None) -> "Pools":
     return Pools(methods) if extremize is None else Pools(methods, extremize)
 
 
-def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: bool) -> None:
+def _print_forecasts(found: "ScoredForecasts", how: options.Output) -> None:
     from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.terminal.evaluation_screen import print_scored
     from predibot.reports.views.evaluation_json import evaluation_document
 
     file = found.file
-    if json:
+    if how.json:
         counted = {"rows": file.rows, "open": found.n_open}
         output.print_document({**evaluation_document(found.evaluation), **counted, **bad_rows_document(file)})
         return
-    if not csv:
-        print_scored(output.report_console(), found.evaluation, every_row=every)
+    if not how.csv:
+        print_scored(output.report_console(), found.evaluation, every_row=how.every)
         print_bad_rows(output.report_console(), file)
         return
     output.print_evaluation(found.evaluation, json=False, csv=True)

@@ -11,7 +11,7 @@ _LEAST_TOKEN = 16
 
 
 def serve(
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     host: Annotated[str, typer.Option("--host", help="address to listen at; another than this needs a token")] = (
         "127.0.0.1"
     ),
@@ -25,8 +25,6 @@ def serve(
 ) -> None:
     """Show a ledger in a browser: leaderboard, decisions and their reasons; nothing is changed."""
     from predibot.errors import UsageError
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
     if host not in _LOOPBACK and not token:
         raise UsageError(f"--host {host} lets others read the ledger; give a --token (or PREDIBOT_WEB_TOKEN) for them")
@@ -38,7 +36,6 @@ def serve(
         if (error.name or "").partition(".")[0] not in ("fastapi", "jinja2", "starlette", "uvicorn"):
             raise
         raise UsageError("predibot serve needs what is not installed: pip install 'predibot[web]'") from None
-    caller = output.caller(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    caller = output.caller()
+    with caller.reading(ledger) as store:
         serving(store, caller.clock, host=host, port=port, token=token, say=output.say)

@@ -6,17 +6,14 @@ from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
 
 
-def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
+def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Print how the schedules stand; the exit code is 1 where somebody has to look at something."""
     from predibot.jobs.status import status_of
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.status import print_status
     from predibot.reports.views.schedule import status_document
 
-    caller = output.caller(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        caller.say(f"ledger: {store.address}")
+    caller = output.caller()
+    with caller.reading(ledger) as store:
         found = status_of(store, caller.clock)
     code = FAILED if found.problems else DONE
     if json:

@@ -6,72 +6,60 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Group
+from predibot.cli.command import Command, Commands, Group
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
     from predibot.jobs.comments.readings import RunTables
 
-GROUP = typer.Typer(
+_Run = Annotated[str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")]
+_Csv = Annotated[
+    Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
+]
+GROUP = Commands(
     cls=Group, help="print the tables of a paper for the bots of a ledger", rich_markup_mode=None, no_args_is_help=False
 )
 
 
 @GROUP.command("stakebench", cls=Command, help="print what bots read out of comments, as StakeBench does")
 def stakebench(
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")
-    ] = None,
+    run: _Run = None,
     pairs: Annotated[
         list[str] | None, typer.Option("--pairs", metavar="A:B", help="compare two bots; may be repeated")
     ] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="also intervals, tests, audits and gaps")] = False,
-    ledger: options.Ledger = None,
+    csv: _Csv = None,
+    full: Annotated[bool, options.full("also intervals, tests, audits and gaps")] = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Print the tables of a run of text tasks."""
     from predibot.jobs.comments.readings import run_tables
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         found = run_tables(store, run_key=run, pairs=pairs or ())
     _show(found, csv=csv, full=full, json=json)
 
 
 @GROUP.command("beliefbench", cls=Command, help="print how bots relate questions, as BeliefBench does")
 def beliefbench(
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")
-    ] = None,
+    run: _Run = None,
     people: Annotated[
         Path | None, typer.Option("--people", metavar="FILE", help="people's labels: a CSV of pair, rater and label")
     ] = None,
     sheet: Annotated[
         Path | None, typer.Option("--sheet", metavar="FILE", help="write a CSV for people to label instead of printing")
     ] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="also domains, cutoffs, and which labels were given")] = False,
-    ledger: options.Ledger = None,
+    csv: _Csv = None,
+    full: Annotated[bool, options.full("also domains, cutoffs, and which labels were given")] = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Print the tables of a run over pairs of questions."""
     from predibot.jobs.pairs.readings import pair_tables, write_sheet
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
 
     if sheet is not None and (people is not None or csv is not None):
         raise typer.BadParameter("--sheet writes a sheet instead of tables; ask for --people and --csv without it")
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         if sheet is not None:
             pairs = write_sheet(store, sheet, run_key=run)
             if json:

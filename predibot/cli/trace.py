@@ -21,23 +21,19 @@ def trace(
         str | None,
         typer.Option("--otlp", metavar="URL", help="send it to this collector as spans; DECISION may be a RUN_KEY"),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="show every text whole")] = False,
-    ledger: options.Ledger = None,
+    full: Annotated[bool, options.full("show every text whole")] = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Show a stored trace step by step, or sum them all."""
     from predibot.jobs.read_traces import read_trace, used
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.trace import print_trace, print_used, trace_document, used_document
 
     if (decision is None) is not cost:
         raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
     if cost and otlp is not None:
         raise typer.BadParameter("--cost is of all decisions, --otlp of one or of a run; ask for one of both")
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         if decision is not None and otlp is not None:
             _send(store, decision, otlp, as_json=json)
             return
@@ -49,7 +45,6 @@ def trace(
                 print_used(output.report_console(), report)
             return
         found = read_trace(store, decision)
-    with store.rows_blamed():
         if json:
             output.print_document(trace_document(found))
         else:

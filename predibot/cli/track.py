@@ -12,18 +12,16 @@ if TYPE_CHECKING:
 def track(
     venue: options.LookBackVenue = None,
     as_of: options.AsOf = None,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
-    verbose: options.Verbose = False,
-    log_file: options.LogFile = None,
-    log_json: options.LogJson = False,
+    *,
+    log: options.Log,
 ) -> None:
     """Store what is new; what could not be read is an error after the rest is stored."""
-    from predibot.jobs.commands.track import track_as_asked
-    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.api.track import track as track_part
+    from predibot.scoring.records.part import Part
 
-    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    _show(track_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, venue=venue, as_of=as_of), as_json=json)
+    _show(track_part(Part(venue=venue, as_of=as_of), output.caller(log), ledger=ledger), as_json=json)
 
 
 def _show(report: "TrackReport", *, as_json: bool) -> None:

@@ -29,15 +29,13 @@ def verify(
         str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")
     ] = None,
     columns: options.Columns = False,
-    ledger: options.Ledger = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
     """Print what differs; the exit code is 1 where anything does."""
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
     from predibot.jobs.receipts import prove, verify_ledger, verify_runs
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.document import document
     from predibot.reports.terminal import receipts
 
@@ -50,9 +48,7 @@ def verify(
     if columns:
         output.print_coverage(json=json)
         return
-    output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
+    with output.caller().reading(ledger) as store:
         if run is not None and bot is not None and subject is not None:
             proof = prove(store, run, bot, subject)
             if json:

@@ -18,13 +18,12 @@ from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
-from predibot.ledger.read.lists.narrowing import runs_in
+from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
-    RunSummary,
     StoredRun,
     decisions,
     decisions_noted,
@@ -42,7 +41,7 @@ from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 
 _log = logging.getLogger(__name__)
 
@@ -57,10 +56,8 @@ def evaluate(
     store: Store,
     venue_name: str,
     as_of: datetime,
-    recipe: str | None = None,
-    bots: Sequence[str] = (),
+    part: Part = EVERYTHING,
     question: Question | None = None,
-    only: Narrowing = EVERYTHING,
 ) -> Evaluation:
     """Return how good the bots were, from what is stored; nothing is fetched.
 
@@ -72,7 +69,7 @@ def evaluate(
     """
     question = question or Question()
     _store(store, partial(_pack, store, venue_name))
-    asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), plain(only), code_digest()]
+    asked = [venue_name, format_instant(as_of), plain(part), plain(question), code_digest()]
     with store.read() as connection:
         key = memo_key(connection, [*asked, live_venues(connection)])
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
@@ -85,26 +82,22 @@ def evaluate(
                     from predibot.jobs.relatedness.beliefs import related_in_ledger
 
                     join = related_in_ledger(connection, venue_name, as_of).cluster_of
-                record = track_record(
-                    connection, venue_name, as_of, recipe=recipe, bot_names=bots, only=only, join=join
-                )
-                kept = account_records(connection, venue_name, as_of, recipe=recipe, bot_names=bots, mode=only.mode)
-                cohorts = cohort_records(
-                    connection, venue_name, as_of, recipe=recipe, bot_names=bots, archived=question.archived, only=only
-                )
+                record = track_record(connection, venue_name, as_of, part, join=join)
+                kept = account_records(connection, venue_name, as_of, part)
+                cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
         except ROW_ERRORS as error:
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
-        chosen = [*runs_in(connection, only), *of_category(connection, venue_name, as_of, only)]
+        chosen = [*runs_in(connection, part), *of_category(connection, venue_name, as_of, part)]
+        own = [*chosen, *by_recipe_and_bots(part)]
         imported = imported_decisions(connection, venue_name, as_of, *chosen)
-        late = late_decisions(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
+        late = late_decisions(connection, venue_name, as_of, *own)
         is_of_venue = (runs.c.venue_name == venue_name, decisions.c.decided_at <= as_of)
         bare, blind = (
-            decisions_noted(connection, note, *is_of_venue, *chosen, recipe=recipe, bot_names=bots)
-            for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
+            decisions_noted(connection, note, *is_of_venue, *own) for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
         )
-        unscored = decisions_on_no_event(connection, venue_name, as_of, *chosen, recipe=recipe, bot_names=bots)
-    cut = sorted({each.game for each in kept}) if only.cuts_accounts else []
+        unscored = decisions_on_no_event(connection, venue_name, as_of, *own)
+    cut = sorted({each.game for each in kept}) if part.cuts_accounts else []
     kept = () if cut else kept
     try:
         with store.rows_blamed():
@@ -212,81 +205,57 @@ def _store(store: Store, work: Callable[[], object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """What a ledger holds of some runs, and how good the bots of them were."""
+class Located:
+    """A part of a ledger, and where and when that is."""
 
-    recipe: str | None
-    """The name of the only recipe that was asked about; None for all."""
-    venue_name: str
-    runs: tuple[RunSummary, ...]
-    evaluation: Evaluation
-
-
-def evaluate_stored(
-    store: Store,
-    *,
-    venue: str | None = None,
-    recipe: str | None = None,
-    bots: Sequence[str] = (),
-    as_of: datetime | None = None,
-    question: Question | None = None,
-    only: Narrowing = EVERYTHING,
-    clock: Clock,
-) -> Stored:
-    """Return the runs somebody asks about and how good the bots were, without asking any venue.
-
-    Args:
-        store: The ledger.
-        venue: Where its runs were made; left out, where the ledger says.
-        recipe: Only its runs; left out, all.
-        bots: Only these; empty for all.
-        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
-        question: What is asked of the evaluation.
-        only: Only the decisions of this part.
-        clock: The instant it is.
-
-    Raises:
-        UsageError: As `asked_venues`; or if there is no such recipe or bot in the ledger.
-    """
-    asked = asked_venues(store, venue)
-    with store.read() as connection:
-        runs = list_runs(connection)
-    name = asked_about(recipe, bots, runs)
-    at, world = look_back_at(asked.specs[-1], as_of, clock), asked.name
-    found = evaluate(store=store, venue_name=world, as_of=at, recipe=name, bots=bots, question=question, only=only)
-    return Stored(name, world, tuple(each for each in runs if name in (None, each.run.recipe)), found)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedVenues:
-    """Where the runs were made that somebody asks about."""
-
+    part: Part
+    """With the name that its recipe's runs have."""
     specs: tuple[str, ...]
-    """To be tracked, as runs keep them; the last is the one that is looked back on."""
-    name: str
+    """The venues to be tracked, as runs keep them; the last is the one that is looked back on."""
+    venue_name: str
     """Whose instruments they all have."""
+    as_of: datetime
 
 
-def asked_venues(store: Store, spec: str | None) -> AskedVenues:
-    """Return the venue asked for, else each that runs of the ledger were made on.
+def located(store: Store, part: Part, clock: Clock) -> Located:
+    """Return where the runs were made that somebody asks about, and from when they are looked back on.
 
     Raises:
-        UsageError: If there is no such venue, or the ledger has no run, or runs of several worlds and none was
-            asked for.
+        UsageError: If there is no such venue, recipe or bot in the ledger, or it has no run, or runs of several worlds
+            and none was asked for.
     """
+    specs, name = _venues(store, part.venue)
+    if part.recipe is not None or part.bots:
+        with store.read() as connection:
+            part = replace(part, recipe=asked_about(part.recipe, part.bots, list_runs(connection)))
+    return Located(part, specs, name, look_back_at(specs[-1], part.as_of, clock))
+
+
+def evaluate_stored(store: Store, part: Part, question: Question | None = None, *, clock: Clock) -> Evaluation:
+    """Return how good the bots were, without asking any venue.
+
+    Raises:
+        UsageError: As `located`.
+    """
+    there = located(store, part, clock)
+    return evaluate(store=store, venue_name=there.venue_name, as_of=there.as_of, part=there.part, question=question)
+
+
+def _venues(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
+    """Return the venue asked for, else each that runs of the ledger were made on, and whose instruments they have."""
     if spec is not None:
         spec = checked(spec)
-        return AskedVenues((spec,), instruments_of(spec))
+        return (spec,), instruments_of(spec)
     live = _runs_of_one_world(store)
     # Of one venue the last comes last, whatever was played before.
-    return AskedVenues(tuple(dict.fromkeys(run.venue for run in reversed(live)))[::-1], live[-1].venue_name)
+    return tuple(dict.fromkeys(run.venue for run in reversed(live)))[::-1], live[-1].venue_name
 
 
 def _runs_of_one_world(store: Store) -> list[StoredRun]:
     """Return the runs that count, of which there are some, and all of one world.
 
     Raises:
-        UsageError: As `asked_venues`.
+        UsageError: As `located`.
     """
     with store.read() as connection:
         live = [run for run in stored_runs(connection) if run.voided_at is None]

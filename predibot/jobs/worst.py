@@ -11,7 +11,7 @@ from predibot.ledger.read.details.reasons import markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.records.losses import Loss, largest_losses
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -30,14 +30,7 @@ class WorstDecision:
 
 
 def worst_decisions(
-    store: Store,
-    venue_name: str,
-    as_of: datetime,
-    most: int,
-    *,
-    recipe: str | None = None,
-    bots: Sequence[str] = (),
-    only: Narrowing = EVERYTHING,
+    store: Store, venue_name: str, as_of: datetime, most: int, part: Part = EVERYTHING
 ) -> tuple[WorstDecision, ...]:
     """Return what cost most as of an instant, the dearest first; nothing is fetched.
 
@@ -46,12 +39,10 @@ def worst_decisions(
         venue_name: Whose runs.
         as_of: Nothing later is seen.
         most: How many at most.
-        recipe: Only runs of this name.
-        bots: Only these; empty for all.
-        only: Only the decisions of this part.
+        part: Only its decisions.
     """
     with store.read() as connection:
-        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots, only=only)
+        record = track_record(connection, venue_name, as_of, part)
         return with_reasons(connection, venue_name, largest_losses(record, most))
 
 

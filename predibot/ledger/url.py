@@ -7,9 +7,9 @@ from urllib.parse import unquote
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from predibot.environment import DEFAULT_LEDGER
 from predibot.errors import UsageError
 
-DEFAULT_LEDGER = "sqlite:///runs/out/predibot.db"
 TAKEN = "A ledger is named by a sqlite or postgresql URL"
 _SECRET_WORDS = ("password", "passwd", "pwd", "secret", "token", "key")
 

@@ -1,7 +1,9 @@
 """The tear sheet: one HTML file about a bot, with its pictures in it; no script, and nothing asked of any host."""
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.histories.event import MarketHistory
@@ -14,7 +16,10 @@ from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, to_th
 from predibot.reports.terminal.grid import Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.terminal.worst import asked_in, circumstances
+from predibot.whole_file import whole_file
 
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_NAME_CHARACTERS = 80
 _NAME_CELLS = 80
 _RATIONALE_CELLS = 600
 _CELL_CHARACTERS = 400
@@ -35,6 +40,24 @@ ol { padding-left: 1.4rem; } li { margin: .6rem 0; }
 """.strip()
 # A browser that reads this asks nobody for anything, whatever a text of others may have got past us.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def write_tearsheet(history: BotHistory, file: Path | None) -> Path:
+    """Write the tear sheet of a bot, and return the file.
+
+    Left out, it is `tearsheet-BOT.html` in `runs/out`, of the bot's name what a file's name can have.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    with figures.in_currency(history.evaluation.currency):
+        page = tearsheet(history)
+    if file is None:
+        file = Path("runs/out") / f"tearsheet-{_UNSAFE.sub('_', history.bot)[:_NAME_CHARACTERS]}.html"
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(file) as stream:
+        stream.write(page.encode())
+    return file
 
 
 def tearsheet(history: BotHistory) -> str:

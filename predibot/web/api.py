@@ -19,7 +19,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard, verdict_said
 from predibot.reports.views.schedule import status_document
 from predibot.scoring.evaluation.evaluation import Question
-from predibot.web.pages.leaderboard import Part
+from predibot.web.pages.leaderboard import PartTexts
 from predibot.web.shelf import Shelf
 
 _MOST = 500
@@ -152,11 +152,11 @@ def api(shelf: Shelf) -> APIRouter:
         category: _Text = "",
         mode: _Text = "",
         bots: _Text = "",
-    ) -> Part:
-        return Part(recipe, venue, since, until, category, mode, bots)
+    ) -> PartTexts:
+        return PartTexts(recipe, venue, since, until, category, mode, bots)
 
     @router.get("/leaderboard", responses={200: {"model": Rankings}})
-    def board(request: Request, part: Annotated[Part, Depends(part_asked)]) -> Response:
+    def board(request: Request, part: Annotated[PartTexts, Depends(part_asked)]) -> Response:
         """Return the leaderboard, those of models without a known cutoff apart, of the part that is asked for."""
 
         def document() -> Any:
@@ -172,7 +172,7 @@ def api(shelf: Shelf) -> APIRouter:
         return answered(request, document)
 
     @router.get("/evaluation", responses={200: {"model": Document}})
-    def evaluation(request: Request, part: Annotated[Part, Depends(part_asked)]) -> Response:
+    def evaluation(request: Request, part: Annotated[PartTexts, Depends(part_asked)]) -> Response:
         """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
         return answered(request, lambda: evaluation_document(part.evaluation(shelf, Question())))
 

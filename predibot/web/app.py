@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial, wraps
+from inspect import signature
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
@@ -35,6 +36,7 @@ from predibot.web.pages import (
     records,
     today,
 )
+from predibot.web.pages.leaderboard import PartTexts
 from predibot.web.pages.page import Page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
@@ -91,9 +93,19 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     def in_its_currency(of: Callable[..., Page]) -> Callable[..., Page]:
         @wraps(of)
         def page(shelf: Shelf, **asked: Any) -> Page:
-            with figures.in_currency(shelf.currency(asked)):
+            part = asked.get("part")
+            with figures.in_currency(shelf.currency(asked if part is None else part.given())):
                 return of(shelf, **asked)
 
+        found = signature(of)
+        # A page needs no server, so it does not say by itself that its part is read from several words of an address.
+        parameters = [
+            each.replace(annotation=Annotated[PartTexts, Depends()], default=each.empty)
+            if each.name == "part"
+            else each
+            for each in found.parameters.values()
+        ]
+        page.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
         return page
 
     def endpoint(of: Callable[..., Page]) -> Callable[..., Response]:

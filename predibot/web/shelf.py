@@ -9,13 +9,12 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Row, func, select
 
+from predibot.api.relate import graph_in_ledger
 from predibot.errors import UsageError
-from predibot.jobs.commands.relate import graph_in_ledger
-from predibot.jobs.evaluate import asked_venues, evaluate_stored
+from predibot.jobs.evaluate import evaluate_stored, located
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
-from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.relatedness.graph import KnownGraph
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
@@ -44,7 +43,7 @@ from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import currency_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.relatedness.clusters import RELATED, RelatedEvents
 from predibot.scoring.relatedness.filters import Filters
 
@@ -175,113 +174,82 @@ class Shelf:
 
         return self._read(("categories", name), work)
 
-    def evaluation(
-        self,
-        recipe: str,
-        question: Question,
-        venue: str = "",
-        only: Narrowing = EVERYTHING,
-        bots: tuple[str, ...] = (),
-    ) -> Evaluation:
+    def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
         """Return how good the bots are, by what is stored; what is now is so for ten minutes.
 
         Args:
-            recipe: Only its runs; empty for all.
             question: What is asked.
-            venue: Where its runs were made; empty for that of the newest.
-            only: Only the decisions of this part.
-            bots: Only these; empty for all.
+            part: Of which decisions; left out, the venue is that of the newest.
 
         Raises:
             UsageError: If there is no such recipe, bot or category, or the ledger has no run that counts.
         """
-        asked = self._venue(recipe, venue)
+        part = self._known(part)
 
         def work() -> Evaluation:
-            return evaluate_stored(
-                self.store,
-                venue=asked,
-                recipe=recipe or None,
-                bots=bots,
-                as_of=None,
-                question=question,
-                only=only,
-                clock=self.clock,
-            ).evaluation
+            return evaluate_stored(self.store, part, question, clock=self.clock)
 
-        return self._once(("evaluation", recipe, asked, question.wanted, only, bots, self._now()), work)
+        return self._once(("evaluation", part, question.wanted, self._now()), work)
 
-    def bot(self, name: str, venue: str = "", recipe: str = "") -> BotHistory:
+    def bot(self, name: str, part: Part = EVERYTHING) -> BotHistory:
         """Return all that is told of a bot; what is now is so for ten minutes, as everywhere below.
 
         Raises:
             UsageError: If there is no such bot, or the ledger has no run that counts.
         """
-        asked = self._venue(recipe, venue)
-
+        part = self._known(part)
         # What is held while something is worked out is held by nobody else.
-        together = self.related(venue, recipe)
+        together = self.related(part)
 
         def work() -> BotHistory:
-            only = recipe or None
-            return bot_history(
-                self.store, name, venue=asked, recipe=only, as_of=None, clock=self.clock, related=together
-            )
+            return bot_history(self.store, name, part, clock=self.clock, related=together)
 
-        return self._once(("bot", name, asked, recipe, self._now()), work)
+        return self._once(("bot", name, part, self._now()), work)
 
-    def related(self, venue: str = "", recipe: str = "") -> RelatedEvents:
+    def related(self, part: Part = EVERYTHING) -> RelatedEvents:
         """Return which events belong together, as it is now.
 
         Raises:
             UsageError: As `bot`.
         """
-        asked = self._venue(recipe, venue)
+        asked = Part(venue=self._known(part).venue)
 
         def work() -> RelatedEvents:
-            there = asked_venues(self.store, asked)
-            at = look_back_at(there.specs[-1], None, self.clock)
-            return self.store.run_read(lambda connection: related_in_ledger(connection, there.name, at))
+            there = located(self.store, asked, self.clock)
+            return self.store.run_read(lambda connection: related_in_ledger(connection, there.venue_name, there.as_of))
 
         return self._once(("related", asked, self._now()), work)
 
-    def graph(self, venue: str = "") -> KnownGraph:
+    def graph(self, part: Part = EVERYTHING) -> KnownGraph:
         """Return which events move together, and the news that touch them, as it is now.
 
         Raises:
             UsageError: If there is no such venue, or the ledger has no run that counts.
         """
-        asked = self._venue("", venue)
+        part = self._known(part)
 
         def work() -> KnownGraph:
-            return graph_in_ledger(
-                self.store, venue=asked, as_of=None, clock=self.clock, filters=Filters(), at_least=RELATED
-            )
+            return graph_in_ledger(self.store, part, clock=self.clock, filters=Filters(), at_least=RELATED)
 
-        return self._once(("graph", asked, self._now()), work)
+        return self._once(("graph", part, self._now()), work)
 
-    def ledger(self, venue: str = "", recipe: str = "") -> LedgerHistory:
+    def ledger(self, part: Part = EVERYTHING) -> LedgerHistory:
         """Return how all bots stood over time.
 
         Raises:
             UsageError: If the ledger has no run that counts.
         """
-        asked = self._venue(recipe, venue)
+        part = self._known(part)
+        return self._once(("ledger", part, self._now()), lambda: ledger_history(self.store, part, clock=self.clock))
 
-        def work() -> LedgerHistory:
-            only = recipe or None
-            return ledger_history(self.store, venue=asked, recipe=only, bots=(), as_of=None, clock=self.clock)
-
-        return self._once(("ledger", asked, recipe, self._now()), work)
-
-    def pair(self, one: str, other: str, venue: str = "", recipe: str = "") -> tuple[AskedBoth, ...]:
+    def pair(self, one: str, other: str, part: Part = EVERYTHING) -> tuple[AskedBoth, ...]:
         """Return what two bots said of the questions both answered, where they differ most first."""
-        asked = self._venue(recipe, venue)
+        part = self._known(part)
 
         def work() -> tuple[AskedBoth, ...]:
-            return asked_both(self.store, one, other, venue=asked, recipe=recipe or None, clock=self.clock)
+            return asked_both(self.store, one, other, part, clock=self.clock)
 
-        return self._once(("pair", one, other, asked, recipe, self._now()), work)
+        return self._once(("pair", one, other, part, self._now()), work)
 
     def once(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
         """Return what a page works out of the ledger by itself, once for as long as nothing in it changes.
@@ -293,19 +261,20 @@ class Shelf:
         """
         return self._once((name, asked, self._now()), work)
 
-    def _venue(self, recipe: str, venue: str) -> str | None:
-        """Return the venue that is asked for, that of the newest run where there are several, or none.
+    def _known(self, part: Part) -> Part:
+        """Return the part with the venue that is asked for, that of the newest run where there are several, or none.
 
         Raises:
             UsageError: If no run is of the recipe, or at the venue: an address names no file of this machine.
         """
+        recipe, venue = part.recipe or "", part.venue or ""
         known = {run.recipe for run in self.runs()}
         if recipe and recipe not in known:
             raise UsageError(f"no run is of recipe {recipe[:60]!r}; there are: {', '.join(sorted(known))}")
         if venue and venue not in {run.venue for run in self.runs()}:
             raise UsageError(f"no run was made at {venue[:60]!r}; there are: {', '.join(self.venues())}")
         there = self.venues(recipe)
-        return venue or (there[0] if len(there) > 1 else None)
+        return replace(part, recipe=recipe or None, venue=venue or (there[0] if len(there) > 1 else None))
 
     def _now(self) -> int:
         return int(self.clock().timestamp()) // _FRESH_SECONDS

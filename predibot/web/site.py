@@ -39,7 +39,7 @@ from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes, plain_text
 from predibot.reports import figures
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.version import __version__
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
@@ -47,7 +47,14 @@ from predibot.web.pages.decisions import decision_page, decisions_page
 from predibot.web.pages.details import source_page
 from predibot.web.pages.events import event_page, events_page, related
 from predibot.web.pages.graph import graph_page, moving_with
-from predibot.web.pages.leaderboard import TABLES_ASK, calibration_page, curves_page, leaderboard_page, table_page
+from predibot.web.pages.leaderboard import (
+    TABLES_ASK,
+    PartTexts,
+    calibration_page,
+    curves_page,
+    leaderboard_page,
+    table_page,
+)
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
 from predibot.web.pages.records import accounts_page, cohorts_page, comments_page, runs_page
@@ -146,16 +153,9 @@ class _Held(Shelf):
         held = self.behind.get((run, bot, subject))
         return super().details(run, bot, subject) if held is None else held
 
-    def evaluation(
-        self,
-        recipe: str,
-        question: Question,
-        venue: str = "",
-        only: Narrowing = EVERYTHING,
-        bots: tuple[str, ...] = (),
-    ) -> Evaluation:
+    def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
         # Every page is written, so all that any of them asks is worked out at once.
-        return super().evaluation(recipe, replace(question, wanted=TABLES_ASK), venue, only, bots)
+        return super().evaluation(replace(question, wanted=TABLES_ASK), part)
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         return self.moved.get(event_id, {}) if event_id in self.own else super().prices(event_id)
@@ -253,12 +253,12 @@ class _Site:
     def _named(self, own: Sequence[LedgerDecision]) -> list[_Made]:
         """Give every page its file, and return those that are of no event and no decision."""
         shelf, options = self._shelf, self._options
-        scores = {"recipe": options.recipe, "venue": options.venue}
-        board = leaderboard_page(shelf, **scores)
+        scores = PartTexts(options.recipe, options.venue)
+        board = leaderboard_page(shelf, scores)
         general = [
             _Made("/", {}, partial(_same, board)),
-            _Made("/calibration", {}, partial(calibration_page, shelf, **scores)),
-            _Made("/curves", {}, partial(curves_page, shelf, **scores)),
+            _Made("/calibration", {}, partial(calibration_page, shelf, scores)),
+            _Made("/curves", {}, partial(curves_page, shelf, **scores.given())),
             _Made("/graph", {}, partial(graph_page, shelf, options.venue)),
             _Made("/accounts", {}, partial(accounts_page, shelf)),
             _Made("/cohorts", {}, partial(cohorts_page, shelf)),
@@ -266,7 +266,7 @@ class _Site:
             _Made("/methods", {}, partial(methods_page, shelf)),
         ]
         for name in board.shown["tables"]:
-            if (table := table_page(shelf, name, **scores)).shown["grids"]:
+            if (table := table_page(shelf, name, scores)).shown["grids"]:
                 general.append(_Made(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, shelf, since=self._first_day)),

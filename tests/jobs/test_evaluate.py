@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import Evaluation, asked_venues, evaluate
+from predibot.jobs.evaluate import Evaluation, evaluate, located
 from predibot.ledger.read.decision_traces import decisions_named
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import runs_to_pack
@@ -15,6 +15,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs, void_run
 from predibot.reports.views.leaderboard import missing
 from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.records.part import Part
 from tests.jobs.tiny import DAY, LATER, decide_on, recipe_of, request_of, track_on, write_archive
 from tests.venues.payloads import NOW
 
@@ -26,7 +27,7 @@ def card_of(store: Store, bot: str = "market_price", *, days: float = 30) -> Sco
 
 def evaluation_of(store: Store, *, days: float = 30, recipe: str | None = None) -> Evaluation:
     """Evaluate so many days after `NOW`."""
-    return evaluate(store=store, venue_name="polymarket", as_of=NOW + days * DAY, recipe=recipe)
+    return evaluate(store=store, venue_name="polymarket", as_of=NOW + days * DAY, part=Part(recipe=recipe))
 
 
 def test_the_numbers_of_the_tiny_archive_are_those_done_by_hand(store: Store, archive: Path) -> None:
@@ -146,10 +147,10 @@ def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -
 
 def test_the_ledger_knows_which_venue_to_look_back_on(store: Store, archive: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no run that counts\. Run `predibot decide` first"):
-        asked_venues(store, None)
+        located(store, Part(), lambda: NOW)
     decide_on(store, archive)
-    assert asked_venues(store, None).specs[-1] == f"archive:{archive}"
-    assert asked_venues(store, "sandbox").specs[-1] == "sandbox"
+    assert located(store, Part(), lambda: NOW).specs[-1] == f"archive:{archive}"
+    assert located(store, Part(venue="sandbox"), lambda: NOW).specs[-1] == "sandbox"
 
 
 def test_evaluating_a_ledger_of_another_folder_gives_the_same(tmp_path: Path, archive: Path) -> None:

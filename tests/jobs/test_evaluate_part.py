@@ -12,7 +12,7 @@ from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate
 from predibot.ledger.store import Store
 from predibot.reports.views.evaluation_json import evaluation_document
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 from tests.acceptance.conftest import said_here
 from tests.benchmarks.ledgers import BEGIN, DAY, Size, fill
 
@@ -30,26 +30,26 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def document(file: Path, only: Narrowing = EVERYTHING) -> dict[str, Any]:
+def document(file: Path, only: Part = EVERYTHING) -> dict[str, Any]:
     with Store.open_to_read(f"sqlite:///{file}") as store:
-        return dict(evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=AS_OF, only=only)))
+        return dict(evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=AS_OF, part=only)))
 
 
 @pytest.mark.parametrize(
     ("only", "others"),
     [
-        (Narrowing(since=SINCE), "r.slot_at < {since}"),
-        (Narrowing(until=UNTIL), "r.slot_at >= {until}"),
-        (Narrowing(since=SINCE, until=UNTIL), "r.slot_at < {since} OR r.slot_at >= {until}"),
-        (Narrowing(category="Politics"), "s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)"),
+        (Part(since=SINCE), "r.slot_at < {since}"),
+        (Part(until=UNTIL), "r.slot_at >= {until}"),
+        (Part(since=SINCE, until=UNTIL), "r.slot_at < {since} OR r.slot_at >= {until}"),
+        (Part(category="Politics"), "s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)"),
         (
-            Narrowing(since=SINCE, category="Politics", mode="live"),
+            Part(since=SINCE, category="Politics", mode="live"),
             "r.slot_at < {since} OR s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)",
         ),
     ],
 )
 def test_a_part_is_evaluated_as_if_nothing_else_had_been_decided(
-    ledger: Path, tmp_path: Path, only: Narrowing, others: str
+    ledger: Path, tmp_path: Path, only: Part, others: str
 ) -> None:
     part = tmp_path / "part.db"
     shutil.copy(ledger, part)
@@ -69,25 +69,25 @@ def test_a_part_is_evaluated_as_if_nothing_else_had_been_decided(
 
 def test_what_cannot_be_asked_for_is_said(ledger: Path) -> None:
     with pytest.raises(UsageError, match="no event is of category 'nothing'; there are: "):
-        document(ledger, Narrowing(category="nothing"))
+        document(ledger, Part(category="nothing"))
     with pytest.raises(UsageError, match="there is no mode 'dead'; there are: live, replay"):
-        Narrowing(mode="dead")
+        Part(mode="dead")
     with pytest.raises(UsageError, match="exchange the two"):
-        Narrowing(since=UNTIL, until=SINCE)
-    assert document(ledger, Narrowing(mode="replay"))["leaderboard"] == []
+        Part(since=UNTIL, until=SINCE)
+    assert document(ledger, Part(mode="replay"))["leaderboard"] == []
 
 
 def test_the_terminal_narrows_a_report_as_the_app_does(ledger: Path) -> None:
     address = f"sqlite:///{ledger}"
     span = ("--since", "2025-01-07T12:00Z", "--until", "2025-01-19T12:00Z", "--as-of", "2025-03-02T12:00Z")
     said = said_here("report", "--ledger", address, *span, "--category", "Politics", "--json").document
-    only = Narrowing(SINCE, UNTIL, "Politics")
+    only = Part(SINCE, UNTIL, "Politics")
     assert said["leaderboard"] == document(ledger, only)["leaderboard"]
 
 
 def test_accounts_are_whole_or_not_shown_and_cohorts_are_those_that_began_then() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    assert Narrowing(since=at).cuts_accounts and Narrowing(category="Sports").cuts_accounts
-    assert not Narrowing(mode="live").cuts_accounts
-    assert Narrowing(since=at).has_slot(at) and not Narrowing(until=at).has_slot(at)
-    assert Narrowing(since=at, until=at + timedelta(days=7)).has_slot(at + timedelta(days=6))
+    assert Part(since=at).cuts_accounts and Part(category="Sports").cuts_accounts
+    assert not Part(mode="live").cuts_accounts
+    assert Part(since=at).has_slot(at) and not Part(until=at).has_slot(at)
+    assert Part(since=at, until=at + timedelta(days=7)).has_slot(at + timedelta(days=6))

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import asked_venues, evaluate_stored
+from predibot.jobs.evaluate import evaluate_stored, located
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
-from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.tiny import canonical_at, clock
 from tests.ledger.databases import Postgres
@@ -82,13 +82,8 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
         done_here("decide", f"{name}.toml", "--ledger", ledger)
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match="must not be mixed"):
-            asked_venues(store, None)
-        found = {
-            venue: evaluate_stored(
-                store, venue=venue, recipe=None, bots=(), as_of=None, question=Question(), clock=clock
-            ).evaluation
-            for venue in (VENUE, "sandbox:events=6")
-        }
+            located(store, Part(), clock)
+        found = {venue: evaluate_stored(store, Part(venue=venue), clock=clock) for venue in (VENUE, "sandbox:events=6")}
     assert {venue: each.currency for venue, each in found.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
     for each in found.values():
         assert len(each.accounts) == 1

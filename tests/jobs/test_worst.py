@@ -16,6 +16,7 @@ from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.reports.terminal.worst import print_worst, worst_documents
+from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import said_here
 from tests.cli.conftest import WORLD
 
@@ -67,7 +68,7 @@ def test_each_loss_stands_with_the_question_price_forecast_and_outcome_that_are_
 
 
 def test_only_the_bots_asked_for_are_listed_and_nothing_later_is_seen(played: Store) -> None:
-    found = worst_decisions(played, "sandbox", AS_OF, 5, bots=("underdog",))
+    found = worst_decisions(played, "sandbox", AS_OF, 5, Part(bots=("underdog",)))
     assert {each.loss.bot for each in found} == {"underdog"}
     assert worst_decisions(played, "sandbox", parse_instant("2026-01-11T11:00Z"), 5) == ()
 

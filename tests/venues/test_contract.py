@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from predibot.api.record import record
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, RecordableVenue
 from predibot.domain.event import Event, MarketRef
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.record import record_as_asked
+from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import open_past, open_venue
 from predibot.sandbox.server.fault import FAULT_KINDS
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
@@ -149,7 +149,7 @@ def test_a_recording_tells_what_the_venue_told(name: str, tmp_path: Path) -> Non
         progress=lambda: nullcontext(nobody),
     )
     for at in (SANDBOX_OPENS_AT, later):
-        report = record_as_asked(folder, caller, venue=f"{name}:events=6", as_of=at, events=0, days=5.0)
+        report = record(folder, caller, venue=f"{name}:events=6", as_of=at, events=0, days=5.0)
         assert report.notes == ()
     archive = Archive(folder)
     assert archive.name == name

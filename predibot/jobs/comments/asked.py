@@ -8,7 +8,7 @@ from predibot.config import Settings
 from predibot.contracts import VenueSettings
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.comments.collect import CollectReport, collect_comments, salt_of
 from predibot.jobs.comments.raw_store import RawStore
 from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
@@ -22,7 +22,7 @@ _PATHS = {"gamma_url": "/gamma", "data_url": "/data", "clob_url": "/clob", "mani
 _SANDBOX_SEED, _SANDBOX_COMMENTS = 1, 2_500
 
 
-def collect_as_asked(
+def collect_platform(
     platform: str, folder: Path, caller: Caller, *, salt: Path | None, markets: int | None
 ) -> CollectReport:
     """Collect the comments of a platform into a folder, and label them.

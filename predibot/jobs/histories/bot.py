@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
-from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.evaluate import evaluate, located
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import related_in_ledger
@@ -39,6 +39,7 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 from predibot.scoring.relatedness.clusters import RelatedEvents
 from predibot.scoring.relatedness.exposure import Exposures, exposures
@@ -151,10 +152,8 @@ class BotHistory:
 def bot_history(
     store: Store,
     bot: str,
+    part: Part = EVERYTHING,
     *,
-    venue: str | None,
-    recipe: str | None,
-    as_of: datetime | None,
     archived: bool = False,
     clock: Clock,
     most: int = 5,
@@ -165,38 +164,37 @@ def bot_history(
     Args:
         store: The ledger.
         bot: Its name.
-        venue: Where its runs were made; left out, where the ledger says.
-        recipe: Only its runs; left out, all.
-        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        part: Only its decisions.
         archived: Whether archived cohorts count too.
         clock: The instant it is.
         most: How many best and worst decisions are told.
         related: Which events belong together by then; left out, it is worked out.
 
     Raises:
-        UsageError: As `evaluate_stored`; so also where no bot has the name.
+        UsageError: As `located`; so also where no bot has the name.
     """
     question = Question(wanted=_WANTED, archived=archived)
-    found = evaluate_stored(store, venue=venue, recipe=recipe, bots=(bot,), as_of=as_of, question=question, clock=clock)
-    at = found.evaluation.as_of or clock()
+    there = located(store, replace(part, bots=(bot,)), clock)
+    part, venue, at = there.part, there.venue_name, there.as_of
+    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
     with store.read() as connection, store.rows_blamed():
-        record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
-        kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=(bot,))
-        asked = Asked(recipe=found.recipe, bots=(bot,), as_of=at)
+        record = track_record(connection, venue, at, part)
+        kept = account_records(connection, venue, at, part)
+        asked = Asked(recipe=part.recipe, bots=part.bots, as_of=at)
         decisions = made_decisions(connection, asked)
-        listed = named_markets(connection, found.venue_name)
+        listed = named_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)
-        best = with_reasons(connection, found.venue_name, largest_gains(record, most))
-        worst = with_reasons(connection, found.venue_name, largest_losses(record, most))
+        best = with_reasons(connection, venue, largest_gains(record, most))
+        worst = with_reasons(connection, venue, largest_losses(record, most))
         if related is None:
-            related = related_in_ledger(connection, found.venue_name, at)
+            related = related_in_ledger(connection, venue, at)
     spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related.cluster_of)
     staked_on = {event for group in spread.groups for event in group.events}
     return BotHistory(
         bot=bot,
         as_of=at,
-        venue_name=found.venue_name,
-        recipe=found.recipe,
+        venue_name=venue,
+        recipe=part.recipe,
         models=tuple(dict.fromkeys(each.model for each in decisions if each.model)),
         strategies=tuple(dict.fromkeys(each.strategy for each in decisions)),
         first_at=min((each.decided_at for each in decisions), default=None),
@@ -205,10 +203,10 @@ def bot_history(
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=_unanswered(decisions),
-        scored=tuple(_scored(found.evaluation, record, bot, _Gathered(listed, gathered))),
-        accounts=tuple(account_histories(found.evaluation, kept, question.uncertainty)),
-        cohorts=tuple(cohort_histories(found.evaluation)),
-        evaluation=found.evaluation,
+        scored=tuple(_scored(evaluation, record, bot, _Gathered(listed, gathered))),
+        accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
+        cohorts=tuple(cohort_histories(evaluation)),
+        evaluation=evaluation,
         best=best,
         worst=worst,
         markets=jumping_markets(record, listed, _MARKETS),

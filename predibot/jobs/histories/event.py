@@ -10,15 +10,14 @@ from sqlalchemy import Row
 
 from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import asked_venues
-from predibot.jobs.open_venue import Clock, look_back_at
-from predibot.jobs.requested_recipe import asked_about
+from predibot.jobs.evaluate import located
+from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import list_runs
 from predibot.plugins.venues import currency_of
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
 _NAMED = 10
@@ -66,43 +65,30 @@ class EventHistory:
     """What bets are in."""
 
 
-def event_history(
-    store: Store,
-    event_id: str,
-    *,
-    venue: str | None,
-    recipe: str | None,
-    bots: Sequence[str] = (),
-    as_of: datetime | None,
-    clock: Clock,
-) -> EventHistory:
+def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock: Clock) -> EventHistory:
     """Return what a ledger holds of an event as of an instant; no venue is asked.
 
     Args:
         store: The ledger.
         event_id: Its id at the venue.
-        venue: Where the runs were made; left out, where the ledger says.
-        recipe: Only its decisions; left out, all.
-        bots: Only of these; empty for all.
-        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        part: Only its decisions.
         clock: The instant it is.
 
     Raises:
-        UsageError: If no run of the ledger played the event, or as `asked_venues` and `asked_about`.
+        UsageError: If no run of the ledger played the event, or as `located`.
     """
-    there = asked_venues(store, venue)
-    at = look_back_at(there.specs[-1], as_of, clock)
+    there = located(store, part, clock)
+    part, at = there.part, there.as_of
     with store.read() as connection, store.rows_blamed():
-        recipe = asked_about(recipe, bots, list_runs(connection))
-        listed = named_markets(connection, there.name)
+        listed = named_markets(connection, there.venue_name)
         rows = [row for row, market in enumerate(listed) if market.event_id == event_id]
         if not rows:
             known = list(dict.fromkeys(market.event_id for market in listed))
             near = nearest(event_id, known)
             hint = f"Did you mean {near!r}?" if near else f"There are {first_of(known, _NAMED)}"
             raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
-        record = track_record(connection, there.name, at, recipe=recipe, bot_names=bots)
-        asked = Asked(recipe=recipe, bots=bots, as_of=at, event=event_id)
+        record = track_record(connection, there.venue_name, at, part)
+        asked = Asked(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
         forecasts, decisions = told_forecasts(connection, asked), told_decisions(connection, asked)
     return EventHistory(
         event_id=event_id,
@@ -111,7 +97,7 @@ def event_history(
         markets=tuple(market_history(record, row, listed[row]) for row in rows),
         forecasts=forecasts,
         decisions=decisions,
-        currency=currency_of(there.name),
+        currency=currency_of(there.venue_name),
     )
 
 

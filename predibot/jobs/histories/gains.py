@@ -8,14 +8,15 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.jobs.evaluate import asked_venues
-from predibot.jobs.open_venue import Clock, look_back_at
+from predibot.jobs.evaluate import located
+from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import instant_of
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
 from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.part import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,12 @@ def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> 
     """Return what the decisions of a bot on events gained, as scores count them; no venue is asked.
 
     Raises:
-        UsageError: As `asked_venues`.
+        UsageError: As `located`.
     """
-    there = asked_venues(store, venue)
-    at = look_back_at(there.specs[-1], None, clock)
+    there = located(store, Part(venue=venue), clock)
     with store.read() as connection, store.rows_blamed():
-        record = track_record(connection, there.name, at, bot_names=(bot,))
-        listed = named_markets(connection, there.name)
+        record = track_record(connection, there.venue_name, there.as_of, Part(bots=(bot,)))
+        listed = named_markets(connection, there.venue_name)
     found = dict[tuple[str, datetime], tuple[HorizonGain, ...]]()
     for ranking in (record.without_apart(), record.apart()):
         if ranking is None:

@@ -1,10 +1,10 @@
 """A ledger's history: how all its bots stood slot by slot, and which prices jumped."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.evaluate import evaluate, located
 from predibot.jobs.histories.bot import (
     AccountHistory,
     CohortsHistory,
@@ -21,6 +21,7 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.part import EVERYTHING, Part
 
 _WANTED = ("evidence", "intervals")
 _MARKETS = 6
@@ -44,11 +45,8 @@ class LedgerHistory:
 
 def ledger_history(
     store: Store,
+    part: Part = EVERYTHING,
     *,
-    venue: str | None,
-    recipe: str | None,
-    bots: Sequence[str],
-    as_of: datetime | None,
     archived: bool = False,
     clock: Clock,
 ) -> LedgerHistory:
@@ -56,24 +54,21 @@ def ledger_history(
 
     Args:
         store: The ledger.
-        venue: Where its runs were made; left out, where the ledger says.
-        recipe: Only its runs; left out, all.
-        bots: Only these; empty for all.
-        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        part: Only its decisions.
         archived: Whether archived cohorts count too.
         clock: The instant it is.
 
     Raises:
-        UsageError: As `evaluate_stored`.
+        UsageError: As `located`.
     """
     question = Question(wanted=_WANTED, archived=archived)
-    found = evaluate_stored(store, venue=venue, recipe=recipe, bots=bots, as_of=as_of, question=question, clock=clock)
-    evaluation = found.evaluation
-    at = evaluation.as_of or clock()
+    there = located(store, part, clock)
+    part, venue, at = there.part, there.venue_name, there.as_of
+    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
     with store.read() as connection, store.rows_blamed():
-        record = track_record(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
-        kept = account_records(connection, found.venue_name, at, recipe=found.recipe, bot_names=bots)
-        listed = named_markets(connection, found.venue_name)
+        record = track_record(connection, venue, at, part)
+        kept = account_records(connection, venue, at, part)
+        listed = named_markets(connection, venue)
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,

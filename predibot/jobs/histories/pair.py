@@ -1,20 +1,21 @@
 """A pair's history: what two bots said of the questions both answered, where they differ most first."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Row
 
-from predibot.jobs.evaluate import asked_venues
-from predibot.jobs.open_venue import Clock, look_back_at
+from predibot.jobs.evaluate import located
+from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.questions import compared_questions
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
 
@@ -38,9 +39,7 @@ class AskedBoth:
     """The squared error of the first less that of the other; None where the market paid neither 0 nor 1."""
 
 
-def asked_both(
-    store: Store, one: str, other: str, *, venue: str | None, recipe: str | None, clock: Clock
-) -> tuple[AskedBoth, ...]:
+def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock) -> tuple[AskedBoth, ...]:
     """Return the questions on which two bots are compared, where they differ most first; no venue is asked.
 
     What is ranked apart is compared apart, as in their pairs.
@@ -49,18 +48,16 @@ def asked_both(
         store: The ledger.
         one: The name of a bot.
         other: That of another.
-        venue: Where the runs were made; left out, where the ledger says.
-        recipe: Only its runs; left out, all.
+        part: Only its decisions.
         clock: The instant it is.
 
     Raises:
-        UsageError: As `asked_venues`.
+        UsageError: As `located`.
     """
-    there = asked_venues(store, venue)
-    at = look_back_at(there.specs[-1], None, clock)
+    there = located(store, replace(part, bots=(one, other)), clock)
     with store.read() as connection, store.rows_blamed():
-        record = track_record(connection, there.name, at, recipe=recipe, bot_names=(one, other))
-        listed = named_markets(connection, there.name)
+        record = track_record(connection, there.venue_name, there.as_of, there.part)
+        listed = named_markets(connection, there.venue_name)
     found = []
     rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
     for knowledge, ranking in rankings.items():

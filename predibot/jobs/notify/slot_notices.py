@@ -41,6 +41,7 @@ from predibot.ledger.write.spending import LedgerAccount
 from predibot.plugins.venues import is_live
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.records.part import Part
 
 _log = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
@@ -180,7 +181,7 @@ class SlotNotices:
         said: Shown = ((), ())
         if self._settings.leaderboard_lines:
             with self._harmless():
-                evaluation = evaluate_stored(self._store, recipe=recipe, clock=self._clock).evaluation
+                evaluation = evaluate_stored(self._store, Part(recipe=recipe), clock=self._clock)
                 said = self._shown(evaluation, self._settings.leaderboard_lines)
         return notice_of_day(day, *said)
 

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.evaluate import asked_venues
+from predibot.jobs.caller import Caller
+from predibot.jobs.evaluate import located
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.pairs.markets import KnownMarkets, archived_markets, ledger_markets
 from predibot.jobs.relatedness.embeddings import opened_embedding
 from predibot.ledger.store import Store
+from predibot.scoring.records.part import EVERYTHING
 from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, Weights
 from predibot.scoring.relatedness.filters import Filters, filtered, open_days, overlap_days
@@ -88,7 +89,7 @@ def collect_pairs(
         listener = closing.enter_context(caller.progress())
         if "://" in source:
             store = closing.enter_context(Store.open_to_read(source))
-            venue = asked_venues(store, None).name
+            venue = located(store, EVERYTHING, caller.clock).venue_name
             known = ledger_markets(store, venue, as_of or caller.clock())
         else:
             past = open_past(source, caller.settings(), caller.clock)

@@ -31,6 +31,8 @@ class KnownAt:
 
     as_of: datetime
     known: KnownBeliefs
+    venue_name: str = ""
+    """Of a ledger; an archive has read no news."""
 
 
 def relations_of(event_id: str, at: KnownAt, *, filters: Filters | None, model: str | None) -> Relations:

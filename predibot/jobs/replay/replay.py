@@ -24,6 +24,7 @@ from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import list_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.part import Part
 
 _DAY = timedelta(days=1)
 
@@ -276,7 +277,9 @@ def look_back(
     with past.open_at(as_of) as opened:
         tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
     receipt_of_ledger(store, clock())
-    evaluation = evaluate(store=store, venue_name=past.venue_name, as_of=as_of, recipe=recipe, question=question)
+    evaluation = evaluate(
+        store=store, venue_name=past.venue_name, as_of=as_of, part=Part(recipe=recipe), question=question
+    )
     return replace(evaluation, remarks=tracked.notes)
 
 

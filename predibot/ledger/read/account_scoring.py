@@ -34,6 +34,7 @@ from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.records.knowledge import KNOWLEDGE
+from predibot.scoring.records.part import EVERYTHING, Part
 
 turns = table_of(TurnRow)
 
@@ -65,10 +66,7 @@ def account_records(
     connection: Connection,
     venue: str,
     as_of: datetime,
-    *,
-    recipe: str | None = None,
-    bot_names: Sequence[str] = (),
-    mode: str | None = None,
+    part: Part = EVERYTHING,
 ) -> tuple[AccountsRecord, ...]:
     """Return the accounts that had a turn, by recipe, game, mode and subject, as they were known at the instant.
 
@@ -76,15 +74,13 @@ def account_records(
         connection: A reading transaction.
         venue: Whose subjects, as runs name it.
         as_of: Nothing that was booked, valued, observed or settled later is read.
-        recipe: Only accounts of the recipe with this name.
-        bot_names: Only of these bots; empty for all.
-        mode: Only of this mode.
+        part: Only accounts of its recipe, bots and mode.
 
     Raises:
         LedgerUnusable: If prices are not as predibot writes them.
         ValueError, LookupError: If something else is not: a ledger may be anybody's file.
     """
-    named = [each for each in _named(connection, venue, recipe, bot_names) if mode in (None, each.group[2])]
+    named = _named(connection, venue, part)
     if not named:
         return ()
     own = [each.row for each in named]
@@ -130,7 +126,7 @@ class _Ledger:
         return rows[first:last]
 
 
-def _named(connection: Connection, venue: str, recipe: str | None, bot_names: Sequence[str]) -> list[_Named]:
+def _named(connection: Connection, venue: str, part: Part) -> list[_Named]:
     statement = (
         select(accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
         .add_columns(accounts.c.bot, func.coalesce(bots.c.strategy, ""))
@@ -141,8 +137,9 @@ def _named(connection: Connection, venue: str, recipe: str | None, bot_names: Se
             subjects.c.venue == venue,
             # Of cohorts the stakes are scored, not the slots.
             subjects.c.kind != COHORT,
-            *([] if recipe is None else [accounts.c.recipe == recipe]),
-            *([accounts.c.bot.in_(bot_names)] if bot_names else []),
+            *([] if part.recipe is None else [accounts.c.recipe == part.recipe]),
+            *([] if part.mode is None else [accounts.c.mode == part.mode]),
+            *([accounts.c.bot.in_(part.bots)] if part.bots else []),
         )
         .order_by(accounts.c.id)
     )

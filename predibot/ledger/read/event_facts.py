@@ -19,7 +19,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import events, market_rows, run_events
 from predibot.ledger.write.runs import runs
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 
 NO_CATEGORY = "no category"
 _MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
@@ -51,7 +51,7 @@ class AskedMarkets:
     """The least limit order, by the same."""
 
 
-def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHING) -> AskedMarkets:
+def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> AskedMarkets:
     """Return the markets of every event that a run of a venue plays, void runs aside.
 
     An event is frozen anew with each run, and a month has thousands: so the few
@@ -60,7 +60,7 @@ def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHI
     statement = (
         select(run_events.c.run_id, run_events.c.event_row, run_events.c.event_json)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *runs_in(connection, only))
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *runs_in(connection, part))
         .order_by(run_events.c.run_id, run_events.c.position)
     )
     row_of = market_rows(connection, venue)
@@ -86,12 +86,12 @@ def asked_markets(connection: Connection, venue: str, only: Narrowing = EVERYTHI
     return AskedMarkets(asked, groups, fees, least)
 
 
-def of_category(connection: Connection, venue: str, as_of: datetime, only: Narrowing) -> list[ColumnElement[bool]]:
+def of_category(connection: Connection, venue: str, as_of: datetime, part: Part) -> list[ColumnElement[bool]]:
     """Return by what decisions on events of the category asked for are chosen; by nothing where none is."""
-    if only.category is None:
+    if part.category is None:
         return []
-    played = played_events(connection, venue, as_of, only)
-    rows = [row for row, each in played.items() if (each.category or NO_CATEGORY) == only.category]
+    played = played_events(connection, venue, as_of, part)
+    rows = [row for row, each in played.items() if (each.category or NO_CATEGORY) == part.category]
     about = select(subjects.c.id).where(subjects.c.event_row.in_(listed(rows)))
     return [decisions.c.subject_row.in_(about)]
 
@@ -102,11 +102,11 @@ def _unquoted(text: str) -> str:
 
 
 def played_events(
-    connection: Connection, venue: str, as_of: datetime, only: Narrowing = EVERYTHING
+    connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING
 ) -> Mapping[int, PlayedEvent]:
     """Return every event of a venue that some run of those asked for played by the instant, by its row."""
     found = {}
-    for row, title, text in connection.execute(_last_frozen(connection, venue, as_of, only)):
+    for row, title, text in connection.execute(_last_frozen(connection, venue, as_of, part)):
         # It is our own writing, checked when it was written, and millions are read.
         tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(text).get("tags", ())]
         found[row] = PlayedEvent(title, category_of(tags))
@@ -121,13 +121,13 @@ def events_as_played(connection: Connection, venue: str, as_of: datetime) -> tup
     )
 
 
-def _last_frozen(connection: Connection, venue: str, as_of: datetime, only: Narrowing) -> Select[Any]:
+def _last_frozen(connection: Connection, venue: str, as_of: datetime, part: Part) -> Select[Any]:
     """Return row, title and JSON of every event as the last run by the instant froze it."""
     last = (
         select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
         .where(
-            runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None), *runs_in(connection, only)
+            runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None), *runs_in(connection, part)
         )
         .group_by(run_events.c.event_row)
         .subquery()

@@ -1,6 +1,7 @@
 """What scoring reads from the ledger: plain arrays, as of an instant, straight from the cursor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -23,7 +24,7 @@ from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.baselines import BASELINES
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
 Floats = NDArray[np.float64]
@@ -41,10 +42,8 @@ def track_record(
     connection: Connection,
     venue: str,
     as_of: datetime,
+    part: Part = EVERYTHING,
     *,
-    recipe: str | None = None,
-    bot_names: Sequence[str] = (),
-    only: Narrowing = EVERYTHING,
     join: Mapping[str, str] | None = None,
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
@@ -55,9 +54,7 @@ def track_record(
         connection: A reading transaction.
         venue: Whose instruments, as runs name it.
         as_of: Nothing that was decided, observed or settled later is read.
-        recipe: Only runs of the recipe with this name.
-        bot_names: Only these bots; empty for all.
-        only: Only the decisions of this part.
+        part: Only its decisions.
         join: What each event, by the venue's id, belongs together with; left out, each stands by itself, as one that
             it does not name.
 
@@ -67,11 +64,11 @@ def track_record(
         ValueError, TypeError, LookupError, ArithmeticError: If something else is not: a ledger may be anybody's file.
     """
     at = to_microseconds(as_of)
-    read = _read(connection, venue, as_of, recipe, only)
+    read = _read(connection, venue, as_of, part)
     market_rows, event_rows, played, asked_of = read.market_rows, read.event_rows, read.played, read.asked_of
     head, bet, knowledge = read.head, read.bet, read.knowledge
-    if bot_names:
-        rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
+    if part.bots:
+        rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(part.bots))).scalars()
         asked = np.isin(head[:, 1], list(rows))
         head, bet = _only(asked, head, bet)
         knowledge = knowledge[asked]
@@ -136,30 +133,30 @@ class _Read(NamedTuple):
     observed: tuple[Ints, Floats, Floats]
 
 
-def _read(connection: Connection, venue: str, as_of: datetime, recipe: str | None, only: Narrowing) -> _Read:
+def _read(connection: Connection, venue: str, as_of: datetime, part: Part) -> _Read:
     """Return it; from a ledger that is only read the last one is held, as each bot's page asks for the same."""
     held: dict[str, Any] | None = connection.get_execution_options().get(HELD)
     asked = None
     if held is not None:
         counts = {scope: number for scope, number in connection.execute(select(changes.c.scope, changes.c.number))}
-        asked = (venue, as_of, recipe, only, counts)
+        asked = (venue, as_of, replace(part, bots=()), counts)
         if held.get("read", (None,))[0] == asked:
             return cast(_Read, held["read"][1])
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
     payout, settled_at = settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
-    head, bet = _decided(connection, venue, as_of, recipe, only)
+    head, bet = _decided(connection, venue, as_of, part)
     _check_numbers(head, bet, market_rows, payout, settled_at)
     knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
-    played = played_events(connection, venue, as_of, only)
-    if only.category is not None:
-        in_it = _of_category(head[:, 5], played, only.category)
+    played = played_events(connection, venue, as_of, part)
+    if part.category is not None:
+        in_it = _of_category(head[:, 5], played, part.category)
         head, bet = _only(in_it, head, bet)
         knowledge = knowledge[in_it]
     event_rows = _event_rows(connection, venue, head[:, 5])
     observed = observations(connection, venue, market_rows, as_of)
-    asked_of = asked_markets(connection, venue, only)
+    asked_of = asked_markets(connection, venue, part)
     found = _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
     if held is not None and head.nbytes + bet.nbytes < MOST_HELD_BYTES:
         for each in (payout, settled_at, head, bet, knowledge, *observed):
@@ -191,9 +188,7 @@ def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats,
         raise ValueError("a bet is on a market that is not there")
 
 
-def _decided(
-    connection: Connection, venue: str, as_of: datetime, recipe: str | None, only: Narrowing
-) -> tuple[Floats, Floats]:
+def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Floats, Floats]:
     """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run of decisions.
 
     And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
@@ -203,8 +198,8 @@ def _decided(
         .where(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
-            *([] if recipe is None else [runs.c.recipe == recipe]),
-            *runs_in(connection, only),
+            *([] if part.recipe is None else [runs.c.recipe == part.recipe]),
+            *runs_in(connection, part),
         )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )

@@ -283,46 +283,25 @@ def imported_decisions(connection: Connection, venue: str, as_of: datetime, *whi
 
 
 def decisions_on_no_event(
-    connection: Connection,
-    venue: str,
-    as_of: datetime,
-    *which: ColumnElement[bool],
-    recipe: str | None,
-    bot_names: Sequence[str],
+    connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
 ) -> Mapping[str, int]:
-    """Return how many decisions of runs that count are on no event, by game; of a recipe and bots, or of all."""
-    on_none = subjects.c.event_row.is_(None)
-    return _counted_by_game(connection, venue, as_of, recipe, bot_names, on_none, *which)
+    """Return how many decisions of runs that count are on no event, by game."""
+    return _counted_by_game(connection, venue, as_of, subjects.c.event_row.is_(None), *which)
 
 
-def late_decisions(
-    connection: Connection,
-    venue: str,
-    as_of: datetime,
-    *which: ColumnElement[bool],
-    recipe: str | None,
-    bot_names: Sequence[str],
-) -> int:
-    """Return how many decisions on events were made after the deadline of their run, of a recipe and bots or of all."""
+def late_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
+    """Return how many decisions on events were made after the deadline of their run."""
     on_event = subjects.c.event_row.is_not(None)
-    return sum(_counted_by_game(connection, venue, as_of, recipe, bot_names, on_event, is_late(), *which).values())
+    return sum(_counted_by_game(connection, venue, as_of, on_event, is_late(), *which).values())
 
 
-def decisions_noted(
-    connection: Connection,
-    note: str,
-    *which: ColumnElement[bool],
-    recipe: str | None = None,
-    bot_names: Sequence[str] = (),
-) -> Mapping[str, int]:
-    """Return how many decisions have a note, by bot, of a recipe and bots or of all."""
+def decisions_noted(connection: Connection, note: str, *which: ColumnElement[bool]) -> Mapping[str, int]:
+    """Return how many decisions have a note, by bot."""
     statement = (
         with_decisions(bots.c.name, func.count())
         .where(
             runs.c.voided_at.is_(None),
             decisions.c.notes_json.contains(json.dumps(note), autoescape=True),
-            *([] if recipe is None else [runs.c.recipe == recipe]),
-            *([bots.c.name.in_(bot_names)] if bot_names else []),
             *which,
         )
         .group_by(bots.c.name)
@@ -332,12 +311,7 @@ def decisions_noted(
 
 
 def _counted_by_game(
-    connection: Connection,
-    venue: str,
-    as_of: datetime,
-    recipe: str | None,
-    bot_names: Sequence[str],
-    *which: ColumnElement[bool],
+    connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
 ) -> Mapping[str, int]:
     statement = (
         with_decisions(runs.c.game, func.count())
@@ -345,8 +319,6 @@ def _counted_by_game(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
             decisions.c.decided_at <= as_of,
-            *([] if recipe is None else [runs.c.recipe == recipe]),
-            *([bots.c.name.in_(bot_names)] if bot_names else []),
             *which,
         )
         .group_by(runs.c.game)

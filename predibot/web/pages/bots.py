@@ -23,6 +23,7 @@ from predibot.reports.terminal.grid import Grid
 from predibot.reports.terminal.trace import used_grid
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.records.part import Part
 from predibot.web.curve import History, history_of, reliability_of
 from predibot.web.drawing import Bars, bars_of, curves_of
 from predibot.web.pages.leaderboard import lines_of
@@ -56,8 +57,9 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
     counts = shelf.counts(asked)
     if not counts:
         raise UsageError(f"no bot {name[:60]!r} has decided")
-    ranked = shelf.evaluation("", Question(wanted=("evidence", "curves")), venue)
-    history = shelf.bot(name, venue)
+    part = Part(venue=venue)
+    ranked = shelf.evaluation(Question(wanted=("evidence", "curves")), part)
+    history = shelf.bot(name, part)
     silent = [
         each
         for status in counts

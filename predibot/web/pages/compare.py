@@ -6,6 +6,7 @@ from predibot.errors import UsageError
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.records.part import Part
 from predibot.web.pages.page import Page, grid_tables, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -24,7 +25,8 @@ def compare_page(
     shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
     if not one or not other or one == other:
         return Page("compare", {**shown, **paged([], 1, "/compare")})
-    found = shelf.evaluation(recipe, Question(wanted=("pairs",)), venue)
+    part = Part(recipe=recipe, venue=venue)
+    found = shelf.evaluation(Question(wanted=("pairs",)), part)
     both = {one, other}
     rankings = {
         name: replace(each, apart=None, pairs=tuple(pair for pair in each.pairs if {pair.first, pair.second} == both))
@@ -37,7 +39,7 @@ def compare_page(
     ]
     # What headers mean is said once.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
-    questions = shelf.pair(one, other, venue, recipe)
+    questions = shelf.pair(one, other, part)
     return Page(
         "compare",
         {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},

@@ -8,7 +8,7 @@ from predibot.domain.decision import Status
 from predibot.errors import UsageError
 from predibot.ledger.read.lists.narrowing import specs_of_mode
 from predibot.ledger.read.rows_for_python import SORTED_BY, Asked, LedgerDecision
-from predibot.scoring.records.narrowing import Narrowing
+from predibot.scoring.records.part import Part
 from predibot.web.pages.details import shown_details
 from predibot.web.pages.page import PAGE, Page, Rows, day_of, end_of_day, part_of, records
 from predibot.web.pages.traces import shown_steps
@@ -55,7 +55,7 @@ def decisions_page(
     by, rising = sort.removeprefix("-"), not sort.startswith("-")
     if by not in SORTED_BY:
         raise UsageError(f"decisions cannot be sorted by {by[:40]!r}; there are: {', '.join(SORTED_BY)}")
-    part = Narrowing(day_of(since), end_of_day(until), mode=mode or None)
+    part = Part(day_of(since), end_of_day(until), mode=mode or None)
     wanted = Asked(
         run=run or None,
         recipe=recipe or None,

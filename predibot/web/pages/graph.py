@@ -3,6 +3,7 @@
 from predibot.errors import UsageError
 from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
 from predibot.reports.terminal.closeups.graph import graph_grids
+from predibot.scoring.records.part import Part
 from predibot.scoring.relatedness.graph import Edge
 from predibot.web.pages.page import Page, grid_tables
 from predibot.web.shelf import Shelf
@@ -11,7 +12,7 @@ from predibot.web.shelf import Shelf
 def graph_page(shelf: Shelf, venue: str = "") -> Page:
     """Return the graph of the events of a venue, as it is now; empty where nothing was played."""
     try:
-        found = shelf.graph(venue)
+        found = shelf.graph(Part(venue=venue))
     except UsageError:
         if venue:
             raise
@@ -43,7 +44,7 @@ def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge],
     venue = next((each.venue for each in shelf.runs() if each.run == run and not each.void), "")
     if not venue:
         return ()
-    found = shelf.graph(venue)
+    found = shelf.graph(Part(venue=venue))
     listed = {each.event_id for each in shelf.events()}
     return tuple(
         (other if other in listed else "", found.known.titles[other], edge)

@@ -15,7 +15,7 @@ from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.records.narrowing import Narrowing
+from predibot.scoring.records.part import Part
 from predibot.web.curve import Curve, curve_of, reliability_of
 from predibot.web.drawing import Banded, Bars, curves_of
 from predibot.web.pages.page import Page, day_of, end_of_day, grid_tables, grids_page
@@ -39,8 +39,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Which decisions an address asks about, as it says so; empty for all."""
+class PartTexts:
+    """What part of a ledger an address asks about, as it says so; empty for all."""
 
     recipe: str = ""
     venue: str = ""
@@ -57,32 +57,27 @@ class Part:
             UsageError: If a day is none, or as `Shelf.evaluation`.
         """
         since, until = day_of(self.since), end_of_day(self.until)
-        only = Narrowing(since, until, self.category or None, self.mode or None)
         bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
-        return shelf.evaluation(self.recipe, question, self.venue, only, bots)
+        part = Part(
+            since, until, self.category or None, self.mode or None, self.recipe or None, bots, self.venue or None
+        )
+        return shelf.evaluation(question, part)
 
     def given(self) -> dict[str, str]:
         """Return what is asked for with."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
-def leaderboard_page(
-    shelf: Shelf,
-    recipe: str = "",
-    venue: str = "",
-    since: str = "",
-    until: str = "",
-    category: str = "",
-    mode: str = "",
-    bots: str = "",
-) -> Page:
+_EVERYTHING = PartTexts()
+
+
+def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
     """Return the ranking, its verdicts, and the boards of accounts and cohorts, of the part that is asked for."""
     runs = shelf.runs()
     if not runs:
         return Page("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
-    part = Part(recipe, venue, since, until, category, mode, bots)
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
-    shown_venue = venue or shelf.venues(recipe)[0]
+    shown_venue = part.venue or shelf.venues(part.recipe)[0]
     choices = {
         "recipe": sorted({run.recipe for run in runs}),
         "venue": shelf.venues(),
@@ -98,7 +93,7 @@ def leaderboard_page(
         {
             "part": part,
             "given": part.given(),
-            "of_runs": Part(recipe, venue).given(),
+            "of_runs": PartTexts(part.recipe, part.venue).given(),
             "venue": shown_venue,
             # Not names that cannot be shown as they are.
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
@@ -132,50 +127,33 @@ def lines_of(ranking: Evaluation) -> list[Line]:
 
 def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
     """Return how edges, gains, accounts and cohorts of all bots went over time, with their bands."""
-    drawn = [each for _, picture in ledger_pictures(shelf.ledger(venue, recipe)) for each in curves_of(picture)]
+    drawn = [
+        each
+        for _, picture in ledger_pictures(shelf.ledger(Part(venue=venue, recipe=recipe)))
+        for each in curves_of(picture)
+    ]
     return Page(
         "curves",
         {
-            "of_runs": Part(recipe, venue).given(),
+            "of_runs": PartTexts(recipe, venue).given(),
             "curves": [each for each in drawn if isinstance(each, Banded)],
             "bars": [each for each in drawn if isinstance(each, Bars)],
         },
     )
 
 
-def table_page(
-    shelf: Shelf,
-    name: str,
-    recipe: str = "",
-    venue: str = "",
-    since: str = "",
-    until: str = "",
-    category: str = "",
-    mode: str = "",
-    bots: str = "",
-) -> Page:
+def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> Page:
     """Return a table of `predibot report` by its name, of the part that is asked for."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
-    part = Part(recipe, venue, since, until, category, mode, bots)
     found = part.evaluation(shelf, Question(wanted=TABLES_ASK))
     page = grids_page(f"Table of {name}", list(table_grids(found, name)))
     # Whole numbers in place of what a screen shows of them.
     return replace(page, tables={**page.tables, name: lambda: evaluation_rows(found, name)})
 
 
-def calibration_page(
-    shelf: Shelf,
-    recipe: str = "",
-    venue: str = "",
-    since: str = "",
-    until: str = "",
-    category: str = "",
-    mode: str = "",
-    bots: str = "",
-) -> Page:
+def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
     """Return what each bot said beside how often it happened, in the part that is asked for."""
-    part = Part(recipe, venue, since, until, category, mode, bots)
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
     grids = [grid for grid in table_grids(found, "calibration") if grid.rows]

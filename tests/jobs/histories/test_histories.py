@@ -17,6 +17,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.scoring.evaluation.running import EDGE, GAIN
+from predibot.scoring.records.part import Part
 from tests.jobs.relatedness import related_world
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 from tests.ledger.databases import address, other, postgres, store
@@ -42,44 +43,44 @@ def filled(store: Store) -> Store:
 
 
 def test_a_bot_is_told_with_what_it_did_not_answer(filled: Store) -> None:
-    found = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock)
+    found = bot_history(filled, "a", clock=_clock)
     assert dict(found.statuses) == {"recorded": 1, "failed": 1}
     assert [(each.status, each.message, each.n) for each in found.unanswered] == [("failed", "out of money", 1)]
     assert (found.first_at, found.last_at, found.as_of) == (NOW, NOW, LATER)
-    silent = bot_history(filled, "c", venue=None, recipe=None, as_of=None, clock=_clock)
+    silent = bot_history(filled, "c", clock=_clock)
     assert [(each.status, each.n) for each in silent.unanswered] == [("abstained", 2)]
     assert (silent.best, silent.worst, silent.markets) == ((), (), ())
 
 
 def test_without_a_later_price_nothing_has_a_value(filled: Store) -> None:
-    found = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock)
+    found = bot_history(filled, "a", clock=_clock)
     (scored,) = found.scored
     assert EDGE not in scored.running and GAIN not in scored.running
     assert (scored.card.edge.edge, found.accounts, found.cohorts) == (None, (), ())
 
 
 def test_an_event_has_the_prices_at_which_bets_were_booked(filled: Store) -> None:
-    found = event_history(filled, "e1", venue=None, recipe=None, as_of=None, clock=_clock)
+    found = event_history(filled, "e1", clock=_clock)
     (market,) = found.markets
     assert [price for _, price in market.prices] == [0.4, 0.4] and market.payout_yes is None
     assert [(each.bot, each.probability) for each in found.forecasts] == [("a", 0.7), ("b", 0.1)]
     assert [each.status for each in found.decisions] == ["recorded", "recorded", "abstained"]
-    early = event_history(filled, "e1", venue=None, recipe=None, as_of=NOW, clock=_clock)
+    early = event_history(filled, "e1", Part(as_of=NOW), clock=_clock)
     assert [each.bot for each in early.forecasts] == ["a"]
     with pytest.raises(UsageError, match=r"no run of the ledger has an event 'x'. There are e1, e2"):
-        event_history(filled, "x", venue=None, recipe=None, as_of=None, clock=_clock)
+        event_history(filled, "x", clock=_clock)
 
 
 def test_a_ledger_tells_the_markets_decided_on(filled: Store) -> None:
-    found = ledger_history(filled, venue=None, recipe=None, bots=(), as_of=None, clock=_clock)
+    found = ledger_history(filled, clock=_clock)
     assert [each.market.market_id for each in found.markets] == ["m1a"]
     assert [(each.bot, each.bet_usd) for each in found.markets[0].decisions] == [("a", 0.5), ("b", -0.5)]
-    alone = ledger_history(filled, venue=None, recipe=None, bots=("b",), as_of=None, clock=_clock)
+    alone = ledger_history(filled, Part(bots=("b",)), clock=_clock)
     assert [each.bot for each in alone.markets[0].decisions] == ["b"]
 
 
 def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
-    found = asked_both(filled, "a", "b", venue=None, recipe=None, clock=_clock)
+    found = asked_both(filled, "a", "b", clock=_clock)
     (both,) = found
     assert (both.market.market_id, both.one, both.other, both.price_yes) == ("m1a", 0.7, 0.1, 0.4)
     assert (both.payout_yes, both.error_difference, both.one_at) == (None, None, NOW)
@@ -87,15 +88,15 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
         row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
         paid = [Resolution(1.0, NOW + DAY, "venue", NOW + DAY)]
         add_resolutions(connection, row.id, paid, stored=0, seen_at=NOW + DAY)
-    (both,) = asked_both(filled, "b", "a", venue=None, recipe=None, clock=_clock)
+    (both,) = asked_both(filled, "b", "a", clock=_clock)
     assert both.error_difference == pytest.approx(0.81 - 0.09)
     # c abstained, so that there is nothing to compare.
-    assert asked_both(filled, "a", "c", venue=None, recipe=None, clock=_clock) == ()
+    assert asked_both(filled, "a", "c", clock=_clock) == ()
     gains = gains_of_bot(filled, "a", venue=None, clock=_clock)
     by_label = {each.label: each.mid for each in gains["e1", NOW]}
     # 0.50 on YES at .4 came to 1.25.
     assert [by_label["now"], by_label["settled"]] == pytest.approx([0.75, 0.75])
-    (day,) = bot_history(filled, "a", venue=None, recipe=None, as_of=None, clock=_clock).days
+    (day,) = bot_history(filled, "a", clock=_clock).days
     assert (day.bets, day.unknown) == (1, 0) and day.gain_usd == pytest.approx(0.75)
 
 
@@ -115,7 +116,7 @@ def test_a_bot_is_told_how_far_its_beliefs_break_the_rules_of_probability(store:
     decide(store, run, "a", finished_with(one, {"m1a": (0.1, 0.2), "m1b": (0.1, 0.3), "m1c": (0.1, 0.2)}))
     decide(store, run, "a", finished_with(two, {"m2a": (0.1, 0.2), "m2b": (0.1, 0.3)}))
     decide(store, run, "b", finished_with(one, {"m1a": (0.1, 0.9), "m1b": (0.1, 0.9)}))
-    found = bot_history(store, "a", venue=None, recipe=None, as_of=None, clock=_clock).coherence
+    found = bot_history(store, "a", clock=_clock).coherence
     # 0.7 of 1; its prices were 0.4 each.
     assert [(each.name, round(each.bot, 6), round(each.market, 6)) for each in found.rules] == [
         ("all", 0.3, 0.2),
@@ -123,24 +124,24 @@ def test_a_bot_is_told_how_far_its_beliefs_break_the_rules_of_probability(store:
     ]
     assert (found.exhaustive, found.unsure_groups, found.unsure_markets) == (1, 1, 2)
     assert [each.name for each in found.events] == ["Event 1"]
-    partly = bot_history(store, "b", venue=None, recipe=None, as_of=None, clock=_clock).coherence
+    partly = bot_history(store, "b", clock=_clock).coherence
     assert round(partly.rules[0].bot, 6) == 0.8 and partly.unsure_groups == 0
     before = NOW - timedelta(hours=1)
     with pytest.raises(UsageError):
-        bot_history(store, "x", venue=None, recipe=None, as_of=before, clock=_clock)
-    early = bot_history(store, "a", venue=None, recipe=None, as_of=before, clock=_clock).coherence
+        bot_history(store, "x", Part(as_of=before), clock=_clock)
+    early = bot_history(store, "a", Part(as_of=before), clock=_clock).coherence
     assert (early.rules, early.unsure_groups) == ((), 0)
 
 
 def test_a_bot_is_told_how_much_of_its_stakes_moves_together(store: Store, tmp_path: Path) -> None:
     related_world.play(store, related_world.write_related(tmp_path / "archive"))
     at = related_world.AS_OF
-    found = bot_history(store, "random_bet", venue=None, recipe=None, as_of=at, clock=lambda: at)
+    found = bot_history(store, "random_bet", Part(as_of=at), clock=lambda: at)
     together = [each for each in found.exposures.groups if len(each.events) > 1]
     assert together and sum(each.share for each in found.exposures.groups) == pytest.approx(1.0)
     for each in together:
         assert len({related_world.GROUP[int(event.removeprefix("e")) - 1] for event in each.events}) == 1
         assert all(found.titles[event].startswith("The ") for event in each.events)
-    everything = bot_history(store, "market_price", venue=None, recipe=None, as_of=at, clock=lambda: at)
+    everything = bot_history(store, "market_price", Part(as_of=at), clock=lambda: at)
     # A dollar on each of twelve events, of four groups.
     assert [(len(each.events), each.share) for each in everything.exposures.groups] == [(3, 0.25)] * 4

@@ -11,12 +11,12 @@ from threading import Event
 
 import pytest
 
+from predibot.api.notify import slot_notices
+from predibot.api.schedule import pause, play_in_process, play_now
 from predibot.config import load_settings
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import parse_instant
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.notify import slot_notices
-from predibot.jobs.commands.schedule import pause_as_asked, play_as_asked, play_in_process
+from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
@@ -201,7 +201,7 @@ def test_failures_by_unreadable_answers_are_told_apart_with_what_asks_again(serv
         asked = len(server.asked)
         assert (service.look(HOUR), len(server.asked)) == ([], asked)
         server.script[:] = [completion(ABSTAINS)]
-        play = partial(play_as_asked, "daily.toml", service.caller, ledger=service.ledger, slot_at=slot)
+        play = partial(play_now, "daily.toml", service.caller, ledger=service.ledger, slot_at=slot)
         assert [play().status, play(retry=frozenset({"failed"})).status] == ["partly", "done"]
     (text,) = service.chat.texts[:1]
     assert "Decisions: 2 failed (unreadable answers), 4 recorded." in text
@@ -223,7 +223,7 @@ def test_slots_that_were_missed_are_told_once_and_those_of_a_pause_are_not(servi
     assert service.look(3 * DAY + 7 * HOUR) == ["predibot: daily missed 4 slots"]
     assert "2026-11-22T12:05Z, 2026-11-23T12:05Z" in service.chat.texts[0]
     assert service.look(MINUTE) == []
-    pause_as_asked("daily", service.caller, ledger=service.ledger, paused=True)
+    pause("daily", service.caller, ledger=service.ledger, paused=True)
     assert service.look(3 * DAY) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from predibot.config import Settings
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.pairs.collect import PairsReport, collect_pairs, write_pairs
 from predibot.jobs.pairs.markets import archived_markets, ledger_markets
 from predibot.ledger.store import Store

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from predibot.api.relate import graph_in_ledger
 from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Source
 from predibot.errors import UsageError
-from predibot.jobs.commands.relate import graph_in_ledger
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at
 from predibot.jobs.relatedness.neighbours import KnownAt
 from predibot.ledger.store import Store
 from predibot.ledger.write.news import add_news
 from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
+from predibot.scoring.records.part import Part
 from predibot.scoring.relatedness.graph import BeliefGraph
 from tests.jobs.relatedness.related_world import AS_OF, DAY, GROUP, LATER, play, write_related
 from tests.jobs.relatedness.test_beliefs import in_archive
@@ -25,8 +26,7 @@ from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 def in_ledger(store: Store, as_of: datetime = AS_OF, **asked: object) -> KnownGraph:
     return graph_in_ledger(
         store,
-        venue=None,
-        as_of=as_of,
+        Part(as_of=as_of),
         clock=lambda: as_of,
         filters=None,
         at_least=0.6,
@@ -101,4 +101,4 @@ def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no market of an event '13' is known at that instant. Did you mean"):
         in_ledger(store, ends=("1", "13"))
     with pytest.raises(UsageError, match="--at-least is 0"):
-        graph_in_ledger(store, venue=None, as_of=AS_OF, clock=lambda: AS_OF, filters=None, at_least=0.0)
+        graph_in_ledger(store, Part(as_of=AS_OF), clock=lambda: AS_OF, filters=None, at_least=0.0)

@@ -15,6 +15,7 @@ from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Played, ReplayPlan, evaluated_at, look_back, other_runs, replay, timetable
 from predibot.ledger.store import Store
+from predibot.scoring.records.part import Part
 from tests.jobs.tiny import DAY, LATER, canonical, clock, decide_on, nobody, recipe_of, request_of, track_on
 from tests.venues.payloads import NOW
 
@@ -112,7 +113,7 @@ def test_looking_back_scores_what_tracking_and_evaluating_would(
         for instant in FOUR_DAYS:
             decide_on(single, archive, as_of=instant)
         track_on(single, archive, as_of=at)
-        assert seen == evaluate(store=single, venue_name="polymarket", as_of=at, recipe="tiny")
+        assert seen == evaluate(store=single, venue_name="polymarket", as_of=at, part=Part(recipe="tiny"))
     # Market 1 settles after three days, market 22 is open at each instant; market 2 is void.
     assert [card.settled for card in seen.cards] == [3 + 4, 3 + 4]
 

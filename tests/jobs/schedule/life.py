@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from predibot.api.play_slot import play_slot, track_recipe
 from predibot.config import Settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant, parse_instant
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.play_slot import play_slot, track_recipe
+from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
 from predibot.jobs.schedule.service import ScheduleService

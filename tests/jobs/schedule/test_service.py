@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from predibot.api.schedule import pause
 from predibot.config import Settings
 from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.schedule import pause_as_asked
+from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
@@ -156,11 +156,11 @@ def test_a_paused_recipe_has_a_row_for_what_it_left_out(world: World) -> None:
 
 def test_slots_of_a_pause_that_nobody_looked_at_are_not_made_up_after_it(world: World) -> None:
     caller = Caller(Settings, lambda: world.now, lambda _: None, lambda: nullcontext(lambda _: None))
-    pause = partial(pause_as_asked, str(world.recipe), caller, ledger=world.store.address)
+    paused = partial(pause, str(world.recipe), caller, ledger=world.store.address)
     world.service().look()
-    pause(paused=True)
+    paused(paused=True)
     world.now = NOON + 2 * HOUR
-    pause(paused=False)
+    paused(paused=False)
     world.service().look()
     assert [(row.status, row.reason) for row in world.rows()] == [("missed", "paused since 2026-11-22T12:00Z")]
     assert world.played == []

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from predibot.api.play_slot import play_slot
 from predibot.config import Settings
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.play_slot import play_slot
+from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, valuations

@@ -20,6 +20,7 @@ from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS
+from predibot.scoring.records.part import EVERYTHING, Part
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts, slot
 from tests.benchmarks.ledgers import BEGIN
 
@@ -35,9 +36,9 @@ def played(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def record_of(store: Store, as_of: datetime = LATER, **chosen: object) -> AccountsRecord:
+def record_of(store: Store, as_of: datetime = LATER, part: Part = EVERYTHING) -> AccountsRecord:
     with store.read() as connection:
-        (record,) = account_records(connection, "sandbox", as_of, **chosen)  # type: ignore[arg-type]
+        (record,) = account_records(connection, "sandbox", as_of, part)
     return record
 
 
@@ -115,9 +116,9 @@ def test_orders_that_ended_later_are_pending_as_of_an_instant_and_their_fills_un
 
 
 def test_only_what_is_asked_for_is_read(played: Store) -> None:
-    assert [each.bot for each in record_of(played, bot_names=("bot_1",)).accounts] == ["bot_1"]
+    assert [each.bot for each in record_of(played, part=Part(bots=("bot_1",))).accounts] == ["bot_1"]
     with played.read() as connection:
-        assert account_records(connection, "sandbox", LATER, recipe="another") == ()
+        assert account_records(connection, "sandbox", LATER, Part(recipe="another")) == ()
         assert account_records(connection, "polymarket", LATER) == ()
 
 

@@ -9,6 +9,7 @@ from predibot.ledger.store import Store
 from predibot.reports.views.cohorts import cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import SizedBet
+from predibot.scoring.records.part import Part
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, VENUE, WEEK, Weeks, bets, sells
 
 LATER = SUNDAY + 52 * WEEK
@@ -157,9 +158,9 @@ def test_a_member_without_an_account_is_named_and_counts_for_nothing(store: Stor
 
 def test_bots_and_recipes_that_are_not_asked_for_are_left_out(store: Store) -> None:
     played(store)
-    (record,) = records(store, bot_names=("two",))
+    (record,) = records(store, part=Part(bots=("two",)))
     assert [each.bot for each in record.bots] == ["two"]
-    assert records(store, recipe="another") == ()
+    assert records(store, part=Part(recipe="another")) == ()
 
 
 def test_favourites_of_cohorts_leave_open_what_prices_say_and_a_market_in_two_of_them_is_one(store: Store) -> None:

@@ -22,6 +22,7 @@ from predibot.ledger.write.prices_and_resolutions import add_observations, add_r
 from predibot.ledger.write.runs import BotPlan, runs, void_run
 from predibot.scoring.evaluation.scorecard import scorecards
 from predibot.scoring.records.knowledge import KNOWLEDGE
+from predibot.scoring.records.part import Part
 from predibot.scoring.records.track_record import TrackRecord
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 
@@ -64,10 +65,10 @@ def filled(store: Store) -> Store:
     return store
 
 
-def record_of(store: Store, days: float, **changes: Any) -> TrackRecord:
+def record_of(store: Store, days: float, **part: Any) -> TrackRecord:
     """Return what was known so many days after `NOW`."""
     with store.read() as connection:
-        return track_record(connection, "polymarket", NOW + days * DAY, **changes)
+        return track_record(connection, "polymarket", NOW + days * DAY, Part(**part))
 
 
 def test_every_decision_and_bet_is_read_with_what_belongs_to_it(filled: Store) -> None:
@@ -120,7 +121,7 @@ def test_a_ledger_without_decisions_is_an_empty_record(store: Store) -> None:
 
 def test_only_the_bots_and_recipes_asked_for_are_read(filled: Store) -> None:
     with filled.read() as connection:
-        record = track_record(connection, "polymarket", NOW + DAY, bot_names=["b"])
+        record = track_record(connection, "polymarket", NOW + DAY, Part(bots=["b"]))
     assert (record.bots, record.decided_at.size, record.bet_usd.size) == (("b",), 2, 0)
     assert record_of(filled, 1, recipe="weekly").bots == ()
 
@@ -160,7 +161,7 @@ def knowledge_in(store: Store, days: float = 10, **asked: Any) -> list[str]:
     codes = record_of(store, days, **asked).decision_knowledge
     assert codes is not None
     words = [KNOWLEDGE[code] for code in codes]
-    told = Asked(bots=asked.get("bot_names", ()), as_of=NOW + days * DAY)
+    told = Asked(bots=asked.get("bots", ()), as_of=NOW + days * DAY)
     with store.read() as connection:
         # A reader of rows is told the same.
         assert Counter(row.knowledge for row in told_decisions(connection, told)) == Counter(words)
@@ -244,7 +245,7 @@ def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store,
     expected = {"p_all": "contaminated", "p_clean": "clean", "p_soon": "ahead", "p_unsaid": "unknown"}
     for name, word in expected.items():
         # Members count also where only the pool is asked for.
-        assert knowledge_in(store, bot_names=[name]) == [word]
+        assert knowledge_in(store, bots=[name]) == [word]
     whole = record_of(store, 10)
     said = dict(zip([whole.bots[row] for row in whole.decision_bot], knowledge_in(store), strict=True))
     assert {name: said[name] for name in expected} == expected
@@ -318,7 +319,7 @@ def test_every_decision_was_asked_about_the_markets_its_run_froze(filled: Store)
         (2, 1),
         (3, 2),
     ]
-    only = record_of(filled, 10, bot_names=["b"])
+    only = record_of(filled, 10, bots=["b"])
     assert [each.tolist() for each in only.asked()] == [[0, 0, 1], [0, 1, 2]]
 
 
@@ -333,7 +334,7 @@ def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
 
 def test_what_only_other_recipes_ask_leaves_the_settled_figures_of_a_bot_alone(filled: Store) -> None:
     def at_settlement() -> list[tuple[str, int, float | None]]:
-        cards = scorecards(record_of(filled, 10, bot_names=["a", "b"]))
+        cards = scorecards(record_of(filled, 10, bots=["a", "b"]))
         return [(card.bot, card.horizons["settled"].n, card.horizons["settled"].mean_return) for card in cards]
 
     settle(filled, "m2a", (3, 0.0))

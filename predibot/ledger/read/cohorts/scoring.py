@@ -25,7 +25,7 @@ from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
-from predibot.scoring.records.narrowing import EVERYTHING, Narrowing
+from predibot.scoring.records.part import EVERYTHING, Part
 
 _Group = tuple[str, str, str, str]
 
@@ -34,11 +34,9 @@ def cohort_records(
     connection: Connection,
     venue: str,
     as_of: datetime,
+    part: Part = EVERYTHING,
     *,
-    recipe: str | None = None,
-    bot_names: Sequence[str] = (),
     archived: bool = False,
-    only: Narrowing = EVERYTHING,
 ) -> tuple[CohortsRecord, ...]:
     """Return what the members of cohorts did, by recipe, game, mode and methodology, as it was known at an instant.
 
@@ -46,23 +44,21 @@ def cohort_records(
         connection: A reading transaction.
         venue: Whose cohorts, as runs name it.
         as_of: Nothing that was booked, valued, decided or settled later is read.
-        recipe: Only cohorts of the recipe with this name.
-        bot_names: Only these bots; empty for all.
+        part: Only its bots, and the cohorts of its recipe and mode that began then; of one category there are none.
         archived: Whether archived cohorts are in it too.
-        only: Only the cohorts that began then, and of that mode; of one category there are none.
 
     Raises:
         ValueError, LookupError, TypeError: If a row is not as predibot writes it: a ledger may be anybody's file.
     """
-    kept = cohorts_as_of(connection, as_of, venue=venue, recipe=recipe)
+    kept = cohorts_as_of(connection, as_of, venue=venue, recipe=part.recipe)
     asked = [
-        each for each in kept if only.has_slot(each.start) and only.mode in (None, each.mode) and only.category is None
+        each for each in kept if part.has_slot(each.start) and part.mode in (None, each.mode) and part.category is None
     ]
     counted = [each for each in asked if archived or each.archived_at is None]
     if not asked:
         return ()
     every = sorted((each for cohort in kept for each in cohort.accounts.values()), key=lambda each: each.row)
-    own = [each for each in every if not bot_names or each.bot in bot_names]
+    own = [each for each in every if not part.bots or each.bot in part.bots]
     groups: defaultdict[_Group, list[CohortAsOf]] = defaultdict(list)
     for each in kept:
         groups[each.group].append(each)
@@ -83,7 +79,7 @@ def cohort_records(
                 cohorts=len(in_it),
                 complete=sum(each.ended_at is not None for each in in_it.values()),
                 archived=sum(each in asked for each in of_group) - len(in_it),
-                remarks=tuple(_remarks(of_bots, in_it, bot_names, decided)),
+                remarks=tuple(_remarks(of_bots, in_it, part.bots, decided)),
             )
         )
     return tuple(found)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import secrets_present
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.notify.notice import notice_of_test
 from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.slot_notices import Shown, SlotNotices
@@ -34,7 +34,7 @@ class ChannelState:
     """Where it leads, or what is in the way."""
 
 
-def channels_as_asked(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
+def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
     """Return each channel of the settings.
 
     Args:

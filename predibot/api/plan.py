@@ -10,10 +10,9 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.games.cohorts import COHORT, cohort_name
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.decide import choose_as_asked
+from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
-from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.open_run import RunRequest, choose_for
 from predibot.jobs.deciding.worker_setup import agent_setup
 from predibot.jobs.open_venue import open_venue
 from predibot.reports.terminal.dry_run import Asked, CohortPrompt, all_asked
@@ -36,11 +35,14 @@ class Preview:
     """In a weekly cohort: what a bot is shown of one that starts now. Decisions and cost are those of one cohort."""
 
 
-def select_as_asked(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
+def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
     """Return which events a run would play, and why not the others; nothing is stored."""
     spec = venue or request.recipe.venue
-    with open_venue(spec, caller.settings(), as_of=as_of, purpose="decide", clock=caller.clock) as opened:
-        return selection_view(choose_as_asked(request, opened, caller), opened)
+    with (
+        open_venue(spec, caller.settings(), as_of=as_of, purpose="decide", clock=caller.clock) as opened,
+        caller.progress() as listener,
+    ):
+        return selection_view(choose_for(request, opened, listener), opened)
 
 
 def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
@@ -53,7 +55,8 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
     spec = venue or recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened:
         agents = agent_setup(recipe, opened=opened, settings=settings, clock=caller.clock, store=None)
-        choice = choose_as_asked(request, opened, caller)
+        with caller.progress() as listener:
+            choice = choose_for(request, opened, listener)
         if opened.may_recover:
             choice.check_readable(live=opened.venue.live)
         selected = choice.selection.selected

@@ -7,22 +7,25 @@ from pathlib import Path
 from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.accounts.tracked import track_accounts
-from predibot.jobs.evaluate import asked_venues
+from predibot.jobs.evaluate import located
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger
-from predibot.jobs.track import TrackReport, track
+from predibot.jobs.track import TrackReport
+from predibot.jobs.track import track as track_markets
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.receipts import receipted_runs
-from predibot.ledger.write.runs import find_run, void_run
+from predibot.ledger.write.runs import find_run
+from predibot.ledger.write.runs import void_run as take_out
+from predibot.scoring.records.part import Part
 
 
-def track_as_asked(caller: Caller, *, ledger: str, venue: str | None, as_of: datetime | None) -> TrackReport:
-    """Store new prices and resolutions of every market the ledger knows.
+def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
+    """Store new prices and resolutions of every market the ledger knows, of a part's venue and by its instant.
 
     Raises:
         VenueUnavailable: If some could not be read, after the rest is stored.
@@ -32,8 +35,8 @@ def track_as_asked(caller: Caller, *, ledger: str, venue: str | None, as_of: dat
     with Store.open(ledger, create=False) as store, caller.following(store) as listener:
         report = TrackReport.sum_of(
             [
-                _tracked(store, spec, as_of, settings, caller, listener, own_runs=venue is None)
-                for spec in asked_venues(store, venue).specs
+                _tracked(store, spec, part.as_of, settings, caller, listener, own_runs=part.venue is None)
+                for spec in located(store, part, caller.clock).specs
             ]
         )
     if report.incomplete:
@@ -70,13 +73,13 @@ def _tracked(
 ) -> TrackReport:
     paces = SharedPaces(store=store)
     with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock, paces=paces) as opened:
-        report = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
+        report = track_markets(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
         failures = track_accounts(store=store, opened=opened, clock=caller.clock)
         receipt_of_ledger(store, caller.clock())
         return replace(report, notes=(*report.notes, *failures), incomplete=report.incomplete or bool(failures))
 
 
-def void_as_asked(key: str, caller: Caller, *, ledger: str, reason: str, file: Path | None = None) -> int:
+def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path | None = None) -> int:
     """Take a run out of all scores; it stays on record.
 
     Args:
@@ -92,11 +95,10 @@ def void_as_asked(key: str, caller: Caller, *, ledger: str, reason: str, file: P
     Raises:
         PredibotError: As `void_run`; or if the ledger cannot be opened, or the file not written.
     """
-    with Store.open(ledger, create=False) as store:
-        caller.say(f"ledger: {store.address}")
+    with caller.writing(ledger) as store:
         with store.write() as connection:
             is_void = find_run(connection, key) is None and any(run.void for run in receipted_runs(connection, key))
             if file is None or not is_void:
-                void_run(connection, key, reason=reason, at=caller.clock())
+                take_out(connection, key, reason=reason, at=caller.clock())
                 add_ledger_receipt(connection, now=caller.clock())
         return 0 if file is None else publish_voids(store, file, key)

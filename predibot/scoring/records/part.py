@@ -1,5 +1,6 @@
-"""A part of what was decided: by the slots of runs, whether they were live, and what events are about."""
+"""What part of a ledger is meant: by venue, recipe and bots, by when it was decided, and by what events are about."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,8 +9,8 @@ from predibot.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
-    """Which decisions somebody asks about, besides their venue, recipe and bots; what is left out narrows nothing."""
+class Part:
+    """Which decisions somebody asks about, and as of when; what is left out narrows nothing."""
 
     since: datetime | None = None
     """Of slots at that instant or later."""
@@ -19,6 +20,14 @@ class Narrowing:
     """On events of this category, as `report --by category` names it."""
     mode: str | None = None
     """Of `MODES`."""
+    recipe: str | None = None
+    """Of runs of this recipe."""
+    bots: Sequence[str] = ()
+    """Of these; empty for all."""
+    venue: str | None = None
+    """Where the runs were made; left out, where the ledger says."""
+    as_of: datetime | None = None
+    """Nothing later is seen; left out, the end of a sandbox, else now."""
 
     def __post_init__(self) -> None:
         """Refuse a mode that there is not, and dates between which nothing is.
@@ -41,4 +50,4 @@ class Narrowing:
         return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
 
 
-EVERYTHING = Narrowing()
+EVERYTHING = Part()

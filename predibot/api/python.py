@@ -11,19 +11,20 @@ from functools import partial
 from os import PathLike, fspath
 from typing import Literal, Self
 
+from predibot.api.decide import decide as decide_run
+from predibot.api.replay import replay as replay_plan
 from predibot.config import load_settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.decision import STATUSES
 from predibot.domain.sizing import SIZINGS
 from predibot.domain.spelling import did_you_mean
+from predibot.environment import DEFAULT_LEDGER
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.decide import decide_as_asked
-from predibot.jobs.commands.replay import replay_as_asked
+from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.replay.replay import Played, Replayed, plan_replay
+from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
 from predibot.ledger.read.cohorts.rows_for_python import LedgerCohort, told_cohorts
 from predibot.ledger.read.rows_for_python import (
@@ -36,7 +37,7 @@ from predibot.ledger.read.rows_for_python import (
     told_runs,
 )
 from predibot.ledger.store import Store
-from predibot.ledger.url import DEFAULT_LEDGER, sqlite_address
+from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
 from predibot.ledger.write.runs import list_runs
 from predibot.reports.terminal.replay import replay_view
@@ -50,6 +51,7 @@ from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import convention_named
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.part import Part
 
 __all__ = [
     "DecideView",
@@ -296,16 +298,8 @@ class Ledger:
     def _evaluated(
         self, recipe: str | None, bots: Sequence[str], venue: str | None, as_of: datetime | None, asked: Question
     ) -> Evaluation:
-        found = evaluate_stored(
-            self._store,
-            venue=venue,
-            recipe=recipe,
-            bots=_names("bots", bots),
-            as_of=_aware("as_of", as_of),
-            question=asked,
-            clock=_wall_clock,
-        )
-        return found.evaluation
+        part = Part(recipe=recipe, bots=_names("bots", bots), venue=venue, as_of=_aware("as_of", as_of))
+        return evaluate_stored(self._store, part, asked, clock=_wall_clock)
 
     def _asked(
         self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
@@ -389,16 +383,15 @@ def decide(
         beside="give new_run=True",
         retry=_retries(retry),
     )
-    caller = _caller(listener)
-    return decide_as_asked(
+    with decide_run(
         request,
-        caller,
+        _caller(listener),
         ledger=_url(ledger),
         venue=venue,
         as_of=_aware("as_of", as_of),
         watching=lambda: nullcontext((listener or _unheard, unwatched)),
-        show=decide_view,
-    )
+    ) as report:
+        return decide_view(report)
 
 
 def replay(
@@ -461,13 +454,9 @@ def replay(
         settings=settings,
         clock=_wall_clock,
     )
-    return replay_as_asked(
-        plan, _caller(listener), ledger=_url(ledger), told=told or _untold, show=lambda done, _: _replay(done)
-    )
-
-
-def _replay(done: Replayed) -> Replay:
-    return Replay(Rows(done.played, _PLAYED_COLUMNS, _played_cells), Scores(done.evaluation), replay_view(done).notes)
+    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or _untold) as (done, _):
+        played = Rows(done.played, _PLAYED_COLUMNS, _played_cells)
+        return Replay(played, Scores(done.evaluation), replay_view(done).notes)
 
 
 def _recipe(

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from predibot.api.decide import decide_with
+from predibot.api.track import tracked_if_reached
 from predibot.errors import PredibotError, words_of
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.decide import decide_with
-from predibot.jobs.commands.track import tracked_if_reached
+from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
@@ -20,6 +20,7 @@ from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
+from predibot.scoring.records.part import Part
 
 
 def play_slot(
@@ -94,7 +95,7 @@ def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ..
     if stored is not None and stored.evaluated_at is not None and stored.evaluated_at.date() == now.date():
         return ()
     try:
-        evaluate_stored(store, venue=recipe.asked.recipe.venue, clock=caller.clock)
+        evaluate_stored(store, Part(venue=recipe.asked.recipe.venue), clock=caller.clock)
     except PredibotError as error:
         return (f"evaluating failed: {words_of(error)}",)
     store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))

@@ -4,33 +4,32 @@ from datetime import datetime
 from pathlib import Path
 
 from predibot.config import Settings
-from predibot.jobs.evaluate import asked_venues
-from predibot.jobs.open_venue import Clock, look_back_at, open_venue
+from predibot.jobs.evaluate import located
+from predibot.jobs.open_venue import Clock, open_venue
 from predibot.jobs.relatedness.beliefs import beliefs_of_ledger, beliefs_of_venue
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at
 from predibot.jobs.relatedness.neighbours import KnownAt
 from predibot.ledger.read.details.news import dated_news
 from predibot.ledger.store import Store
+from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.relatedness.filters import Filters
 
 
-def known_in_ledger(store: Store, *, venue: str | None, as_of: datetime | None, clock: Clock) -> KnownAt:
+def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> KnownAt:
     """Return the beliefs of a ledger, asking no venue.
 
     Args:
         store: The ledger.
-        venue: Where its runs were made; left out, where the ledger says.
-        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        part: By its venue and instant.
         clock: The instant it is.
 
     Raises:
-        UsageError: As `asked_venues`.
+        UsageError: As `located`.
         LedgerUnusable: If the ledger holds what predibot does not write.
     """
-    there = asked_venues(store, venue)
-    at = look_back_at(there.specs[-1], as_of, clock)
+    there = located(store, part, clock)
     with store.read() as connection, store.rows_blamed():
-        return KnownAt(at, beliefs_of_ledger(connection, there.name, at))
+        return KnownAt(there.as_of, beliefs_of_ledger(connection, there.venue_name, there.as_of), there.venue_name)
 
 
 def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None, clock: Clock) -> KnownAt:
@@ -47,9 +46,8 @@ def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None
 
 def graph_in_ledger(
     store: Store,
+    part: Part = EVERYTHING,
     *,
-    venue: str | None,
-    as_of: datetime | None,
     clock: Clock,
     filters: Filters | None,
     model: str | None = None,
@@ -62,8 +60,7 @@ def graph_in_ledger(
         UsageError: As `known_in_ledger` and `graph_at`.
         LedgerUnusable: If the ledger holds what predibot does not write.
     """
-    at = known_in_ledger(store, venue=venue, as_of=as_of, clock=clock)
-    name = asked_venues(store, venue).name
+    at = known_in_ledger(store, part, clock=clock)
     with store.read() as connection, store.rows_blamed():
-        news = dated_news(connection, name, at.as_of)
+        news = dated_news(connection, at.venue_name, at.as_of)
     return graph_at(at, filters=filters, model=model, at_least=at_least, ends=ends, news=news)

@@ -13,11 +13,11 @@ from multiprocessing import connection as pipes
 from pathlib import Path
 from typing import Any
 
+from predibot.api.play_slot import play_slot, track_recipe
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import floor_to, format_instant
 from predibot.errors import LedgerError, UsageError
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.play_slot import play_slot, track_recipe
+from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installed, InstallKind, files_of
@@ -60,7 +60,7 @@ class ServiceTerms:
     """Called after each look at the clock, and at the end."""
 
 
-def schedule_as_asked(
+def run_schedules(
     arguments: Sequence[str], caller: Caller, *, ledger: str, terms: ServiceTerms
 ) -> tuple[StoredSlot, ...]:
     """Run recipes by their schedules until a signal ends it, or for one look at the clock.
@@ -94,8 +94,7 @@ def schedule_as_asked(
             ended.append(row)
 
     with ExitStack() as closing:
-        store = closing.enter_context(Store.open(ledger))
-        caller.say(f"ledger: {store.address}")
+        store = closing.enter_context(caller.writing(ledger, create=True))
         lock = ServiceLock(store, caller.clock)
         if terms.once and (other := lock.taken_by()) is not None:
             caller.say(f"the schedules are run by {other} already; nothing is left to do here")
@@ -192,7 +191,7 @@ class _Ending:
                 work.kill()
 
 
-def play_as_asked(
+def play_now(
     argument: str,
     caller: Caller,
     *,
@@ -216,8 +215,7 @@ def play_as_asked(
         PredibotError: If the recipe or the ledger cannot be read.
     """
     recipe = Scheduled.read(argument)
-    with Store.open(ledger) as store:
-        caller.say(f"ledger: {store.address}")
+    with caller.writing(ledger, create=True) as store:
         now = caller.clock()
         if slot_at is not None and (slot_at > now or slot_at != floor_to(slot_at, MINUTE)):
             raise UsageError(
@@ -274,15 +272,14 @@ def words_of_slot(row: StoredSlot) -> str:
     return said + (f": {row.reason}" if row.reason else "") + again
 
 
-def pause_as_asked(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
+def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
     """Leave out the slots of a recipe from now on, or play them again; return its name.
 
     Raises:
         UsageError: If nothing runs the recipe by its schedule here.
         PredibotError: If the recipe or the ledger cannot be read.
     """
-    with Store.open(ledger, create=False) as store:
-        caller.say(f"ledger: {store.address}")
+    with caller.writing(ledger) as store:
         known = store.run_read(stored_schedules)
         # What is broken can be paused too, by its name.
         name = next((each.recipe for each in known if argument in (each.recipe, each.argument)), None)
@@ -301,7 +298,7 @@ def pause_as_asked(argument: str, caller: Caller, *, ledger: str, paused: bool) 
     return name
 
 
-def install_as_asked(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[str, str]:
+def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[str, str]:
     """Return what starts the schedules on a machine, by the names of its files; write them where a folder is named.
 
     Raises:

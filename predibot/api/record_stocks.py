@@ -10,7 +10,7 @@ from predibot.contracts import Progress
 from predibot.domain.spelling import did_you_mean
 from predibot.environment import api_keys, secrets_present
 from predibot.errors import UsageError, VenueError, VenueUnavailable
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.price_histories import shortened
 from predibot.net.api_keys import ApiKeys, key_names
@@ -37,7 +37,7 @@ class StocksReport:
     notes: tuple[str, ...]
 
 
-def record_stocks_as_asked(
+def record_stocks(
     folder: Path, caller: Caller, *, provider: str, tickers: Sequence[str], as_of: datetime | None, days: float
 ) -> StocksReport:
     """Add what is missing of some stocks to a folder, one after the other, each as soon as it is read.

@@ -1,39 +1,37 @@
-"""Deciding, now or at many instants of the past, in one call."""
+"""Deciding now."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import datetime
-from typing import TypeVar
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
-from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.decide import DecideReport
+from predibot.jobs.decide import decide as decide_run
 from predibot.jobs.deciding.activity import Watch, unwatched
-from predibot.jobs.deciding.open_run import RunRequest, choose_for
-from predibot.jobs.deciding.select_events import Choice
+from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker_setup import Processes
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
 
-Shown = TypeVar("Shown")
 
-
-def decide_as_asked(
+@contextmanager
+def decide(
     request: RunRequest,
     caller: Caller,
     *,
     ledger: str,
     venue: str | None = None,
     as_of: datetime | None = None,
-    settings: Settings | None = None,
     executor: ExecutorSpec | None = None,
     watching: Callable[[], AbstractContextManager[tuple[ProgressListener, Watch]]],
-    show: Callable[[DecideReport], Shown],
-) -> Shown:
-    """Choose or resume the run of the slot, and make every decision that is missing.
+) -> Iterator[DecideReport]:
+    """Choose or resume the run of the slot, make every decision that is missing, and yield what came of it.
+
+    What fails then over a row that predibot did not write is that row's fault.
 
     Args:
         request: What is asked for.
@@ -41,15 +39,13 @@ def decide_as_asked(
         ledger: Its URL.
         venue: Left out, the recipe's.
         as_of: See nothing later than this.
-        settings: Left out, the caller's.
         executor: Who does the work; left out, threads of this process, as many as the settings say.
         watching: Follows what every bot does.
-        show: Makes of it what is returned; what fails there over a row that predibot did not write is that row's fault.
 
     Raises:
         PredibotError: As `decide`; or if ledger or venue cannot be opened.
     """
-    settings = settings or caller.settings()
+    settings = caller.settings()
     spec = venue or request.recipe.venue
     paces = SharedPaces()
     with (
@@ -71,7 +67,7 @@ def decide_as_asked(
                 watch=watch,
             )
         with store.rows_blamed():
-            return show(report)
+            yield report
 
 
 def decide_with(
@@ -112,7 +108,7 @@ def decide_with(
             from predibot.jobs.logs.collector import spans_to
 
             send = closing.enter_context(spans_to(settings.otlp_endpoint, store))
-        report = decide(
+        report = decide_run(
             request,
             store=store,
             opened=opened,
@@ -125,9 +121,3 @@ def decide_with(
         if send is not None:
             send(report.run.key, began_at)
     return report
-
-
-def choose_as_asked(request: RunRequest, opened: OpenVenue, caller: Caller) -> Choice:
-    """Return which events a run would play; nothing is stored."""
-    with caller.progress() as listener:
-        return choose_for(request, opened, listener)

@@ -10,7 +10,7 @@ from predibot.contracts import Progress, ProgressListener, RecordableVenue
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueUnavailable
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.price_histories import Reading, read_histories, shortened
 from predibot.plugins.venues import default_venue, payloads_of
@@ -33,7 +33,7 @@ class RecordReport:
     notes: tuple[str, ...]
 
 
-def record_as_asked(
+def record(
     folder: Path, caller: Caller, *, venue: str | None, as_of: datetime | None, events: int, days: float
 ) -> RecordReport:
     """Write a snapshot of a venue's most traded events, and what is new about all markets of the archive.

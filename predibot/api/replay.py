@@ -1,19 +1,19 @@
-"""Replaying in one call: the decisions of many instants, how good they were, and whether any looked ahead."""
+"""Replaying: the decisions of many instants, how good they were, and whether any looked ahead."""
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.jobs.logs.collector import spans_to
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
-from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs, replay
+from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs
+from predibot.jobs.replay.replay import replay as play_instants
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Question
 
-Shown = TypeVar("Shown")
 
-
-def replay_as_asked(
+@contextmanager
+def replay(
     plan: ReplayPlan,
     caller: Caller,
     *,
@@ -21,9 +21,8 @@ def replay_as_asked(
     told: Callable[[Played], None],
     question: Question | None = None,
     sample: int | None = None,
-    show: Callable[[Replayed, LookAhead | None], Shown],
-) -> Shown:
-    """Decide at every instant of a plan, track and evaluate; and make a sample again without the future.
+) -> Iterator[tuple[Replayed, LookAhead | None]]:
+    """Decide at every instant of a plan, track and evaluate; make a sample again without the future; and yield both.
 
     Args:
         plan: What to do.
@@ -32,7 +31,6 @@ def replay_as_asked(
         told: Called after each instant.
         question: What is asked of the evaluation.
         sample: How many decisions are made again; None for none.
-        show: Makes of it what is returned, as in `decide_as_asked`.
 
     Raises:
         PredibotError: As `play` and `check_look_ahead`; or if the ledger cannot be opened.
@@ -50,7 +48,7 @@ def replay_as_asked(
             send(instant.run_key, began_at)
             told(instant)
 
-        played = replay(plan, store=store, settings=settings, clock=clock, listener=listener, told=tell)
+        played = play_instants(plan, store=store, settings=settings, clock=clock, listener=listener, told=tell)
         evaluation = look_back(
             past,
             plan.evaluated_at,
@@ -75,4 +73,4 @@ def replay_as_asked(
                 sample=sample,
             )
     with store.rows_blamed():
-        return show(done, found)
+        yield done, found

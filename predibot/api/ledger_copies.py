@@ -10,7 +10,7 @@ from sqlalchemy import make_url
 
 from predibot.contracts import ProgressListener
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.jobs.commands.caller import Caller
+from predibot.jobs.caller import Caller
 from predibot.ledger.care.copied_ledger import LedgerCopy, copy_ledger
 from predibot.ledger.store import Store, lay_down
 from predibot.ledger.url import sqlite_address, sqlite_file
@@ -28,7 +28,7 @@ class CopyReport:
     """Of a backup."""
 
 
-def copy_as_asked(caller: Caller, *, source: str, target: str) -> CopyReport:
+def copy(caller: Caller, *, source: str, target: str) -> CopyReport:
     """Copy a ledger into an empty one, of the same kind of database or the other.
 
     Raises:
@@ -41,7 +41,7 @@ def copy_as_asked(caller: Caller, *, source: str, target: str) -> CopyReport:
         return CopyReport(before.address, after.address, copied)
 
 
-def back_up_as_asked(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
+def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
     """Write a ledger as it is now, with its traces and pages, into one new file, which is a ledger itself.
 
     Raises:
@@ -56,7 +56,7 @@ def back_up_as_asked(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
     return CopyReport(before.address, str(file), copied, file.stat().st_size)
 
 
-def restore_as_asked(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
+def restore(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
     """Put what a backup holds into an empty ledger.
 
     Raises:
@@ -67,7 +67,7 @@ def restore_as_asked(caller: Caller, *, backup: Path, ledger: str) -> CopyReport
         raise UsageError(f"there is no backup {backup}. Name a file that `predibot ledger backup` wrote")
     with Store.open_to_read(sqlite_address(backup)) as kept:
         kept.require_whole()
-    report = copy_as_asked(caller, source=sqlite_address(backup), target=ledger)
+    report = copy(caller, source=sqlite_address(backup), target=ledger)
     return CopyReport(str(backup), report.target, report.copied)
 
 

@@ -1,0 +1,57 @@
+"""Pictures as files: those of a ledger, and the graph of what is related."""
+
+from pathlib import Path
+
+from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
+from predibot.jobs.histories.ledger import LedgerHistory
+from predibot.jobs.relatedness.graph import KnownGraph
+from predibot.reports import figures
+from predibot.reports.pictures.canvas import FORMATS, style, written
+from predibot.reports.pictures.draw import drawn
+from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words, svg_of
+from predibot.reports.pictures.series import ledger_pictures
+from predibot.whole_file import whole_file
+
+
+def write_pictures(history: LedgerHistory, folder: Path) -> list[Path]:
+    """Draw the pictures of a ledger into a folder, which is made, and return the files; others there stay.
+
+    Raises:
+        OSError: If the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    with figures.in_currency(history.evaluation.currency):
+        for name, picture in ledger_pictures(history):
+            with style():
+                figure = drawn(picture)
+                for form in FORMATS:
+                    file = folder / f"{name}.{form}"
+                    with whole_file(file) as stream:
+                        stream.write(written(figure, form))
+                    files.append(file)
+    return files
+
+
+def written_graph(found: KnownGraph, file: Path | None) -> str:
+    """Write the picture of a graph as SVG, if a file is named, and return in words what it is of and where it is.
+
+    Where nothing is related, no file is written.
+
+    Raises:
+        UsageError: If the file cannot be written.
+    """
+    title = f"{graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))}."
+    if file is None:
+        return title
+    picture = drawn_graph(found.graph, found.known.titles, found.chain)
+    if picture is None:
+        return f"{title} There is nothing to draw."
+    try:
+        with whole_file(file) as stream:
+            stream.write(svg_of(picture, f"{title} {marked_words(picture, found.chain)}").encode())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written ({error.strerror}); name another file") from None
+    rest = f" without {picture.not_drawn:,} events for which there was no room" if picture.not_drawn else ""
+    return f"{title} Drawn into {file}{rest}."
