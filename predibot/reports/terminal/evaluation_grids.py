@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
-from predibot.reports.terminal.boards.accounts import account_grids
-from predibot.reports.terminal.boards.cohorts import cohort_grids
+from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid
-from predibot.reports.terminal.boards.cohorts import cohort_grid
+from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import (
     ACCOUNTS,
     COHORTS,
@@ -22,8 +21,8 @@ from predibot.reports.terminal.evaluation_grids import (
 from predibot.reports.terminal.grid import Column, Grid, fitted, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
+from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
-from predibot.reports.views.cohorts import cohort_conclusions
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,

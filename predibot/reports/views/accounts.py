@@ -1,4 +1,4 @@
-"""Boards of accounts as data: what a document, a table for programs and a screen say of each bot's account."""
+"""Boards of accounts and cohorts as data: what a document, a table for programs and a screen say of each bot."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -6,15 +6,18 @@ from dataclasses import asdict
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number
 from predibot.scoring.accounts.board import AccountBoard, AccountPair
+from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.rolling_delay import DELAYS
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
 
 _INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
 _HOW = ("periods_per_year", "ddof", "risk_free_rate", "value_at_risk_level")
 """What of an equity score says how it was made."""
 _MOST_NAMED = 3
-_NAMED = "recipe game mode subject"
+_NAMED, _OF_COHORTS = "recipe game mode subject", "recipe game mode methodology"
+_STATUSES = ("recorded", "abstained", "refused", "failed")
 
 
 def board_document(board: AccountBoard) -> Document:
@@ -87,7 +90,7 @@ def _cells(score: AccountScore) -> Document:
         **{name: json_value(equity.get(name)) for name in (*_EQUITY, *_HOW)},
         **document(behaviour, "cash_share turnover concentration net_exposure slots_in_drawdown"),
         "slots_priced": behaviour.slots,
-        **{status: score.decisions.get(status, 0) for status in ("recorded", "abstained", "refused", "failed")},
+        **{status: score.decisions.get(status, 0) for status in _STATUSES},
         "missed": score.missed,
         "failed_share": number(score.failed_share),
         "pending_orders": score.pending,
@@ -157,3 +160,73 @@ def _pair(pair: AccountPair) -> Document:
         **_interval(pair.difference),
         "better": pair.better,
     }
+
+
+def cohort_board_document(board: CohortBoard) -> Document:
+    """Return the JSON document of a board of cohorts, in its order."""
+    return {
+        **document(board, f"{_OF_COHORTS} cohorts complete"),
+        "archived_left_out": board.archived,
+        "leaderboard": [_cohort_cells(board, score) for score in board.scores],
+        "conclusions": list(cohort_conclusions(board)),
+        "notes": list(board.notes),
+    }
+
+
+def cohort_rows(boards: Sequence[CohortBoard]) -> Iterator[Document]:
+    """Yield one row a bot of each board of cohorts, whose columns are those of every other."""
+    for board in boards:
+        yield from ({**document(board, _OF_COHORTS), **_cohort_cells(board, score)} for score in board.scores)
+
+
+def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
+    """Yield what may be said of the bots' returns: nothing below 30 effective cohorts."""
+    if not board.scores:
+        return
+    for verdict, words in (("gains", "Gains"), ("loses", "Loses")):
+        if found := [_with_interval(each) for each in board.scores if each.verdict == verdict]:
+            yield f"{words} over cohorts: {'; '.join(found)}."
+    if all(each.verdict == "too few" for each in board.scores):
+        most = max((each.score.returns for each in board.scores), key=lambda each: each.effective)
+        overlap = f", of which up to {most.overlap} overlap," if most.overlap > 1 else ""
+        yield (
+            f"Nobody can be said to gain, to lose or to be better: {figures.things(most.cohorts, 'cohort')}{overlap} "
+            f"{'counts' if most.cohorts == 1 else 'count'} as {most.effective:.3g}, and {ENOUGH_TO_RANK:g} are needed."
+        )
+    elif unclear := [each.bot for each in board.scores if each.verdict == "unclear"]:
+        yield f"May gain or lose: {', '.join(unclear)}."
+
+
+def _cohort_cells(board: CohortBoard, score: CohortBotScore) -> Document:
+    """Return every figure of a bot, in the order of columns; what is missing is None."""
+    found = score.score
+    returns = found.returns
+    briers = {"brier_stated": score.stated, "brier_implied_confidence": score.implied}
+    return {
+        "rank": board.ranks.get((score.bot, score.knowledge)),
+        **document(score, "bot display_name strategy baseline knowledge"),
+        "mean_return": number(returns.mean),
+        "mean_return_low": number(returns.low),
+        "mean_return_high": number(returns.high),
+        **document(found, "profit_usd return_on_stakes win_rate cohorts"),
+        "overlap": returns.overlap,
+        "effective_cohorts": number(returns.effective),
+        "waves": returns.waves,
+        "resolved": found.resolved,
+        **{
+            key: value
+            for name, brier in briers.items()
+            for key, value in (
+                (name, None if brier is None else number(brier.score)),
+                (f"{name}_n", 0 if brier is None else brier.n),
+            )
+        },
+        **document(score, "cannot_bet bankrupt owing"),
+        **{status: score.decisions.get(status, 0) for status in _STATUSES},
+        **document(score, "failed_share cost_usd cost_known_usd verdict"),
+    }
+
+
+def _with_interval(each: CohortBotScore) -> str:
+    returns = each.score.returns
+    return f"{each.bot} ({figures.percent_interval(returns.low, returns.high)} a cohort)"

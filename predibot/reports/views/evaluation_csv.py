@@ -11,8 +11,7 @@ from itertools import chain, islice
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.document import Document
-from predibot.reports.views.accounts import account_pairs, account_rows
-from predibot.reports.views.cohorts import cohort_rows
+from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows
 from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.reports.views.metrics import (

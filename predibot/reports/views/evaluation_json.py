@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports.document import Document, document, number
-from predibot.reports.views.accounts import board_document
-from predibot.reports.views.cohorts import cohort_board_document
+from predibot.reports.views.accounts import board_document, cohort_board_document
 from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
 from predibot.reports.views.metrics import (
     CARD,

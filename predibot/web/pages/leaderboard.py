@@ -6,11 +6,10 @@ from predibot.domain.account import MODES
 from predibot.errors import UsageError
 from predibot.reports import figures
 from predibot.reports.pictures.series import ledger_pictures
-from predibot.reports.terminal.boards.accounts import board_grid
-from predibot.reports.terminal.boards.cohorts import cohort_grid
+from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
+from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
-from predibot.reports.views.cohorts import cohort_conclusions
 from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said

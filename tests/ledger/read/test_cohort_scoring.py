@@ -6,7 +6,7 @@ import pytest
 
 from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.store import Store
-from predibot.reports.views.cohorts import cohort_conclusions
+from predibot.reports.views.accounts import cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.records.part import Part

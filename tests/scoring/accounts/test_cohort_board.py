@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.reports.terminal.boards.cohorts import cohort_grids
+from predibot.reports.terminal.boards.accounts import cohort_grids
 from predibot.reports.terminal.grid import print_grid
-from predibot.reports.views.cohorts import cohort_board_document, cohort_conclusions
+from predibot.reports.views.accounts import cohort_board_document, cohort_conclusions
 from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBot, CohortsRecord, cohort_board
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.accounts.record import SizedBet
