@@ -58,7 +58,7 @@ from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
 from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.jobs.logs.about import About, logged_about
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.allocations import decisions_on
+from predibot.ledger.read.labels import decisions_on
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import claim_with_account, open_account
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, has_ended_since, held_claim, new_token
