@@ -119,7 +119,8 @@ def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context)
 def labelled(replies: list[ChatReply | Exception]) -> LoopResult:
     model = OpenedModels(STRATEGY, lambda _: Scripted(replies))("x/y")
     item = Item("G2", "c1", "polymarket/crypto", "m", "Will it rain?", ("I bought more.",))
-    return run_one_shot(model, "prompt", Stakebench().form(item), context())
+    game = Stakebench()
+    return run_one_shot(model, "prompt", game.form(item), replace(context(), game=game))
 
 
 def test_a_game_without_repairs_gives_an_answer_that_is_cut_off_more_room_too() -> None:
