@@ -7,7 +7,7 @@ from datetime import datetime
 from predibot.domain.account import JournalKind, JournalRow, Position
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution, as_known
-from predibot.games.accounts import SETTLING, account_of
+from predibot.games.accounts import SETTLING, Journal
 
 Revisions = Sequence[tuple[int, Resolution]]
 """What is known of how one instrument was resolved, each with the number of its revision."""
@@ -23,7 +23,7 @@ class SettlementRow:
 
 
 def settle(
-    journal: Sequence[JournalRow], resolutions: Mapping[Instrument, Revisions], *, as_of: datetime
+    journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime
 ) -> tuple[SettlementRow, ...]:
     """Return the rows that follow from what is resolved by an instant and are not in the journal yet.
 
@@ -34,14 +34,14 @@ def settle(
     no row.
 
     Args:
-        journal: All of it, in its order.
+        journal: All of it.
         resolutions: By instrument, as that instrument is paid: of the NO side
             `Resolution.of("NO")`, so that `payout_yes` is what one share of it
             pays. A payout of None pays back what the position cost.
         as_of: Revisions that were effective later are not seen; the rows are of
             this instant.
     """
-    positions, standing = account_of(journal).positions, _standing(journal)
+    positions, standing = journal.account.positions, _standing(journal.rows)
     written: list[SettlementRow] = []
     for instrument in sorted(resolutions.keys() & (positions.keys() | standing.keys())):
         current = _current(resolutions[instrument], as_of)
@@ -51,7 +51,7 @@ def settle(
         ended = standing.get(instrument, [])
         is_as_paid = all(row.revision == revision for row in ended)
         undone = [] if is_as_paid else [_reversal(row, revision, as_of) for row in reversed(ended)]
-        held = account_of((*journal, *undone)).held(instrument) if undone else positions.get(instrument)
+        held = journal.with_rows(undone).account.held(instrument) if undone else positions.get(instrument)
         paid = [] if held is None else [_payment(instrument, held, resolution.payout_yes, revision, as_of)]
         written += [SettlementRow(row, revision) for row in (*undone, *paid)]
     return tuple(written)

@@ -8,7 +8,7 @@ import pytest
 from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal, account_of
 from predibot.games.settlement import settle
 from tests.games.holdings import AT, bought, deposit, outcome, resolved
 
@@ -22,7 +22,7 @@ def settled(
 ) -> list[JournalRow]:
     """Return a journal with what follows from resolutions, numbered from 1."""
     numbered = {each: list(enumerate(revisions, start=1)) for each, revisions in resolutions.items()}
-    return [*journal, *(each.row for each in settle(journal, numbered, as_of=at))]
+    return [*journal, *(each.row for each in settle(Journal().with_rows(journal), numbered, as_of=at))]
 
 
 def after(payout: float | None, journal: Sequence[JournalRow] = HELD) -> Account:

@@ -21,7 +21,7 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.decision import Order
 from predibot.domain.price import FeeSchedule, Instrument, Level, Price
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import account_of, accounts_of
+from predibot.games.accounts import Journal, account_of, accounts_of
 from predibot.games.fills import FILL_MODELS, FillModel, MidFills
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
@@ -186,9 +186,9 @@ class Accounts(RuleBasedStateMachine):
     @rule()
     def settle(self) -> None:
         """Settle what is resolved, once."""
-        rows = [each.row for each in settle(self.journal, self.resolutions, as_of=self.at)]
+        rows = [each.row for each in settle(Journal().with_rows(self.journal), self.resolutions, as_of=self.at)]
         self._write(rows, is_settlement=True)
-        assert settle(self.journal, self.resolutions, as_of=self.at) == ()
+        assert settle(Journal().with_rows(self.journal), self.resolutions, as_of=self.at) == ()
         assert not self.account.positions.keys() & self.resolutions.keys()
         # Law 5: what stands is paid at the last vector, and what a refund ended realised nothing.
         for instrument, standing in _standing(self.journal).items():

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, and_, func, select
 from predibot.domain.account import Account, JournalRow, MarkState
 from predibot.domain.price import EQUITY, SIDES, Instrument, Side
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal
 from predibot.games.settlement import settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
@@ -82,14 +82,14 @@ def accounts_as_of(
     valued, marked = _valued(connection, own, as_of), _marked(connection, own, as_of)
     sides = {} if as_booked else _sides(connection, own, as_of)
     revisions = _revisions(connection, sides, own, as_of)
-    settled = {row: _settled(rows, sides, revisions, as_of) for row, rows in journals.items()}
-    folded = {row: account_of(rows) for row, rows in settled.items()}
-    held = {sides[each].market_row for account in folded.values() for each in account.positions if each in sides}
+    settled = {row: _settled(booked, sides, revisions, as_of) for row, booked in journals.items()}
+    held = {sides[each].market_row for of in settled.values() for each in of.account.positions if each in sides}
     seen = _last_seen(connection, held, own, as_of)
     found = {}
-    for row, rows in settled.items():
+    for row, known in settled.items():
+        rows, account = known.rows, known.account
         at, value_usd = valued.get(row, (None, None))
-        stored, account = marked.get(row, {}), folded[row]
+        stored, booked = marked.get(row, {}), len(journals[row].rows)
         newer = {
             each: Mark(price, priced_at, "closed" if (old := stored.get(each)) and old.state == "closed" else "quoted")
             for each in account.positions
@@ -97,10 +97,10 @@ def accounts_as_of(
             for priced_at, price in [last]
             if priced_at > (stored[each].priced_at if each in stored else at or rows[0].at)
         }
-        if newer or len(rows) > len(journals[row]):
+        if newer or len(rows) > booked:
             at = max(at or rows[0].at, rows[-1].at, *(mark.priced_at for mark in newer.values()))
             value_usd = _worth_usd(account, stored | newer)
-        found[row] = AccountAsOf(rows, len(journals[row]), account, at, value_usd, stored | newer)
+        found[row] = AccountAsOf(rows, booked, account, at, value_usd, stored | newer)
     return found
 
 
@@ -112,34 +112,34 @@ def _worth_usd(account: Account, known: Mapping[Instrument, Mark]) -> float:
 
 
 def _settled(
-    rows: Sequence[JournalRow],
+    booked: Journal,
     sides: Mapping[Instrument, _Side],
     revisions: Mapping[int, Sequence[Resolution]],
     as_of: datetime,
-) -> tuple[JournalRow, ...]:
+) -> Journal:
     """Return a journal with what resolutions have paid since behind it."""
-    seen = {row.instrument: row.revision for row in rows if row.instrument is not None}
+    seen = {row.instrument: row.revision for row in booked.rows if row.instrument is not None}
     paid = {
         instrument: [
             (number, of_outcome)
             for number, revision in enumerate(revisions[sides[instrument].market_row], start=1)
             if (of_outcome := revision.of_outcome(sides[instrument].number)) is not None
         ]
-        for instrument, booked in seen.items()
+        for instrument, paid_by in seen.items()
         # Nothing is left to do of what was paid last, by the last revision.
         if instrument in sides
         and sides[instrument].market_row in revisions
-        and booked != len(revisions[sides[instrument].market_row])
+        and paid_by != len(revisions[sides[instrument].market_row])
     }
     if not paid:
-        return tuple(rows)
-    last = rows[-1].at
+        return booked
+    last = booked.rows[-1].at
     further = [
         replace(each.row, at=max(last, dict(paid[each.row.instrument])[each.revision].effective_at))
-        for each in settle(rows, paid, as_of=as_of)
+        for each in settle(booked, paid, as_of=as_of)
         if each.row.instrument is not None
     ]
-    return (*rows, *sorted(further, key=lambda row: row.at))
+    return booked.with_rows(sorted(further, key=lambda row: row.at))
 
 
 def _price_of(side: _Side, seen: _Seen) -> tuple[datetime, float] | None:
@@ -149,7 +149,7 @@ def _price_of(side: _Side, seen: _Seen) -> tuple[datetime, float] | None:
     return (last[0], 1.0 - last[1]) if is_no and last is not None else last
 
 
-def _journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[JournalRow, ...]]:
+def _journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Journal]:
     statement = (
         select(journal.c.account_id, journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares)
         .add_columns(journal.c.instrument_row, journal.c.revision)
@@ -162,7 +162,7 @@ def _journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Ma
     for account, kind, at, cash_usd, shares, instrument, revision in rows:
         entry = JournalRow(kind, at, cash_usd, named.get(instrument), shares, revision=revision)
         found[account].append(entry)
-    return {account: tuple(entries) for account, entries in found.items()}
+    return {account: Journal().with_rows(entries) for account, entries in found.items()}
 
 
 def _instruments(connection: Connection, rows: set[int]) -> Mapping[int, Instrument]:

@@ -13,7 +13,7 @@ from predibot.domain.decision import Decision, Label, Order, Subject
 from predibot.domain.price import Depth, FeeSchedule, Instrument, Level, Price, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError, MarketClosed, UsageError
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal, account_of
 from predibot.games.fills import BookFills, MidFills, QuoteFills
 from predibot.games.positions import positions_of, resolved_bets, standing_of
 from predibot.games.settlement import settle
@@ -334,7 +334,7 @@ def test_each_outcome_of_a_market_of_three_is_settled_by_what_it_paid() -> None:
         for outcome in player.view(market).markets[0].outcomes
         if outcome.side in paid
     }
-    player.journal += [each.row for each in settle(player.journal, revisions, as_of=NOW)]
+    player.journal += [each.row for each in settle(Journal().with_rows(player.journal), revisions, as_of=NOW)]
     assert [(each.instrument.id, each.state) for each in positions_of(player.journal)] == [
         ("w-1", "WON"),
         ("w-2", "LOST"),

@@ -9,7 +9,7 @@ from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import Instrument, Price, Quote
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import account_of
+from predibot.games.accounts import Journal, account_of
 from predibot.games.fills import FillModel, MidFills
 from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
@@ -84,7 +84,7 @@ class Player:
         instrument = MarketRef(market_id).instrument("toy", "YES" if side == "YES" else "NO")
         at = NOW + timedelta(days=revision)
         found = [(revision, Resolution(payout, at, "venue", at))]
-        self.journal += [each.row for each in settle(self.journal, {instrument: found}, as_of=at)]
+        self.journal += [each.row for each in settle(Journal().with_rows(self.journal), {instrument: found}, as_of=at)]
 
 
 def bets(*legs: tuple[str, str, float]) -> dict[str, object]:

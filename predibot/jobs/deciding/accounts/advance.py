@@ -105,7 +105,7 @@ def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, a
     sides = sides_of(connection, [*dict.fromkeys([*_touched(before.rows), *ordered])])
     _keep_resolutions(connection, known)
     stored = revisions_of(connection, sorted({side.market_row for side in sides.values()}))
-    _settle(connection, account_id, before.rows, sides, stored, at=known.at)
+    _settle(connection, account_id, before, sides, stored, at=known.at)
     journal = stored_account(connection, account_id, before)
     is_same = len(journal.rows) == len(before.rows)
     if not again and is_same and is_valued(connection, account_id, at=known.at, interval=VALUED_EVERY):
@@ -133,7 +133,7 @@ def _keep_resolutions(connection: Connection, known: Known) -> None:
 def _settle(
     connection: Connection,
     account_id: int,
-    journal: Sequence[JournalRow],
+    journal: Journal,
     sides: Mapping[Instrument, MarketSide],
     stored: Mapping[int, Sequence[Resolution]],
     *,
