@@ -1,7 +1,8 @@
-"""What the environment holds besides settings: keys, other secrets, addresses of providers, and the state folder."""
+"""What the environment holds besides settings: keys, other secrets, addresses of providers, and the user's folders."""
 
 import os
 import re
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -89,6 +90,19 @@ def state_folder() -> Path:
     """
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
     return named if named.is_absolute() else Path.home() / ".local" / "state"
+
+
+def cache_folder() -> Path:
+    """Return the folder in which predibot keeps for this user what it can work out anew; it may not be there.
+
+    Raises:
+        RuntimeError: If the user has no home.
+    """
+    named, usual = (Path(os.environ.get(name, "")) for name in ("PREDIBOT_CACHE", "XDG_CACHE_HOME"))
+    if named.is_absolute():
+        return named
+    home = Path("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return (usual if usual.is_absolute() else Path.home() / home) / "predibot"
 
 
 def configuration_folder() -> Path | None:

@@ -81,6 +81,7 @@ def _own_state(request: pytest.FixtureRequest) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="predibot-state-") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", folder)
         patch.setenv("XDG_CONFIG_HOME", folder)
+        patch.setenv("XDG_CACHE_HOME", folder)
         patch.delenv("PREDIBOT_TRUST", raising=False)
         # Programs that tests start are compiled once for all workers and sessions, with the libraries they load, and
         # not each time where Python is told to write nothing down.

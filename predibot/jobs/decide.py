@@ -18,7 +18,7 @@ from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
-from predibot.errors import LedgerError, LedgerUnusable, UsageError
+from predibot.errors import LedgerError, UsageError
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.cohorts import PlayedCohort, played_cohorts, started_cohort
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
@@ -29,7 +29,6 @@ from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Pool, ThreadPool
-from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release
@@ -184,8 +183,6 @@ def decide(
         # What nobody made, here or elsewhere, and what nobody will.
         missed = [key for key, made_here in made.items() if key not in reported and not made_here]
         undecided = len(jobs) - len(reports) - len(missed)
-        if not undecided and any(made.values()):
-            _pack(store, run.stored.id)
         # Who makes the last decision makes the receipt.
         receipt, doubts = (None, ()) if undecided else make_receipt(store, run.stored.id, clock)
         came_to = Counter(each.status for each in reports)
@@ -302,12 +299,6 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         knowledge_cutoff=bot.terms.knowledge_cutoff,
         members=bot.members,
     )
-
-
-def _pack(store: Store, run_id: int) -> None:
-    """Pack a run that came to its end, so that no evaluation waits for it; without a pack one reads the rows."""
-    with suppress(LedgerUnusable):
-        store.run_write(partial(pack_runs, run_ids=(run_id,)))
 
 
 def _give_back(worker: Worker, owners: Sequence[str], agents: "AgentSetup | None") -> None:

@@ -1,12 +1,9 @@
 """Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
-import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
-from pathlib import Path
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
@@ -14,12 +11,11 @@ from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
+from predibot.ledger.cache import cache_of
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.event_facts import of_category
-from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
 from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
-from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
@@ -35,7 +31,6 @@ from predibot.ledger.write.runs import (
     runs,
     stored_runs,
 )
-from predibot.plain_file import plain_bytes
 from predibot.plugins.venues import checked, currency_of, instruments_of
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
@@ -47,8 +42,6 @@ _log = logging.getLogger(__name__)
 
 _LABELLED = "stakebench"
 """The game whose answers are labels, which tables of their own score."""
-_EVALUATING = ("domain", "jobs/relatedness", "ledger", "scoring")
-"""The folders of the code whose change may change a number."""
 
 
 def evaluate(
@@ -68,11 +61,10 @@ def evaluate(
         LedgerUnusable: If the ledger holds what predibot does not write.
     """
     question = question or Question()
-    _store(store, partial(_pack, store, venue_name))
-    asked = [venue_name, format_instant(as_of), plain(part), plain(question), code_digest()]
     with store.read() as connection:
-        key = memo_key(connection, [*asked, live_venues(connection)])
-        if key is not None and (known := _known(stored_memo(connection, key))) is not None:
+        cache = cache_of(connection)
+        asked = (venue_name, format_instant(as_of), plain(part), plain(question), live_venues(connection))
+        if cache is not None and (known := _known(cache.text(asked))) is not None:
             return known
         try:
             with store.rows_blamed():
@@ -133,8 +125,8 @@ def evaluate(
         hints += [f"`predibot tables {_LABELLED}` scores labels"] if _LABELLED in unscored else []
         said = f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}"
         found = replace(found, notes=(*found.notes, said))
-    if key is not None:
-        _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))
+    if cache is not None:
+        cache.keep_text(asked, evaluation_to_text(found))
     return found
 
 
@@ -165,17 +157,10 @@ def _with_accounts(
     return replace(found, accounts=boards, cohorts=of_cohorts, agreements=rank_agreements(orders))
 
 
-def code_digest() -> str:
-    """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
-    package = Path(__file__).parents[1]
-    files = sorted(file for folder in _EVALUATING for file in (package / folder).rglob("*.py"))
-    return hashlib.sha256(b"".join(plain_bytes(file) for file in files)).hexdigest()
-
-
-def _known(memo: str | None) -> Evaluation | None:
-    """Return the evaluation that a memo holds; None where there is none, or none that can be read."""
+def _known(kept: str | None) -> Evaluation | None:
+    """Return the evaluation that was kept; None where there is none, or none that can be read."""
     try:
-        return None if memo is None else evaluation_from_text(memo)
+        return None if kept is None else evaluation_from_text(kept)
     except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
         _log.warning("what was kept of an evaluation cannot be read (%s); it is made again", error)
         return None
@@ -187,21 +172,6 @@ def _not_ours(store: Store, error: Exception) -> LedgerUnusable:
         f"the ledger {store.address} holds what predibot does not write: {said}. Put a copy in its place, or name "
         "another --ledger"
     )
-
-
-def _pack(store: Store, venue_name: str) -> None:
-    """Pack the runs that were decided on since."""
-    rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
-    for start in range(0, len(rows), RUNS_AT_ONCE):
-        store.run_write(partial(pack_runs, run_ids=rows[start : start + RUNS_AT_ONCE]))
-
-
-def _store(store: Store, work: Callable[[], object]) -> None:
-    """Do what makes the next evaluation faster and changes no number, where the ledger can be written."""
-    try:
-        work()
-    except (LedgerUnusable, ValueError, TypeError, LookupError, ArithmeticError) as error:
-        _log.info("nothing is kept for the next evaluation of %s: %s", store.address, error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select, type_coerce
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.types import NullType
 
 from predibot.domain.trace import GivenUpStep, Step, cost_of_steps
 from predibot.errors import ArtefactPruned, UsageError, words_of
 from predibot.jobs.deciding.sources import sources_of
-from predibot.jobs.evaluation_text import evaluation_from_text
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
-from predibot.ledger.read.kept_evaluations import memos, stored_memo
 from predibot.ledger.read.run_invariants import checks_of_runs
 from predibot.ledger.schema.foreign_rows import foreign_rows
 from predibot.ledger.schema.values import ROW_ERRORS
@@ -68,7 +65,6 @@ def verify(store: Store) -> Verification:
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
         checks = [*checks_of_rows(connection, checked), *checks_of_runs(connection, checked)]
         checks += [broken_orders(connection, checked), *checks_of_accounts(connection, checked)]
-        checks.append(_memos(connection, checked))
         for check in checks:
             broken += _as_far_as_possible(check, foreign)
         kept: list[_Kept] = []
@@ -106,23 +102,6 @@ def _as_far_as_possible(found: Iterator[Broken], foreign: tuple[type[Exception],
         yield from found
     except foreign as error:
         yield Broken(_ROWS, "ledger", f"because of such rows a check ended early: {words_of(error)[:200]}")
-
-
-def _memos(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the kept evaluations that would be believed and cannot be read; of what is not sealed none is believed."""
-    check = "kept evaluations readable"
-    # As the database has it: no other check looks at these rows.
-    for row, key in connection.execute(select(memos.c.id, type_coerce(memos.c.key, NullType()))).all():
-        try:
-            if not isinstance(key, str):
-                raise TypeError("its key is no text")
-            content = stored_memo(connection, key)
-            if content is None:
-                continue
-            checked.count(check)
-            evaluation_from_text(content)
-        except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
-            yield Broken(check, f"memo {row}", f"{error}; delete it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,6 @@ RECONNECT_SECONDS = 30.0
 """For how long a server that went away is asked again before work that needs it is given up."""
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
-HELD = "predibot_held"
-"""The option of the connections of a ledger that is open to be read that holds what would be kept in another."""
 _BUSY_SECONDS = 30
 _SILENT_SECONDS = 15
 """How long one that writes to a server may say nothing: it is stopped or gone, and others wait for what it has locked.
@@ -587,9 +585,8 @@ def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:
     file = sqlite_file(url)
-    held: dict[str, Any] = {"execution_options": {HELD: {}}} if read_only else {}
     try:
-        engine = create_engine(url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None, **held)
+        engine = create_engine(url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None)
     except ModuleNotFoundError:
         raise UsageError("a PostgreSQL ledger needs its driver: pip install 'predibot[postgres]'") from None
     if file is None:

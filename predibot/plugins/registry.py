@@ -147,6 +147,16 @@ def find_all(kind: Kind) -> Iterator[Plugin]:
             yield Plugin(kind.noun, name, None, name, Path(), "an installed package", str(error))
 
 
+def package_files(kind: Kind) -> Iterator[Path]:
+    """Yield the files of code of every installed package that has plug-ins of a kind, without importing any."""
+    for name in sorted({point.module.partition(".")[0] for point in _points(kind)}):
+        spec = importlib.util.find_spec(name)
+        folders = () if spec is None else spec.submodule_search_locations or ()
+        if spec is not None and spec.origin is not None and not folders:
+            yield Path(spec.origin)
+        yield from (file for folder in folders for file in sorted(Path(folder).rglob("*.py")))
+
+
 def forget(kind: Kind) -> None:
     """Have every plug-in but `own` imported anew when it is next asked for: what one kept in its module is gone."""
     kept = {f"{kind.package}.{name}" for name in kind.own}

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
-from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.store import Store
 from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, MILLION_BETS, MONTH, Size, fill
@@ -45,15 +43,13 @@ def test_evaluate_from_a_sqlite_ledger(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], size: Size, cold_aim: str, again_aim: str
 ) -> None:
     address = f"sqlite:///{tmp_path}/big.db"
-    seconds: dict[str, str] = {}
     with Store.open(address) as store:
         fill(store, size, np.random.default_rng(1))
-        with measured("packed", seconds):
-            _pack(store)
 
     def evaluated(what: str, *options: str, as_of: datetime = AS_OF, **environment: str) -> tuple[Used, Path]:
         asked = ("--no-track", "--as-of", as_of.isoformat(), "--horizons", "1,2,7,30", "--ledger", address)
         said = tmp_path / f"{what}.txt"
+        environment |= {"PREDIBOT_CACHE": str(tmp_path / "cache")}
         return used_by("evaluate", *asked, *options, folder=tmp_path, said=said, **environment), said
 
     # Its modules are compiled once, when it is installed.
@@ -70,19 +66,12 @@ def test_evaluate_from_a_sqlite_ledger(
         print(
             f"\nevaluate, {decisions:,} decisions, {bets:,} bets, {size.markets:,} markets,"
             f" {size.markets * size.observations_a_market:,} prices, 10 bots, 4 horizons; load {os.getloadavg()[0]:.1f}"
-            f"\n  packing every run, as deciding does when one ends: {seconds['packed']}"
             f"\n  cold, what is shown unasked: {cold} (aim {cold_aim} s, 700 MB)"
             f"\n  again: {shown} (aim {again_aim} s)"
             f"\n  all there is, --json: {full}; again: {again} (aim {again_aim} s), an identical document: {identical}"
             f"\n  a day later, what is shown unasked: {later}"
             f"\n  another day later, on as many threads as numpy likes: {free}"
         )
-
-
-def _pack(store: Store) -> None:
-    rows = store.run_read(lambda connection: runs_to_pack(connection, "polymarket"))
-    for start in range(0, len(rows), RUNS_AT_ONCE):
-        store.run_write(partial(pack_runs, run_ids=rows[start : start + RUNS_AT_ONCE]))
 
 
 def test_track_follows_1_000_markets_of_the_sandbox(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

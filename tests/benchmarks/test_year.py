@@ -27,7 +27,7 @@ EVENTS = 10
 NAMED = {"runs": "key", "events": "event_id", "markets": "market_id", "instruments": "instrument_id"}
 NAMED |= {"subjects": "subject_id"}
 """What no two rows have in common but the row's number."""
-OTHERS = ("artefacts", "changes", "memos", "run_packs", "spending", "reservations")
+OTHERS = ("artefacts", "changes", "spending", "reservations")
 OTHERS += ("accounts", "journal", "valuations", "marks", "paces", "permits")
 BY_HAND = ("run_events", "price_paths")
 

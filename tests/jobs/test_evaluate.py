@@ -9,7 +9,6 @@ from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate, located
 from predibot.ledger.read.decision_traces import decisions_named
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.read.packed_runs import runs_to_pack
 from predibot.ledger.read.rows_for_python import Asked, told_decisions
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs, void_run
@@ -64,22 +63,7 @@ def test_what_was_tracked_later_changes_nothing_as_of_an_earlier_instant(tmp_pat
         assert evaluation_of(early, days=6) == evaluation_of(late, days=6)
 
 
-def test_a_run_is_packed_when_it_ends_and_read_row_by_row_once_it_is_altered(store: Store, archive: Path) -> None:
-    assert decide_on(store, archive).undecided == 0
-    with store.write() as connection:
-        assert runs_to_pack(connection, "polymarket") == ()
-        packed = connection.execute(text("SELECT content FROM run_packs")).scalar_one()
-        connection.execute(text("UPDATE orders SET amount = amount / 2"))
-    with store.read() as connection:
-        assert len(runs_to_pack(connection, "polymarket")) == 1
-    track_on(store, archive)
-    gains = [0.54 / 0.59 - 1, 0.5 * (0.81 / 0.80 - 1) + 0.5 * (0.72 / 0.70 - 1), 0.56 / 0.55 - 1]
-    assert card_of(store).horizons["1"].mean_return == pytest.approx(sum(gains) / 3 / 2)
-    with store.read() as connection:
-        assert connection.execute(text("SELECT content FROM run_packs")).scalar_one() != packed
-
-
-def test_who_only_reads_holds_what_was_read_of_a_run_until_it_is_altered(tmp_path: Path, archive: Path) -> None:
+def test_who_only_reads_sees_each_alteration(tmp_path: Path, archive: Path) -> None:
     address = f"sqlite:///{tmp_path}/held.db"
     with Store.open(address) as store, Store.open_to_read(address) as reader:
         decide_on(store, archive)
@@ -123,11 +107,6 @@ def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(
         traced = decisions_named(connection, second.run.key, "market_price", "1")
     assert (first.late, second.late, rows, all(each.late for each in told)) == (0, 6, [0] * 6 + [1] * 6, True)
     assert [each.late for each in traced] == [True]
-    with store.write() as connection:
-        # What is packed and what is kept of an evaluation say the same as the rows.
-        connection.execute(text("DELETE FROM run_packs"))
-        connection.execute(text("DELETE FROM memos"))
-    assert evaluation_of(store) == found
 
 
 def test_a_void_run_is_in_no_score(store: Store, archive: Path) -> None:

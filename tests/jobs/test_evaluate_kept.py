@@ -1,16 +1,16 @@
-"""What evaluations keep in the ledger for the next one: never used after a change, and never needed."""
+"""What evaluations keep in the user's cache for the next one: never used after a change, and never needed."""
 
-import hashlib
+import io
 import json
 import os
+import random
 import shutil
 import sqlite3
 import struct
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -20,8 +20,9 @@ from predibot.domain.event import Tag
 from predibot.errors import LedgerUnusable
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text
-from predibot.ledger.seal import HEAD_BYTES
+from predibot.ledger import cache
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import list_runs, void_run
 from predibot.reports.document import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
@@ -32,7 +33,6 @@ from tests.ledger.read.test_scoring_arrays import observe, settle
 
 ASKED = Question(uncertainty=Uncertainty(resamples=100))
 ONE, TWO = replace(event_of(1, 2), tags=(Tag("Sports", "sports"),)), event_of(2)
-KEPT = ("run_packs", "memos")
 CHANGES = {
     "forecasts": ("UPDATE forecasts SET probability = 0.9", "DELETE FROM forecasts"),
     "orders": (
@@ -105,22 +105,33 @@ def run_sql(address: str, *statements: str) -> int:
         engine.dispose()
 
 
-def count(store: Store, table: str) -> int:
-    """Return how many rows a table has."""
-    with store.read() as connection:
-        return int(connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the cache, which is not there yet."""
+    monkeypatch.setenv("PREDIBOT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def uncached(store: Store) -> Document:
+    """Evaluate where nothing can be kept: also root makes no folder there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREDIBOT_CACHE", "/proc/predibot-has-no-folder-here")
+        return document(store)
 
 
 @pytest.mark.parametrize(
     "statement",
     [pytest.param(each, id=f"{table}-{each.split()[0]}") for table, every in CHANGES.items() for each in every],
 )
-def test_rows_that_are_altered_past_predibot_change_the_evaluation(ledger: Store, address: str, statement: str) -> None:
+def test_rows_that_are_altered_past_predibot_change_the_evaluation(
+    ledger: Store, address: str, folder: Path, statement: str
+) -> None:
     first = [each for begin, those in BEFORE.items() if statement.startswith(begin) for each in those.split("; ")]
     run_sql(address, *first, "SELECT 1")
     before = document(ledger)
     assert document(ledger) == before
-    assert count(ledger, "run_packs") == count(ledger, "memos") == 1
+    # The evaluation, and the rows it is made of.
+    assert len([*folder.iterdir()]) == 2
     assert run_sql(address, statement) > 0
     try:
         after = document(ledger)
@@ -128,15 +139,16 @@ def test_rows_that_are_altered_past_predibot_change_the_evaluation(ledger: Store
         # What cannot be evaluated any more is not answered from what was kept.
         return
     assert after != before
-    run_sql(address, *(f"DELETE FROM {table}" for table in KEPT))
-    assert document(ledger) == after
+    assert uncached(ledger) == after
 
 
-def test_a_title_that_is_altered_shows_nowhere_but_makes_a_new_evaluation(ledger: Store, address: str) -> None:
+def test_a_title_that_is_altered_shows_nowhere_but_makes_a_new_evaluation(
+    ledger: Store, address: str, folder: Path
+) -> None:
     document(ledger)
     run_sql(address, "UPDATE events SET title = 'other'")
     document(ledger)
-    assert count(ledger, "memos") == 2
+    assert len([*folder.iterdir()]) == 4
 
 
 def test_a_replacing_insert_is_counted_too(tmp_path: Path) -> None:
@@ -155,21 +167,34 @@ def test_rows_that_a_server_truncates_are_gone_from_the_evaluation(postgres: Pos
         assert document(store) != before
 
 
-def test_without_a_count_nothing_is_kept(ledger: Store, address: str) -> None:
+def test_without_a_count_nothing_is_kept(ledger: Store, address: str, folder: Path) -> None:
     run_sql(address, "DELETE FROM changes")
     before = document(ledger)
-    assert count(ledger, "run_packs") == count(ledger, "memos") == 0
+    assert not folder.exists()
     run_sql(address, "UPDATE forecasts SET probability = 0.9")
     assert document(ledger) != before
 
 
-def test_what_is_kept_and_broken_is_made_again(ledger: Store, address: str) -> None:
-    before = document(ledger)
-    for broken in ("UPDATE run_packs SET content = 'rubbish'", "UPDATE memos SET content = '[1, {}]'"):
-        run_sql(address, broken, "DELETE FROM memos" if "packs" in broken else broken)
-        assert document(ledger) == before
-    with ledger.read() as connection:
-        assert len(connection.execute(text("SELECT content FROM memos")).scalar_one()) > 1000
+NUMBERS = io.BytesIO()
+np.save(NUMBERS, np.zeros((3, 9)))
+BROKEN = {
+    "rubbish": b"rubbish",
+    "nothing": b"",
+    "no evaluation": b"[1, {}]",
+    "other numbers": NUMBERS.getvalue(),
+    "an object": b"\x93NUMPY\x01\x00"
+    + struct.pack("<H", 60)
+    + b"{'descr': '|O', 'fortran_order': False, 'shape': (9,), }".ljust(60),
+}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
+def test_what_is_kept_and_broken_is_made_again(ledger: Store, folder: Path, content: bytes) -> None:
+    before, kept = document(ledger), {file: file.read_bytes() for file in folder.iterdir()}
+    for file in kept:
+        file.write_bytes(content)
+    assert document(ledger) == before
+    assert {file: file.read_bytes() for file in folder.iterdir()} == kept
 
 
 def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
@@ -178,24 +203,17 @@ def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
     decide(ledger, later, "a", finished_with(TWO, {"m2a": (1.0, 0.9)}, at=NOW + DAY))
     made = evaluate(store=ledger, venue_name="polymarket", as_of=NOW + 9 * DAY, question=ASKED)
     assert [card.decisions for card in made.cards] == [3, 2]
-    assert count(ledger, "run_packs") == 2
 
 
-def test_a_ledger_that_cannot_be_written_is_evaluated_all_the_same(postgres: Postgres) -> None:
-    address = postgres.empty()
-    with Store.open(address) as store:
-        filled(store)
-    name = make_url(address).database
-    run_sql(address, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    with Store.open(address) as store:
-        first = document(store)
-        assert count(store, "run_packs") == count(store, "memos") == 0
-    run_sql(
-        address, "SET transaction_read_only = off", f"ALTER DATABASE {name} SET default_transaction_read_only = off"
-    )
-    with Store.open(address) as store:
-        assert document(store) == first == document(store)
-        assert count(store, "run_packs") == count(store, "memos") == 1
+def test_who_only_reads_keeps_what_was_read_too(ledger: Store, address: str, folder: Path) -> None:
+    ledger.close()
+    with Store.open_to_read(address) as reader:
+        first = document(reader)
+    kept = {file.name: file.stat().st_ino for file in folder.iterdir()}
+    for opened in (Store.open_to_read, Store.open):
+        with opened(address) as again:
+            assert document(again) == first
+    assert {file.name: file.stat().st_ino for file in folder.iterdir()} == kept
 
 
 def test_an_evaluation_is_read_back_to_the_last_digit(ledger: Store) -> None:
@@ -213,114 +231,123 @@ def test_only_objects_of_scoring_are_read_back(kind: str) -> None:
         evaluation_from_text(f'{{"kind": "{kind}"}}')
 
 
-def kept(store: Store) -> tuple[list[tuple[int, int, bytes]], list[tuple[str, str]]]:
-    """Return the packs and the memos of a ledger, as they are stored."""
-    with store.read() as connection:
-        packs = connection.execute(text("SELECT run_id, change, content FROM run_packs ORDER BY run_id")).all()
-        memos = connection.execute(text("SELECT key, content FROM memos ORDER BY id")).all()
-    return [(row, change, bytes(blob)) for row, change, blob in packs], [(key, said) for key, said in memos]
-
-
-def put(store: Store, statement: str, **values: object) -> None:
-    """Change what is kept, past predibot."""
-    with store.write() as connection:
-        connection.execute(text(statement), values)
-
-
-@contextmanager
-def somebody_else(folder: Path) -> Iterator[None]:
-    """Be a user with another home for a while."""
-    own = os.environ["XDG_STATE_HOME"]
-    os.environ["XDG_STATE_HOME"] = str(folder)
-    try:
-        yield
-    finally:
-        os.environ["XDG_STATE_HOME"] = own
-
-
-def test_a_pack_or_memo_that_was_forged_is_not_believed(ledger: Store) -> None:
-    before = document(ledger)
-    [(_, _, blob)], [(_, memo)] = kept(ledger)
-    body, words = bytearray(blob[HEAD_BYTES:]), memo[2 * HEAD_BYTES :]
-    # The cost of the first decision, with the checksum that the pack has of itself.
-    body[-8:] = struct.pack("<d", 0.25)
-    body[9:13] = crc32(bytes(body[13:])).to_bytes(4, "little")
-    forged_words = words.replace('"decisions": 2', '"decisions": 9', 1)
-    assert forged_words != words
-    for head in (blob[:HEAD_BYTES], hashlib.sha256(body).digest() + blob[HEAD_BYTES // 2 : HEAD_BYTES], b""):
-        put(ledger, "UPDATE run_packs SET content = :content", content=head + bytes(body))
-        put(ledger, "UPDATE memos SET content = :content", content=head.hex() + forged_words)
-        assert document(ledger) == before
-
-
-def test_what_somebody_else_kept_is_not_believed_and_is_made_again(ledger: Store, tmp_path: Path) -> None:
-    before = document(ledger)
-    theirs = kept(ledger)
-    with somebody_else(tmp_path / "other"):
-        assert document(ledger) == before
-        mine = kept(ledger)
-        assert document(ledger) == before
-        assert kept(ledger) == mine
-    assert mine[0] != theirs[0] and mine[1] != theirs[1]
-    secret = tmp_path / "other" / "predibot" / "ledger.key"
-    assert (secret.stat().st_mode & 0o777, len(secret.read_bytes())) == (0o600, 32)
-
-
-def test_a_copy_of_a_ledger_is_evaluated_from_its_rows(tmp_path: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
-        before = document(filled(store))
-        packs, memos = kept(store)
-    shutil.copy(tmp_path / "ledger.db", tmp_path / "copy.db")
-    with Store.open(f"sqlite:///{tmp_path}/copy.db") as store:
-        assert document(store) == before
-        assert kept(store)[0] != packs and kept(store)[1] != memos
-
-
-@pytest.mark.parametrize("state", ["read-only", "open to all", "cut", "a file"])
-def test_where_no_secret_can_be_kept_nothing_is_and_the_rows_are_evaluated(
-    ledger: Store, tmp_path: Path, state: str
-) -> None:
-    before = document(ledger)
-    for table in KEPT:
-        put(ledger, f"DELETE FROM {table}")
-    home = tmp_path / "home"
-    if state == "a file":
-        home.write_text("no folder")
-    elif state == "read-only":
-        # Also root cannot write there.
-        home = Path("/proc/predibot-has-no-home-here")
+@pytest.mark.parametrize("state", ["open to all", "a file", "a link to nowhere"])
+def test_where_no_folder_is_ones_own_nothing_is_kept(ledger: Store, folder: Path, state: str) -> None:
+    if state == "open to all":
+        folder.mkdir()
+        folder.chmod(0o755)
+    elif state == "a file":
+        folder.write_text("no folder")
     else:
-        (home / "predibot").mkdir(parents=True)
-        secret = home / "predibot" / "ledger.key"
-        secret.write_bytes(b"x" * (32 if state == "open to all" else 5))
-        secret.chmod(0o644 if state == "open to all" else 0o600)
-    with somebody_else(home):
-        assert document(ledger) == before
-    assert count(ledger, "run_packs") == count(ledger, "memos") == 0
+        folder.symlink_to(folder.with_name("nowhere"))
+    assert document(ledger) == uncached(ledger)
+    assert not folder.is_dir() or [*folder.iterdir()] == []
 
 
-HOSTILE_PACKS = {
-    "NaN for a bot": lambda decisions, bets: decisions.__setitem__((0, 1), np.nan),
-    "status 99": lambda decisions, bets: decisions.__setitem__((0, 2), 99.0),
-    "a market that is not there": lambda decisions, bets: bets.__setitem__((0, 1), 1e6),
-    "a decision that is not there": lambda decisions, bets: bets.__setitem__((0, 0), 99.0),
+def test_what_is_kept_is_for_nobody_else_and_not_more_than_there_is_room_for(
+    ledger: Store, address: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document(ledger)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    old = folder / "old"
+    old.touch()
+    os.truncate(old, cache.MOST_BYTES)
+    os.utime(old, (0, 0))
+    run_sql(address, "UPDATE events SET title = 'other'")
+    before = document(ledger)
+    assert not old.exists()
+    assert len([*folder.iterdir()]) == 4
+    assert document(ledger) == before
+
+
+@dataclass(frozen=True)
+class Place:
+    """A ledger at one address, whose place a copy of it takes."""
+
+    address: str
+    folder: Path
+    postgres: Postgres | None
+
+    def copy(self) -> None:
+        """Make a copy of it as it is now, instead of the one before."""
+        if self.postgres is not None:
+            self._run(
+                f"DROP DATABASE IF EXISTS copy_{self._name}", f"CREATE DATABASE copy_{self._name} TEMPLATE {self._name}"
+            )
+            return
+        (self.folder / "copy.db").unlink(missing_ok=True)
+        with (
+            closing(sqlite3.connect(self._name)) as source,
+            closing(sqlite3.connect(self.folder / "copy.db")) as target,
+        ):
+            source.backup(target)
+
+    def swap(self, how: str) -> None:
+        """Put the copy in the place of the ledger: as another file, or into the one that is there."""
+        if self.postgres is not None:
+            self._run(f"DROP DATABASE {self._name}", f"CREATE DATABASE {self._name} TEMPLATE copy_{self._name}")
+            return
+        for mark in ("-wal", "-shm", *([""] if how == "another" else [])):
+            Path(self._name + mark).unlink(missing_ok=True)
+        shutil.copyfile(self.folder / "copy.db", self._name)
+
+    @property
+    def _name(self) -> str:
+        return str(make_url(self.address).database)
+
+    def _run(self, *statements: str) -> None:
+        for statement in statements:
+            assert self.postgres is not None
+            self.postgres._run(self.postgres.address, statement)
+
+
+WRITES: dict[str, Callable[[Store, random.Random], object]] = {
+    "sql": lambda store, rng: store.run_write(
+        lambda opened: opened.execute(text(f"UPDATE forecasts SET probability = {rng.random()}"))
+    ),
+    "a decision": lambda store, rng: decide(
+        store,
+        a_run(store, TWO, bots=("a",), key="later", slot_at=NOW + DAY),
+        "a",
+        finished_with(TWO, {"m2a": (1.0, rng.random())}, at=NOW + DAY),
+    ),
+    "void": lambda store, rng: store.run_write(
+        lambda opened: void_run(opened, rng.choice(list_runs(opened)).run.key, reason="a test", at=NOW)
+    ),
 }
 
 
-@pytest.mark.parametrize("change", HOSTILE_PACKS.values(), ids=HOSTILE_PACKS.keys())
-def test_a_pack_that_another_program_made_is_not_read(ledger: Store, change: Callable[..., None]) -> None:
-    before = document(ledger)
-    [(_, _, blob)], _ = kept(ledger)
-    body = blob[HEAD_BYTES:]
-    _, made, bought, _ = struct.unpack_from("<BIII", body)
-    numbers = np.frombuffer(body[13:], "<f8").copy()
-    change(numbers[: 8 * made].reshape(-1, 8), numbers[8 * made :].reshape(-1, 8))
-    content = numbers.tobytes()
-    for forged in (content, content[:-64], b""):
-        head = struct.pack("<BIII", 1, made, bought, crc32(forged))
-        put(ledger, "UPDATE run_packs SET content = :content", content=head + forged)
-        put(ledger, "DELETE FROM memos")
-        assert document(ledger) == before
+@pytest.mark.parametrize(("kind", "how"), [("sqlite", "another"), ("sqlite", "into"), ("postgresql", "another")])
+def test_after_any_write_void_restore_or_swap_what_is_cached_is_what_the_rows_say(
+    kind: str, how: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Both copies count as many changes then, and one file may have the number of the other."""
+    postgres: Postgres | None = request.getfixturevalue("postgres") if kind == "postgresql" else None
+    address = f"sqlite:///{tmp_path}/ledger.db" if postgres is None else postgres.empty()
+    place, rng = Place(address, tmp_path, postgres), random.Random(1)
+
+    def check() -> Document:
+        with Store.open_to_read(address) as store:
+            said = document(store)
+            assert document(store) == said == uncached(store)
+        return said
+
+    def write(what: str) -> None:
+        with Store.open(address) as store:
+            WRITES[what](store, rng)
+
+    with Store.open(address) as store:
+        filled(store)
+        decide(store, a_run(store, TWO, bots=("b",), key="more"), "b", finished_with(TWO, {"m2a": (0.5, 0.9)}))
+    for written in WRITES:
+        before = check()
+        place.copy()
+        write(written)
+        assert check() != before
+        place.swap(how)
+        assert check() == before
+        write(written)
+        assert check() != before
 
 
 @pytest.mark.parametrize("kind", ["<U1900000000", "S1900000000", "O", "V8", 7, None])

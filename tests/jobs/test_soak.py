@@ -22,8 +22,8 @@ def test_a_kill_at_any_boundary_of_a_paid_decision_forgets_no_call(tmp_path: Pat
         for settled in (Before("reservations", "DELETE FROM"), After("reservations", "DELETE FROM")):
             soak.kill(settled)
         kept = Placed("/traces/") if address.startswith("sqlite") else Before("artefacts")
-        # What is lost before it is stored leaves a decision to make, after which there is a pack.
-        for stored in (kept, Before("decisions"), After("run_packs"), Before("receipts")):
+        # What is lost before it is stored leaves a decision to make, after which there is a receipt.
+        for stored in (kept, Before("decisions"), Before("receipts")):
             soak.kill(stored)
         asked = server.calls()
         soak.run(0, 0)

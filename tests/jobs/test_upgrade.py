@@ -12,15 +12,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 import predibot
 from predibot.errors import LedgerUnusable
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Said, said_here
+from tests.acceptance.conftest import Said, done_here, said_here
 from tests.jobs.tiny import LATER, canonical_at, decide_on, track_on, write_archive
 from tests.ledger.databases import closing_engine, engine_of
+from tests.ledger.schema.test_versions import MADE, made_in
 from tests.worlds import Worlds
 
 NEXT = "9998"
@@ -57,6 +59,16 @@ WRITE_COMMANDS = (
     ("track", "--venue", "archive:archive"),
     ("runs", "void", "tiny@2026-02-13T00:00Z", "--reason", "a test"),
 )
+BASE = "0018"
+OF_THE_BASE = (
+    "CREATE TABLE run_packs (run_id INTEGER NOT NULL, change BIGINT NOT NULL, content {blob} NOT NULL,"
+    " CONSTRAINT pk_run_packs PRIMARY KEY (run_id))",
+    "CREATE TABLE memos (id {serial} NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL,"
+    ' CONSTRAINT pk_memos PRIMARY KEY (id), CONSTRAINT uq_memos_key UNIQUE ("key"))',
+    "INSERT INTO memos (id, key, content) VALUES (1, 'a', 'b')",
+    f"UPDATE alembic_version SET version_num = '{BASE}'",
+)
+"""What makes a ledger of this version one of the base again."""
 EVALUATED = ("evaluate", "--no-track", "--as-of", LATER.isoformat(), "--resamples", "100", "--json")
 REFUSED = "made by an older predibot; upgrade it with commit 845ea409 first"
 
@@ -85,8 +97,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ours, folder / "predibot", ignore=shutil.ignore_patterns("__pycache__"))
     versions = folder / "predibot" / "ledger" / "schema" / "versions.py"
     known = versions.read_text(encoding="utf-8")
-    assert known.count(f'"{HEAD}",)') == 1
-    versions.write_text(known.replace(f'"{HEAD}",)', f'"{HEAD}", "{NEXT}")'), encoding="utf-8")
+    assert known.count(f'"{HEAD}")') == 1
+    versions.write_text(known.replace(f'"{HEAD}")', f'"{HEAD}", "{NEXT}")'), encoding="utf-8")
     (folder / "predibot" / "ledger" / "migrations" / "versions" / f"{NEXT}_planted.py").write_text(MIGRATION)
     return folder
 
@@ -223,6 +235,24 @@ def test_an_upgrade_without_a_copy_is_not_begun(current: Path, later: Next) -> N
     said = later("ledger", "upgrade", "--ledger", f"sqlite:///{long.name}")
     assert (said.code, "was not upgraded, because it could not be copied" in said.err) == (1, True)
     assert version_of(f"sqlite:///{long.name}") == HEAD
+
+
+def test_a_ledger_of_the_base_is_upgraded_with_its_rows(address: str, current: Path) -> None:
+    asked = (*EVALUATED, "--ledger", address)
+    rows, evaluated, is_file = canonical_at(address), said_here(*asked).document, address.startswith("sqlite")
+    types = {"blob": "BLOB", "serial": "INTEGER"} if is_file else {"blob": "BYTEA", "serial": "SERIAL"}
+    with closing_engine(engine_of(address)) as engine, engine.begin() as connection:
+        for statement in OF_THE_BASE:
+            connection.execute(text(statement.format(**types)))
+    if is_file:
+        assert made_in(current) == MADE[BASE]
+    assert said_here("report", "--ledger", address).code == 1
+    assert done_here("ledger", "upgrade", "--ledger", address, "--json").document["before"] == BASE
+    with closing_engine(engine_of(address)) as engine:
+        assert {*inspect(engine).get_table_names()} == {*Row.metadata.tables, "alembic_version"}
+    if is_file:
+        assert made_in(current) == MADE[HEAD]
+    assert (canonical_at(address), said_here(*asked).document) == (rows, evaluated)
 
 
 @pytest.mark.parametrize("version", ["0001", "0017"])

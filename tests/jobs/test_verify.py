@@ -41,8 +41,6 @@ CHECKS = (
     "work has its decision",
     "spending counted",
     "prices in order",
-    "packs like their rows",
-    "kept evaluations readable",
     "traces present",
     "pages present",
 )
@@ -137,18 +135,6 @@ def test_a_digest_that_is_not_that_of_the_recipe_is_found(predibot: Predibot, tm
         connection.execute("UPDATE runs SET digest = '0'")
     (broken,) = predibot("ledger", "verify", "--json").document["broken"]
     assert (broken["check"], broken["row"].partition("@")[0]) == ("runs are their recipes", "whole")
-
-
-def test_a_pack_that_is_believed_and_unlike_its_rows_is_found(predibot: Predibot, tmp_path: Path) -> None:
-    # The seal names the place, so that of a copy nothing would be believed.
-    assert predibot("evaluate").code == 0
-    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as connection, connection:
-        connection.execute("UPDATE forecasts SET probability = 1 - probability")
-        connection.execute(
-            "UPDATE changes SET number = (SELECT change FROM run_packs WHERE run_id = scope) WHERE scope"
-        )
-    (broken,) = predibot("ledger", "verify", "--json").document["broken"]
-    assert broken["check"] == "packs like their rows"
 
 
 def test_a_server_holds_traces_and_pages_itself(
@@ -264,15 +250,6 @@ def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot
     assert "runs 1: notes_json is '{': " in str(raised.value)
     assert isinstance(raised.value.__cause__, ValueError)
     assert "runs 1: notes_json is '{': " in predibot("runs").err
-
-
-def test_a_kept_evaluation_whose_key_is_no_text_is_named(predibot: Predibot, tmp_path: Path) -> None:
-    predibot("evaluate", "--no-track")
-    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as forged, forged:
-        assert forged.execute("UPDATE memos SET key = x'ff'").rowcount == 1
-    broken = predibot("ledger", "verify", "--json").document["broken"]
-    assert [each["check"] for each in broken] == ["kept evaluations readable"]
-    assert predibot("evaluate", "--no-track").code == 0
 
 
 def test_an_error_over_sound_rows_stays_what_it_is(predibot: Predibot) -> None:

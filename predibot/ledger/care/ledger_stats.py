@@ -29,7 +29,6 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
     "accounts": ("accounts", "journal", "valuations", "marks"),
     "events": ("events", "subjects"),
     "markets": ("markets", "instruments"),
-    "kept evaluations": ("run_packs", "memos"),
 }
 """The tables that each kind of thing is stored in; the first has a row for each."""
 _FIRST_AT = 2

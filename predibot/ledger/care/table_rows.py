@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import Column, Connection, Table, column, func, select, table, text, type_coerce
 from sqlalchemy.types import NullType
 
-from predibot.ledger.read.packed_runs import collation_of
+from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema.tables import Row
 
-_MADE_HERE = ("artefacts", "changes", "memos", "run_packs", "paces", "permits", "services")
-"""What each ledger has of its own: artefacts go one by one, triggers count changes, packs and evaluations are made
-again, and who is at work over one ledger is not at work over its copy.
+_MADE_HERE = ("artefacts", "changes", "paces", "permits", "services")
+"""What each ledger has of its own: artefacts go one by one, triggers count changes, and who is at work over one ledger
+is not at work over its copy.
 """
 _ROWS_AT_ONCE = 1_000
 _FEW_ROWS = 10

@@ -25,7 +25,7 @@ from sqlalchemy.types import TypeEngine
 
 from predibot.domain.clock import format_instant
 from predibot.domain.price import Instrument
-from predibot.ledger.read.packed_runs import collation_of
+from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema import tables
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.natural_keys import NamedTable, named_table
@@ -62,7 +62,7 @@ _EARLIER = (
 _LATER = ("cohorts", "accounts", "journal", "valuations", "marks", "turns", "news", "labels")
 _IN_NONE = (
     *("tasks", "attempts", "subjects", "instruments", "price_paths", "spending", "reservations", "paces", "permits"),
-    *("schedules", "slots", "services", "receipts", "ledger_receipts", "artefacts", "changes", "memos", "run_packs"),
+    *("schedules", "slots", "services", "receipts", "ledger_receipts", "artefacts", "changes"),
 )
 """What follows from other tables, or belongs to this very ledger."""
 _KNOWN = (*_EARLIER, *_LATER, *_IN_NONE)

@@ -13,7 +13,6 @@ from predibot.domain.clock import parse_instant
 from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
 from predibot.ledger.write.accounts import accounts, journal
 from predibot.ledger.write.claims import subjects, tasks
@@ -57,7 +56,7 @@ def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterato
     """Yield checks, each of which yields every row that breaks it; run after run, so that one at most is in memory."""
     for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         yield _of_run(connection, checked, run_id)
-    for check in (_tasks, _spending, _prices, _resolutions, _packs):
+    for check in (_tasks, _spending, _prices, _resolutions):
         yield check(connection, checked)
 
 
@@ -282,11 +281,3 @@ def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
         if row["payout_yes"] is not None and not _within(row["payout_yes"], 1.0):
             yield Broken(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
         before = (name, row["revision"])
-
-
-def _packs(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    check = "packs like their rows"
-    for key, alike in packs_unlike_rows(connection):
-        checked.count(check)
-        if not alike:
-            yield Broken(check, key, "what is packed of the run is not what its rows say; delete it from run_packs")

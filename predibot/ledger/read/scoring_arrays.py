@@ -1,10 +1,9 @@
 """What scoring reads from the ledger: plain arrays, as of an instant, straight from the cursor."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,12 @@ from sqlalchemy import Connection, func, select
 
 from predibot.domain.decision import STATUSES
 from predibot.errors import UsageError
+from predibot.ledger.read.decided_rows import UNKNOWN, collation_of, decided_in, numbers_of
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
-from predibot.ledger.read.packed_runs import MOST_HELD_BYTES, UNKNOWN, changes, collation_of, decided_in, numbers_of
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
-from predibot.ledger.store import HELD
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
@@ -134,14 +132,6 @@ class _Read(NamedTuple):
 
 
 def _read(connection: Connection, venue: str, as_of: datetime, part: Part) -> _Read:
-    """Return it; from a ledger that is only read the last one is held, as each bot's page asks for the same."""
-    held: dict[str, Any] | None = connection.get_execution_options().get(HELD)
-    asked = None
-    if held is not None:
-        counts = {scope: number for scope, number in connection.execute(select(changes.c.scope, changes.c.number))}
-        asked = (venue, as_of, replace(part, bots=()), counts)
-        if held.get("read", (None,))[0] == asked:
-            return cast(_Read, held["read"][1])
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
     payout, settled_at = settled(connection, venue, market_rows, as_of)
@@ -157,13 +147,7 @@ def _read(connection: Connection, venue: str, as_of: datetime, part: Part) -> _R
     event_rows = _event_rows(connection, venue, head[:, 5])
     observed = observations(connection, venue, market_rows, as_of)
     asked_of = asked_markets(connection, venue, part)
-    found = _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
-    if held is not None and head.nbytes + bet.nbytes < MOST_HELD_BYTES:
-        for each in (payout, settled_at, head, bet, knowledge, *observed):
-            # Records share them.
-            each.flags.writeable = False
-        held["read"] = asked, found
-    return found
+    return _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
 
 
 def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats, settled_at: Floats) -> None:
@@ -191,7 +175,7 @@ def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats,
 def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Floats, Floats]:
     """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run of decisions.
 
-    And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
+    And their bets, as `decided_in` has them; both by slot, and then in the order of names.
     """
     statement = (
         select(runs.c.id, runs.c.slot_at, run_is_live(connection), func.coalesce(runs.c.deadline_at, LAST_MICROSECOND))
@@ -204,14 +188,9 @@ def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) ->
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
     made_in = numbers_of(connection, statement, 4)
-    found = list(decided_in(connection, made_in[:, 0].astype(np.int64).tolist()))
-    sizes = [len(each.decisions) for each in found]
-    first = np.cumsum(sizes) - sizes
-    run = np.repeat(made_in, sizes, axis=0)
-    head = np.concatenate([np.zeros((0, 8)), *(each.decisions for each in found)])
-    head = np.column_stack([head[:, :4], run[:, 1], head[:, 4:], run[:, 2], run[:, 0]])
-    bet = np.concatenate([np.zeros((0, 8)), *(each.bets for each in found)])
-    bet[:, 0] += np.repeat(first, [len(each.bets) for each in found])
+    head, bet = decided_in(connection, made_in[:, 0].astype(np.int64).tolist())
+    run = made_in[head[:, 0].astype(np.int64)]
+    head = np.column_stack([head[:, 1:5], run[:, 1], head[:, 5:], run[:, 2], run[:, 0]])
     # What is about no event has no place in scores of bets and forecasts, nor what was decided after its deadline.
     counts = (head[:, 5] > 0.0) & (head[:, 3] <= run[:, 3])
     known = (head[:, 3] <= to_microseconds(as_of)) & counts

@@ -29,8 +29,6 @@ NOT_COVERED: Mapping[str, str] = {
     "services": "which process runs the schedules",
     "artefacts": "traces and pages, each named by the hash of its content; `ledger verify` computes it anew",
     "changes": "counters that triggers keep for caches",
-    "run_packs": "a cache of rows, sealed; `ledger verify` compares it with them",
-    "memos": "a cache of evaluations, sealed",
     "ledger_receipts": "the receipts themselves: each is computed anew, with the root before it",
     "price_paths.receipts": "in which receipt a point is; moved to another one, both come to other roots",
 }

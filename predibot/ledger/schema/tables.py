@@ -12,7 +12,6 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     MetaData,
-    Text,
     UniqueConstraint,
     text,
 )
@@ -672,26 +671,6 @@ class ChangeRow(Row, table=True):
     number: int = Field(sa_type=BigInteger)
     counted_by: int | None = Field(default=None, sa_type=BigInteger)
     """The last one that changed something, where the database numbers them: each counts once."""
-
-
-class RunPackRow(Row, table=True):
-    """A run's decisions as arrays, to be read in place of its rows while its count of changes is the same."""
-
-    __tablename__ = "run_packs"
-    run_id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    change: int = Field(sa_type=BigInteger)
-    content: bytes = Field(sa_type=LargeBinary)
-
-
-class MemoRow(Row, table=True):
-    """What was worked out from the ledger; the key says from which state of it, and with what code."""
-
-    __tablename__ = "memos"
-    __table_args__ = (UniqueConstraint("key"),)
-    id: int | None = Field(default=None, primary_key=True)
-    key: str = _text()
-    # What is no text is passed over here, as what is not sealed.
-    content: str = Field(sa_type=Text)
 
 
 class ScheduleRow(Row, table=True):

@@ -16,7 +16,7 @@ from predibot.whole_file import clear_unfinished, whole_file
 
 _log = logging.getLogger(__name__)
 
-VERSIONS = ("0018",)
+VERSIONS = ("0018", "0019")
 """The base and the migrations behind it, in their order."""
 HEAD = VERSIONS[-1]
 _UPGRADES_OLDER = "845ea409"

@@ -1,0 +1,170 @@
+"""The cache: what was worked out of a ledger, kept in the user's own folder while nothing it was made of has changed.
+
+A ledger may be somebody else's file, so nothing of this lies in it. What a key does not name must not matter: it has
+the place of the ledger and the state of its file, the database's own counts of changes, and the digest of the code.
+"""
+
+import hashlib
+import io
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select, text
+
+from predibot.environment import cache_folder
+from predibot.ledger.schema.tables import ChangeRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.url import sqlite_file
+from predibot.ledger.write.runs import runs
+from predibot.plain_file import open_plain, plain_bytes
+from predibot.plugins.games import GAME
+from predibot.plugins.registry import package_files
+from predibot.plugins.venues import VENUE
+from predibot.whole_file import clear_unfinished, whole_file
+
+_log = logging.getLogger(__name__)
+
+changes = table_of(ChangeRow)
+
+MOST_BYTES = 500_000_000
+"""Of all that is kept, of all ledgers together; what nobody asked for longest goes first."""
+_CODE = ("domain", "games", "jobs", "ledger", "scoring")
+"""The folders of the package whose change may change what is worked out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What is kept of a ledger in the state that a transaction sees."""
+
+    folder: Path
+    state: str
+    """Another text after any change of the ledger or the code."""
+
+    def text(self, asked: object) -> str | None:
+        """Return what is kept under a question, or None.
+
+        Args:
+            asked: All that the answer depends on besides the state, so that equal questions have an equal `repr`.
+        """
+        try:
+            return self._read(asked).decode()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def keep_text(self, asked: object, content: str) -> None:
+        """Keep a text under a question, in place of what was there, as far as there is room."""
+        self._keep(asked, lambda file: file.write(content.encode()))
+
+    def arrays(self, asked: object, widths: Sequence[int]) -> list[NDArray[np.float64]] | None:
+        """Return the arrays of numbers that are kept under a question, each of so many columns, or None."""
+        try:
+            content = io.BytesIO(self._read(asked))
+            found = [np.load(content, allow_pickle=False) for _ in widths]
+        except (OSError, EOFError, ValueError, MemoryError):
+            return None
+        fit = all(
+            isinstance(each, np.ndarray) and each.dtype == np.float64 and each.ndim == 2 and each.shape[1] == width
+            for each, width in zip(found, widths, strict=True)
+        )
+        return found if fit else None
+
+    def keep_arrays(self, asked: object, arrays: Sequence[NDArray[np.float64]]) -> None:
+        """Keep arrays under a question, as `keep_text`."""
+
+        def write(file: BinaryIO) -> None:
+            for each in arrays:
+                np.save(file, each, allow_pickle=False)
+
+        if sum(each.nbytes for each in arrays) < MOST_BYTES:
+            self._keep(asked, write)
+
+    def _file(self, asked: object) -> Path:
+        return self.folder / hashlib.sha256(repr((self.state, asked)).encode()).hexdigest()
+
+    def _read(self, asked: object) -> bytes:
+        file = self._file(asked)
+        with open_plain(file) as held:
+            if os.fstat(held.fileno()).st_uid != os.geteuid():
+                raise PermissionError(f"{file} is not this user's")
+        content = plain_bytes(file, MOST_BYTES)
+        # What is asked for stays longest.
+        os.utime(file)
+        return content
+
+    def _keep(self, asked: object, write: Callable[[BinaryIO], object]) -> None:
+        try:
+            with whole_file(self._file(asked)) as file:
+                write(file)
+            clear_unfinished(self.folder)
+            _make_room(self.folder)
+        except OSError as error:
+            _log.info("nothing is kept for the next evaluation: %s", error)
+
+
+def cache_of(connection: Connection) -> Cache | None:
+    """Return what is kept of a ledger; None where no folder is this user's alone, or somebody removed a count.
+
+    Args:
+        connection: A transaction that sees a single state, the one that is asked about.
+    """
+    counted = connection.execute(select(*changes.c).order_by(changes.c.scope)).all()
+    if not {row.scope for row in counted} >= {0, *connection.execute(select(runs.c.id)).scalars()}:
+        return None
+    try:
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise PermissionError(f"{folder} is not a folder that only you can use. Remove it; another is made")
+        state = repr((_place(connection), [tuple(row) for row in counted], code_digest()))
+    except (OSError, RuntimeError) as error:
+        _log.info("nothing is kept for the next evaluation: %s", error)
+        return None
+    return Cache(folder, hashlib.sha256(state.encode()).hexdigest())
+
+
+def _place(connection: Connection) -> str:
+    """Return where the ledger is, and which: one that was put in its place, or a copy, is another one.
+
+    The counts of two copies that were changed apart may be equal, and a file may have the number of one that is gone.
+    So the times of a file belong to it; a server numbers who counted.
+    """
+    url = connection.engine.url
+    file = sqlite_file(url)
+    if file is None:
+        database = connection.execute(text("SELECT oid FROM pg_database WHERE datname = current_database()")).scalar()
+        return f"{url.host}:{url.port}/{url.database}?{sorted(url.query.items())} {database}"
+    file = file.resolve()
+    said = [str(file)]
+    for each in (file, file.with_name(f"{file.name}-wal")):
+        with suppress(FileNotFoundError):
+            # Whoever opens a file makes an empty one beside it.
+            if (found := each.stat()).st_size:
+                said.append(f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}")
+    return " ".join(said)
+
+
+@cache
+def code_digest() -> str:
+    """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
+    package = Path(__file__).parents[1]
+    files = [file for folder in _CODE for file in (package / folder).rglob("*.py")]
+    files += [file for kind in (GAME, VENUE) for file in package_files(kind)]
+    return hashlib.sha256(b"\0".join(plain_bytes(file) for file in sorted(files))).hexdigest()
+
+
+def _make_room(folder: Path) -> None:
+    found = sorted(((each.stat(), each) for each in folder.glob("*")), key=lambda pair: -pair[0].st_mtime)
+    total = 0
+    for stat, file in found:
+        total += stat.st_size
+        if total > MOST_BYTES:
+            file.unlink(missing_ok=True)
