@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Any, Literal
 
 from predibot.scoring.accounts.cohort_scores import (
     Brier,
@@ -86,22 +86,14 @@ class CohortBotScore(CohortBot):
 
 
 @dataclass(frozen=True, slots=True)
-class CohortBoard:
-    """The bots of a recipe's cohorts, of one mode and one methodology."""
+class CohortBoard(CohortsRecord):
+    """The cohorts of a recipe and a game with the scores of their bots."""
 
-    recipe: str
-    game: str
-    mode: str
-    methodology: str
-    scores: tuple[CohortBotScore, ...]
+    scores: tuple[CohortBotScore, ...] = field(kw_only=True)
     """Those that gain first, by the lower end of the return's interval; those that may gain or lose, and those that
     lose, by how far their return is from nothing; those on too few cohorts by their mean return; baselines. Those whose
     models' cutoff is unknown come last."""
-    cohorts: int
-    complete: int
-    archived: int = 0
-    """How many are left out."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(kw_only=True)
 
     @property
     def ranks(self) -> Mapping[tuple[str, Knowledge], int]:
@@ -130,22 +122,16 @@ def cohort_board(record: CohortsRecord) -> CohortBoard:
     """
     told = sorted({each.bot for each in record.bots if each.knowledge in ("ahead", "contaminated")})
     found = [
-        CohortBotScore(**{each.name: getattr(bot, each.name) for each in fields(bot)}, score=score)
+        CohortBotScore(**_fields(bot), score=score)
         for bot in record.bots
         if bot.knowledge in ("clean", "unknown")
         and (score := cohort_score(bot.results, archived=True, implied=bot.deviation)) is not None
     ]
-    return CohortBoard(
-        recipe=record.recipe,
-        game=record.game,
-        mode=record.mode,
-        methodology=record.methodology,
-        scores=tuple(sorted(found, key=_place)),
-        cohorts=record.cohorts,
-        complete=record.complete,
-        archived=record.archived,
-        notes=tuple(_notes(record, told)),
-    )
+    return CohortBoard(**_fields(record), scores=tuple(sorted(found, key=_place)), notes=tuple(_notes(record, told)))
+
+
+def _fields(record: CohortBot | CohortsRecord) -> dict[str, Any]:
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
