@@ -52,7 +52,23 @@ class Contestant:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AccountRecord(Contestant):
+class AccountState(Contestant):
+    """A bot's account as it is known last."""
+
+    last_usd: float = field(default=0.0, kw_only=True)
+    """What it was last worth, which may be after its last slot."""
+    last_cash_usd: float = field(default=0.0, kw_only=True)
+    """Below zero where it owes, as a payout was reversed."""
+    pending: int = field(default=0, kw_only=True)
+    """Orders that wait for the next slot."""
+    unpriced_marks: int = field(default=0, kw_only=True)
+    """Positions valued at a price of before, the market having none or being closed; all slots together."""
+    missed: int = field(default=0, kw_only=True)
+    """Slots of the recipe since its first in which it had no turn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccountRecord(AccountState):
     """One bot's account through n slots, with the h instruments that it ever held."""
 
     slot: Ints
@@ -71,15 +87,6 @@ class AccountRecord(Contestant):
     """The cash after them, (n,)."""
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
     """By row of `slot`: instruments and weights that the orders filled there had asked for; the rest is cash."""
-    last_usd: float = 0.0
-    """What it was last worth, which may be after its last slot."""
-    last_cash_usd: float = 0.0
-    pending: int = 0
-    """Orders that wait for the next slot."""
-    unpriced_marks: int = 0
-    """Positions valued at a price of before, the market having none or being closed; all slots together."""
-    missed: int = 0
-    """Slots of the recipe since its first in which it had no turn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

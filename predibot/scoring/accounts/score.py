@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
 from predibot.scoring.accounts.implied import Implied, days_of, implied
-from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, Contestant
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, AccountState
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.blocks import (
@@ -49,17 +49,13 @@ class Behaviour:
 
 
 @dataclass(frozen=True, slots=True)
-class AccountScore(Contestant):
+class AccountScore(AccountState):
     """How one bot's account did."""
 
     first_at: datetime
     last_at: datetime
     values: tuple[float, ...]
     """In dollars, one a slot before its orders, the deposit first."""
-    last_usd: float
-    """What it was last worth, which may be after its last slot."""
-    last_cash_usd: float
-    """Below zero where it owes, as a payout was reversed."""
     equity: EquityScore | None
     """None of a single value; figures are missing in it that a convention or the values do not allow."""
     why_missing: str
@@ -70,9 +66,6 @@ class AccountScore(Contestant):
     delays: Mapping[int, RollingDelay]
     """By slots; empty where there are too few."""
     behaviour: Behaviour
-    missed: int
-    pending: int
-    unpriced_marks: int
     implied: Implied = field(default_factory=Implied)
     """What prices say of its growth."""
     days: int = 0
@@ -153,26 +146,16 @@ def account_score(
     equity, basis, why = _equity(at, values, convention)
     days = np.unique(days_of(record, account.slot[1:])).size
     return AccountScore(
-        bot=account.bot,
-        strategy=account.strategy,
+        **{each.name: getattr(account, each.name) for each in fields(AccountState)},
         first_at=at[0],
         last_at=at[-1],
         values=tuple(values.tolist()),
-        last_usd=account.last_usd,
-        last_cash_usd=account.last_cash_usd,
         equity=equity,
         why_missing=why,
         periods_basis=basis,
         intervals={} if column is None or equity is None else _intervals(column, equity, prices_say, days),
         delays=_delays(record, account, paper=convention.name == PAPER),
         behaviour=_behaviour(record, account),
-        decisions=dict(account.decisions),
-        missed=account.missed,
-        pending=account.pending,
-        unpriced_marks=account.unpriced_marks,
-        cost_usd=account.cost_usd,
-        cost_known_usd=account.cost_known_usd,
-        knowledge=account.knowledge,
         implied=prices_say,
         days=days,
     )
