@@ -568,7 +568,7 @@ def lay_down(file: Path) -> None:
 
 def _is_as_laid_down(file: Path) -> bool:
     """Return whether a file is what it was when it was laid down, as far as nobody opened it to write since."""
-    with file.open("rb") as laid_down:
+    with open_plain(file) as laid_down:
         versions, said, checksum = _checksums(laid_down)
     return versions != _LAID_DOWN or said in (bytes(len(said)), checksum)
 
