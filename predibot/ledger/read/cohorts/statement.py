@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from predibot.domain.price import Instrument
 from predibot.games.cohorts import Member, decision_week, week_of
@@ -65,19 +66,6 @@ class PositionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberDecision:
-    """What a member decided."""
-
-    run: str
-    decided_at: datetime
-    status: str
-    message: str
-    orders: int
-    cost_usd: float | None
-    slot_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class MemberLine:
     """A member of a cohort, and what it made of it."""
 
@@ -94,7 +82,8 @@ class MemberLine:
     """How many positions are in each."""
     decisions: Mapping[str, int]
     """How many ended with each status."""
-    last: MemberDecision | None
+    last: Row[Any] | None
+    """The run, when, the status, the message, and how many orders."""
     cost_usd: float | None
     """Of its decisions in this cohort; None where a part is unknown."""
 
@@ -261,24 +250,24 @@ def _statement(connection: Connection, cohort: CohortAsOf, as_of: datetime) -> C
     )
 
 
-def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[MemberDecision]]:
+def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
     """Return the decisions of each account, oldest first."""
     counted = select(func.count()).where(orders.c.decision_id == decisions.c.id).correlate(decisions).scalar_subquery()
     statement = (
-        select(accounts.c.id, runs.c.key, decisions.c.decided_at, decisions.c.status, decisions.c.message)
-        .add_columns(counted, decisions.c.cost_usd, runs.c.slot_at)
+        select(accounts.c.id, runs.c.key.label("run"), decisions.c.decided_at, decisions.c.status, decisions.c.message)
+        .add_columns(counted.label("orders"), decisions.c.cost_usd, runs.c.slot_at)
         .select_from(decided_accounts())
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)
     )
-    found = defaultdict[int, list[MemberDecision]](list)
-    for account, *made in connection.execute(statement):
-        found[account].append(MemberDecision(*made))
+    found = defaultdict[int, list[Row[Any]]](list)
+    for row in connection.execute(statement):
+        found[row.id].append(row)
     return found
 
 
 def member_line(
-    member: Member, own: MemberAccount | None, made: Mapping[int, Sequence[MemberDecision]] = MappingProxyType({})
+    member: Member, own: MemberAccount | None, made: Mapping[int, Sequence[Row[Any]]] = MappingProxyType({})
 ) -> MemberLine:
     """Return what a member made of a cohort, with the decisions of its account where they are read."""
     decided = () if own is None else made.get(own.row, ())
