@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Text, and_, case, cast, func, or_, select
+from sqlalchemy import Connection, Row, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
@@ -24,22 +24,6 @@ from predibot.ledger.write.prices_and_resolutions import resolution_of, resoluti
 from predibot.ledger.write.runs import runs
 
 turns = table_of(TurnRow)
-
-
-@dataclass(frozen=True, slots=True)
-class AccountName:
-    """An account by the names things have."""
-
-    row: int
-    recipe: str
-    game: str
-    mode: str
-    subject: str
-    bot: str
-    methodology: str = ""
-    """The version of the game's rules; empty of a game that has only one."""
-    venue: str = ""
-    """Whose instruments it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +47,6 @@ class HeldPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedOrder:
-    """An order of an allocation, and what became of it."""
-
-    asset: str
-    question: str
-    unit: str
-    amount: float
-    asked: float | None
-    """As the bot said it, where a rule of the game changed it."""
-    status: str
-    shares: float
-    """Filled, all fills together."""
-    cash_usd: float
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class Allocation:
     """What a bot decided at a slot, and what became of it."""
 
@@ -89,13 +56,14 @@ class Allocation:
     message: str
     rationale: str
     notes: tuple[str, ...]
-    orders: tuple[StatedOrder, ...]
+    orders: tuple[Row[Any], ...]
+    """What became of each, all fills together; `asked` is as the bot said it, where a rule changed it."""
     value_usd: float | None
     """Of the account then, before its orders."""
     trace_sha256: str | None
 
     @property
-    def pending(self) -> tuple[StatedOrder, ...]:
+    def pending(self) -> tuple[Row[Any], ...]:
         """Return what waits for the next slot."""
         return tuple(order for order in self.orders if order.status == "pending")
 
@@ -125,7 +93,8 @@ class BookedRow:
 class Statement:
     """All that is known of an account, as of an instant: what resolutions have paid since it was booked, too."""
 
-    name: AccountName
+    name: Row[Any]
+    """The `row` of the account and what it is known by; `methodology` is empty of a game that has only one."""
     account: Account
     valued_at: datetime | None
     value_usd: float | None
@@ -139,7 +108,7 @@ class Statement:
 
 def accounts_named(
     connection: Connection, bot: str, recipe: str | None, subject: str | None = None
-) -> tuple[AccountName, ...]:
+) -> tuple[Row[Any], ...]:
     """Return the accounts of the bots with this name, in the order in which they were opened.
 
     Args:
@@ -149,14 +118,14 @@ def accounts_named(
         subject: Only of this instance of a game, such as a cohort; None for all.
     """
     asked = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
-    columns = (accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
+    columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.bot, accounts.c.methodology)
     statement = (
-        select(*columns, accounts.c.bot, accounts.c.methodology, subjects.c.venue)
+        select(accounts.c.id.label("row"), *columns, subjects.c.subject_id.label("subject"), subjects.c.venue)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
         .where(accounts.c.bot == bot, *(column == value for column, value in asked.items() if value is not None))
         .order_by(accounts.c.id)
     )
-    return tuple(AccountName(*row) for row in connection.execute(statement))
+    return tuple(connection.execute(statement))
 
 
 def names_of_accounts(connection: Connection) -> tuple[str, ...]:
@@ -164,7 +133,7 @@ def names_of_accounts(connection: Connection) -> tuple[str, ...]:
     return tuple(connection.execute(select(accounts.c.bot).distinct().order_by(accounts.c.bot)).scalars())
 
 
-def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> Statement:
+def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> Statement:
     """Return the statement of an account; nothing that was booked or decided later is in it.
 
     Raises:
@@ -234,7 +203,7 @@ def _named(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str
 
 
 def _allocations(
-    connection: Connection, name: AccountName, as_of: datetime, values: Mapping[datetime, float]
+    connection: Connection, name: Row[Any], as_of: datetime, values: Mapping[datetime, float]
 ) -> tuple[Allocation, ...]:
     columns = (decisions.c.status, decisions.c.message, decisions.c.rationale, decisions.c.notes_json)
     statement = (
@@ -247,7 +216,7 @@ def _allocations(
         .order_by(runs.c.slot_at)
     )
     found = connection.execute(statement).all()
-    ordered = _orders(connection, name.row, as_of)
+    ordered = _orders(connection, [row.id for row in found], as_of)
     valued = sorted(values)
     return tuple(
         Allocation(
@@ -265,8 +234,8 @@ def _allocations(
     )
 
 
-def _orders(connection: Connection, account: int, as_of: datetime) -> Mapping[int, list[StatedOrder]]:
-    """Return the orders of the account's decisions, by decision, with the sum of their fills.
+def _orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
+    """Return the orders of decisions, by decision, with the sum of their fills.
 
     One that ended later than the instant was pending then: what became of it, and the note on that, are not in it.
     """
@@ -289,20 +258,18 @@ def _orders(connection: Connection, account: int, as_of: datetime) -> Mapping[in
         (orders.c.note, ""),
     )
     statement = (
-        select(orders.c.decision_id, _asset(), func.coalesce(markets.c.question, ""), *columns)
-        .add_columns(*(func.coalesce(case((has_ended, column)), before) for column, before in became))
-        .join(decisions, decisions.c.id == orders.c.decision_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(accounts, and_(accounts.c.bot == bots.c.name, accounts.c.subject_row == decisions.c.subject_row))
+        select(orders.c.decision_id, _asset().label("asset"), func.coalesce(markets.c.question, "").label("question"))
+        .add_columns(*columns)
+        .add_columns(*(func.coalesce(case((has_ended, each)), before).label(each.name) for each, before in became))
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
         .outerjoin(filled, and_(filled.c.decision_id == orders.c.decision_id, filled.c.order_number == orders.c.number))
-        .where(accounts.c.id == account)
+        .where(orders.c.decision_id.in_(own))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    found: defaultdict[int, list[StatedOrder]] = defaultdict(list)
-    for decision, *rest in connection.execute(statement):
-        found[decision].append(StatedOrder(*rest))
+    found: defaultdict[int, list[Row[Any]]] = defaultdict(list)
+    for row in connection.execute(statement):
+        found[row.decision_id].append(row)
     return found
 
 

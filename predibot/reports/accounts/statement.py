@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
-from predibot.ledger.read.account_statement import Allocation, BookedRow, StatedOrder, Statement
+from predibot.ledger.read.account_statement import Allocation, BookedRow, Statement
 from predibot.plugins.venues import currency_of
 from predibot.reports import figures
 from predibot.reports.cohorts.statement import (
@@ -27,6 +28,7 @@ _SETTLED = ("settlement", "reversal", "refund")
 _QUESTION_CELLS = 34
 _RATIONALE_CELLS = 240
 _CURVE_CELLS = 40
+_OF_ORDER = "asset question unit amount asked status shares cash_usd note"
 _OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
 Ask = Callable[[Allocation], Told]
 
@@ -264,20 +266,20 @@ def _weights(allocation: Allocation) -> str:
     return ", ".join((*said, f"CASH {figures.percent(max(0.0, cash))}"))
 
 
-def _verb(order: StatedOrder) -> str:
+def _verb(order: Any) -> str:
     if order.unit == "usd":
         return "bet"
     return "sell" if order.shares < 0.0 else "buy" if order.shares > 0.0 else "order"
 
 
-def _amount(order: StatedOrder) -> str:
+def _amount(order: Any) -> str:
     if order.unit == "weight":
         changed = order.asked is not None and order.asked != order.amount
         return figures.percent(order.amount) + (f" (said {order.asked:.4g})" if changed else "")
     return figures.usd(order.amount) if order.unit == "usd" else _shares(order.amount)
 
 
-def _ended(order: StatedOrder) -> str:
+def _ended(order: Any) -> str:
     return "" if order.status == "filled" and not order.note else f" [{plain(order.note or order.status)}]"
 
 
@@ -303,7 +305,9 @@ def _signed_usd(amount: float) -> str:
 def _allocation_document(row: Annotated, told: Told) -> Document:
     each = row.allocation
     return {
-        **document(each, "run slot_at status message value_usd orders notes rationale"),
+        **document(each, "run slot_at status message value_usd"),
+        "orders": [document(order, _OF_ORDER) for order in each.orders],
+        **document(each, "notes rationale"),
         "refers_to": sorted(row.factors),
         "judged_to_refer_to": None if row.judged is None else sorted(row.judged),
         "trace_sha256": each.trace_sha256,
