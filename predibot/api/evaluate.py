@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from predibot.jobs.caller import Caller
-from predibot.jobs.evaluate import Located, located
 from predibot.jobs.evaluate import evaluate as evaluate_part
+from predibot.jobs.located import Located, located
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.worst import WorstDecision, worst_decisions
 from predibot.ledger.store import Store

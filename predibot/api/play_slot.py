@@ -10,7 +10,6 @@ from predibot.errors import PredibotError, words_of
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport
-from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
@@ -50,17 +49,11 @@ def play_slot(
     Returns:
         What it came to; an error that predibot has words for is a failed slot.
     """
-    asked, settings = recipe.asked, caller.settings()
+    settings = caller.settings()
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
-    request = RunRequest(
-        asked.recipe,
-        asked.digest,
-        asked.overrides,
-        slot_at=slot_at,
-        deadline_at=slot_at + recipe.schedule.deadline,
-        retry=retry,
-    )
-    venue, paces = asked.recipe.venue, SharedPaces()
+    deadline_at = slot_at + recipe.schedule.deadline
+    request = replace(recipe.request, slot_at=slot_at, deadline_at=deadline_at, retry=retry)
+    venue, paces = request.recipe.venue, SharedPaces()
     paces.store = store
     try:
         with (
@@ -79,7 +72,7 @@ def play_slot(
 
 def track_recipe(recipe: Scheduled, *, store: Store, caller: Caller) -> tuple[str, ...]:
     """Store new prices and resolutions of what a recipe's venue knows, and return what could not be read."""
-    spec, settings = recipe.asked.recipe.venue, caller.settings()
+    spec, settings = recipe.request.recipe.venue, caller.settings()
     as_of = look_back_at(spec, None, caller.clock)
     try:
         with caller.progress() as listener:
@@ -95,7 +88,7 @@ def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ..
     if stored is not None and stored.evaluated_at is not None and stored.evaluated_at.date() == now.date():
         return ()
     try:
-        evaluate_stored(store, Part(venue=recipe.asked.recipe.venue), clock=caller.clock)
+        evaluate_stored(store, Part(venue=recipe.request.recipe.venue), clock=caller.clock)
     except PredibotError as error:
         return (f"evaluating failed: {words_of(error)}",)
     store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))

@@ -24,8 +24,8 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.located import asked_about
 from predibot.jobs.replay.replay import Played, plan_replay
-from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
 from predibot.ledger.read.cohorts.rows_for_python import LedgerCohort, told_cohorts
 from predibot.ledger.read.rows_for_python import (
     Asked,
@@ -372,11 +372,8 @@ def decide(
         VenueError: If the venue's list could not be read whole.
         LedgerError: If the ledger fails; what is recorded stays.
     """
-    asked = _recipe(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
-    request = RunRequest(
-        asked.recipe,
-        asked.digest,
-        asked.overrides,
+    request = replace(
+        _request(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets),
         event_id=event,
         new_run=new_run,
         strict=strict,
@@ -441,17 +438,15 @@ def replay(
     """
     if every is not None and not (isinstance(every, timedelta) and every > timedelta(0)):
         raise UsageError(f"every is {every!r}; give a timedelta above 0")
-    asked = _recipe(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
-    settings = load_settings()
+    request = _request(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
     plan = plan_replay(
-        asked,
+        replace(request, retry=_retries(retry)),
         venue=venue,
         first=_aware("first", first),
         last=_aware("last", last),
         every=every,
         as_of=_aware("as_of", as_of),
-        retry=_retries(retry),
-        settings=settings,
+        settings=load_settings(),
         clock=_wall_clock,
     )
     with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or _untold) as (done, _):
@@ -459,14 +454,14 @@ def replay(
         return Replay(played, Scores(done.evaluation), replay_view(done).notes)
 
 
-def _recipe(
+def _request(
     recipe: Address | None,
     bots: Sequence[str],
     events: int | None,
     min_volume_24h_usd: float | None,
     min_hours_left: float | Literal["any"] | None,
     max_markets: int | None,
-) -> AskedRecipe:
+) -> RunRequest:
     overrides = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h_usd,
@@ -474,7 +469,7 @@ def _recipe(
         "max_markets": max_markets,
     }
     named = None if recipe is None else fspath(recipe)
-    return asked_recipe(named, overrides=overrides, bots=_names("bots", bots))
+    return RunRequest.read(named, overrides, _names("bots", bots))
 
 
 def _question(

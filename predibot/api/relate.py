@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 from predibot.config import Settings
-from predibot.jobs.evaluate import located
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock, open_venue
 from predibot.jobs.relatedness.beliefs import beliefs_of_ledger, beliefs_of_venue
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at

@@ -9,7 +9,7 @@ from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.accounts.tracked import track_accounts
-from predibot.jobs.evaluate import located
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger

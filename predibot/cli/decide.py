@@ -1,5 +1,6 @@
 """`predibot decide`: every bot of a recipe decides on the run's events."""
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -56,7 +57,6 @@ def decide(
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
-    from predibot.jobs.requested_recipe import asked_recipe
 
     caller = output.caller(log)
     if rerun_traces is not None and replay_traces is not None:
@@ -65,14 +65,12 @@ def decide(
         _rerun(run_key, caller, ledger=ledger, as_json=json)
         return
     pool = parse_executor(executor) if executor else None
-    asked = asked_recipe(recipe, overrides=limits.with_events(events), bots=options.names(bots))
-    output.say(f"recipe: {asked.label}")
-    if recipe is None and all(bot.model is None for bot in asked.recipe.bots):
-        _say_how_to_add_a_model(asked.recipe.source)
-    request = RunRequest(
-        asked.recipe,
-        asked.digest,
-        asked.overrides,
+    request = RunRequest.read(recipe, limits.with_events(events), options.names(bots))
+    output.say(f"recipe: {request.recipe.source}")
+    if recipe is None and all(bot.model is None for bot in request.recipe.bots):
+        _say_how_to_add_a_model(request.recipe.source)
+    request = replace(
+        request,
         event_id=event,
         new_run=new_run,
         retry=options.retry(retry),
@@ -91,7 +89,7 @@ def decide(
         venue=venue,
         as_of=as_of,
         executor=pool,
-        watching=partial(output.watching, asked.recipe, verbose=log.verbose),
+        watching=partial(output.watching, request.recipe, verbose=log.verbose),
     ) as report:
         code = _show(report, as_json=json)
     if code:

@@ -124,8 +124,8 @@ def demo(
 ) -> None:
     """Decide on a month of simulated days, track, evaluate; start over each time."""
     from predibot.config import load_settings
+    from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.demo import demonstrate
-    from predibot.jobs.requested_recipe import asked_recipe
     from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import Shown
     from predibot.reports.terminal.terminal import print_line
@@ -138,14 +138,14 @@ def demo(
         raise UsageError("--market stocks is of portfolios; add --game portfolio_weights")
     settings = load_settings()
     played = _STOCKS if market is DemoMarket.STOCKS else _GAMES[game]
-    asked = [asked_recipe(name, overrides=played.overrides, bots=played.bots) for name in played.recipes]
+    requests = tuple(RunRequest.read(name, played.overrides, played.bots) for name in played.recipes)
     for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
         played.file.with_name(name).unlink(missing_ok=True)
     url = f"sqlite:///{played.file.as_posix()}"
-    output.say(f"recipes: {' and '.join(each.label for each in asked)}\nledger: {url}")
+    output.say(f"recipes: {' and '.join(each.recipe.source for each in requests)}\nledger: {url}")
     with Store.open(url) as store, output.progress(verbose=verbose) as listener:
         done = demonstrate(
-            tuple(asked),
+            requests,
             store=store,
             settings=settings,
             clock=options.wall_clock,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,23 +73,22 @@ def replay(
 ) -> None:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.api.replay import replay as replay_plan
+    from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.replay.replay import plan_replay
-    from predibot.jobs.requested_recipe import asked_recipe
     from predibot.reports.terminal.evaluation_screen import Shown
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(log)
-    asked = asked_recipe(recipe, overrides=limits.with_events(events), bots=options.names(bots))
-    output.say(f"recipe: {asked.label}")
+    request = RunRequest.read(recipe, limits.with_events(events), options.names(bots))
+    output.say(f"recipe: {request.recipe.source}")
     plan = plan_replay(
-        asked,
+        replace(request, retry=options.retry(retry)),
         venue=venue,
         first=first,
         last=last,
         every=every,
         as_of=as_of,
-        retry=options.retry(retry),
         settings=caller.settings(),
         clock=caller.clock,
     )

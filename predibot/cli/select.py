@@ -1,5 +1,7 @@
 """`predibot select`: which events a run would play, and why not the others."""
 
+from dataclasses import replace
+
 from predibot.cli import options, output
 
 
@@ -18,14 +20,12 @@ def select(
     """Read the venue's list and apply the recipe's rules; nothing is stored."""
     from predibot.api.plan import select as select_events
     from predibot.jobs.deciding.open_run import RunRequest
-    from predibot.jobs.requested_recipe import asked_recipe
     from predibot.reports.terminal.terminal import print_selection
 
     caller = output.caller(verbose=verbose)
-    asked = asked_recipe(recipe, overrides=limits.with_events(events))
-    output.say(f"recipe: {asked.label}")
-    request = RunRequest(asked.recipe, asked.digest, event_id=event)
-    view = select_events(request, caller, venue=venue, as_of=as_of)
+    request = RunRequest.read(recipe, limits.with_events(events))
+    output.say(f"recipe: {request.recipe.source}")
+    view = select_events(replace(request, event_id=event), caller, venue=venue, as_of=as_of)
     if json:
         output.print_document(view.document())
     else:

@@ -12,7 +12,6 @@ from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Turn, look_back, play
-from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.ledger.store import Store
 from predibot.plugins.venues import checked
 from predibot.sandbox.stocks.folder import write_stock_folder
@@ -32,7 +31,7 @@ class Demo:
 
 
 def demonstrate(
-    asked: tuple[AskedRecipe, ...],
+    asked: tuple[RunRequest, ...],
     *,
     store: Store,
     settings: Settings,
@@ -72,7 +71,7 @@ def demonstrate(
     return Demo(tuple(reports), evaluation)
 
 
-def _turns(asked: tuple[AskedRecipe, ...], past: Past, days: int) -> Iterator[Turn]:
+def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[Turn]:
     """Yield each day, of stocks each trading day, for every recipe whose turn it is: for all of them on the first."""
     since, played = timedelta(0), 0
     while played < days:
@@ -81,11 +80,11 @@ def _turns(asked: tuple[AskedRecipe, ...], past: Past, days: int) -> Iterator[Tu
             played += 1
             for each in asked:
                 if since % each.recipe.every == timedelta(0):
-                    yield Turn(at, RunRequest(each.recipe, each.digest, each.overrides))
+                    yield Turn(at, each)
         since += timedelta(days=1)
 
 
-def _written(folder: Path, asked: tuple[AskedRecipe, ...], days: int) -> str:
+def _written(folder: Path, asked: tuple[RunRequest, ...], days: int) -> str:
     """Write the simulated stocks that recipes play, and return their venue."""
     tickers = [name for each in asked for name in each.recipe.selection.only]
     try:

@@ -16,7 +16,6 @@ from predibot.config import Settings
 from predibot.environment import api_keys_present
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.notify.open_channels import open_channels
-from predibot.jobs.requested_recipe import asked_recipe
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
@@ -77,15 +76,16 @@ def check_recipe(
     """
     # Clients of models cost half a second, which only this pays.
     from predibot.jobs.deciding.model_checks import check_models
+    from predibot.recipe.find import load_recipe
 
-    asked = asked_recipe(recipe, overrides={})
+    found = load_recipe(recipe, Path())
     try:
-        models = check_models(asked.recipe, settings, clock)
+        models = check_models(found, settings, clock)
     except PredibotError as error:
-        return (), (Check(f"recipe {asked.recipe.name}", "failed", str(error)),)
+        return (), (Check(f"recipe {found.name}", "failed", str(error)),)
     return models, tuple(
         Check(f"bot {each.bot}", "failed" if each.problem else "ok", each.seen) for each in models
-    ) or (Check(f"recipe {asked.recipe.name}", "ok", "no bot has a model"),)
+    ) or (Check(f"recipe {found.name}", "ok", "no bot has a model"),)
 
 
 def _ledger(address: str) -> Check:

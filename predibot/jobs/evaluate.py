@@ -2,15 +2,15 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
-from predibot.errors import LedgerUnusable, UsageError, words_of
+from predibot.errors import LedgerUnusable, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
-from predibot.jobs.open_venue import Clock, look_back_at
-from predibot.jobs.requested_recipe import asked_about
+from predibot.jobs.located import located
+from predibot.jobs.open_venue import Clock
 from predibot.ledger.cache import cache_of
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.cohorts.scoring import cohort_records
@@ -20,18 +20,15 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
-    StoredRun,
     decisions,
     decisions_noted,
     decisions_on_no_event,
     imported_decisions,
     late_decisions,
-    list_runs,
     live_venues,
     runs,
-    stored_runs,
 )
-from predibot.plugins.venues import checked, currency_of, instruments_of
+from predibot.plugins.venues import currency_of
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
@@ -174,33 +171,6 @@ def _not_ours(store: Store, error: Exception) -> LedgerUnusable:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A part of a ledger, and where and when that is."""
-
-    part: Part
-    """With the name that its recipe's runs have."""
-    specs: tuple[str, ...]
-    """The venues to be tracked, as runs keep them; the last is the one that is looked back on."""
-    venue_name: str
-    """Whose instruments they all have."""
-    as_of: datetime
-
-
-def located(store: Store, part: Part, clock: Clock) -> Located:
-    """Return where the runs were made that somebody asks about, and from when they are looked back on.
-
-    Raises:
-        UsageError: If there is no such venue, recipe or bot in the ledger, or it has no run, or runs of several worlds
-            and none was asked for.
-    """
-    specs, name = _venues(store, part.venue)
-    if part.recipe is not None or part.bots:
-        with store.read() as connection:
-            part = replace(part, recipe=asked_about(part.recipe, part.bots, list_runs(connection)))
-    return Located(part, specs, name, look_back_at(specs[-1], part.as_of, clock))
-
-
 def evaluate_stored(store: Store, part: Part, question: Question | None = None, *, clock: Clock) -> Evaluation:
     """Return how good the bots were, without asking any venue.
 
@@ -209,32 +179,3 @@ def evaluate_stored(store: Store, part: Part, question: Question | None = None, 
     """
     there = located(store, part, clock)
     return evaluate(store=store, venue_name=there.venue_name, as_of=there.as_of, part=there.part, question=question)
-
-
-def _venues(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the venue asked for, else each that runs of the ledger were made on, and whose instruments they have."""
-    if spec is not None:
-        spec = checked(spec)
-        return (spec,), instruments_of(spec)
-    live = _runs_of_one_world(store)
-    # Of one venue the last comes last, whatever was played before.
-    return tuple(dict.fromkeys(run.venue for run in reversed(live)))[::-1], live[-1].venue_name
-
-
-def _runs_of_one_world(store: Store) -> list[StoredRun]:
-    """Return the runs that count, of which there are some, and all of one world.
-
-    Raises:
-        UsageError: As `located`.
-    """
-    with store.read() as connection:
-        live = [run for run in stored_runs(connection) if run.voided_at is None]
-    names = {run.venue_name for run in live}
-    if not live:
-        raise UsageError(f"the ledger {store.address} has no run that counts. Run `predibot decide` first")
-    if len(names) > 1:
-        raise UsageError(
-            f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "
-            "Say which venue is meant"
-        )
-    return live

@@ -135,7 +135,7 @@ def _schedule(connection: Connection, stored: StoredSchedule, now: datetime) -> 
         read = Scheduled.read(stored.argument)
     except PredibotError as error:
         return ScheduleStatus(stored, slots, cost, last, problem=stored.problem or str(error))
-    schedule, recipe = read.schedule, read.asked.recipe
+    schedule, recipe = read.schedule, read.request.recipe
     known_until = max(stored.since, slots.last.slot_at) if slots.last is not None else stored.since
     begun = (at for at in schedule.slots(max(known_until, since), now) if schedule.begins_at(at, read.seed) <= now)
     expected_at = next(begun, None)

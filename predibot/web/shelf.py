@@ -11,10 +11,11 @@ from sqlalchemy import Connection, Row, func, select
 
 from predibot.api.relate import graph_in_ledger
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import evaluate_stored, located
+from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
 from predibot.jobs.histories.pair import AskedBoth, asked_both
+from predibot.jobs.located import located
 from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.relatedness.graph import KnownGraph
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import Evaluation, evaluate, located
+from predibot.jobs.evaluate import Evaluation, evaluate
+from predibot.jobs.located import located
 from predibot.ledger.read.decision_traces import decisions_named
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.rows_for_python import Asked, told_decisions

@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import evaluate_stored, located
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.located import located
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT

@@ -1,10 +1,11 @@
 """The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
+from predibot.recipe.find import load_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.selection import Selection
 from predibot.version import __version__
@@ -48,6 +50,25 @@ class RunRequest:
     """Whether the cohort of the week is started, in whichever hour of it the run is."""
     strict: bool = False
     """Whether nothing is begun where a single bot cannot play."""
+
+    @classmethod
+    def read(
+        cls, recipe: str | None, overrides: Mapping[str, Any] = MappingProxyType({}), bots: Sequence[str] = ()
+    ) -> "RunRequest":
+        """Return what is asked for with the recipe of a path or name, or the daily one.
+
+        Args:
+            recipe: The path or name; left out, the daily one.
+            overrides: What stands instead of its rules; None of what stays.
+            bots: Only these of its bots, or of all strategies; empty for its own.
+
+        Raises:
+            RecipeError: If there is no such recipe, or it has a mistake.
+            UsageError: If an override is out of its range, or a bot is unknown.
+        """
+        found = load_recipe(recipe, Path())
+        given = {name: value for name, value in overrides.items() if value is not None}
+        return cls(found.with_overrides(**given, bots=tuple(bots) or None), found.digest, given)
 
 
 @dataclass(frozen=True, slots=True)

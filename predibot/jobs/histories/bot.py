@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
-from predibot.jobs.evaluate import evaluate, located
+from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons

@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import located
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts

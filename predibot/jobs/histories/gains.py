@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.jobs.evaluate import located
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import instant_of
 from predibot.ledger.read.details.reasons import named_markets

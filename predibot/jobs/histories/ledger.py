@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.jobs.evaluate import evaluate, located
+from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.bot import (
     AccountHistory,
     CohortsHistory,
@@ -14,6 +14,7 @@ from predibot.jobs.histories.bot import (
     running_of,
 )
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.details.reasons import named_markets

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
-from predibot.jobs.evaluate import located
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.scoring_arrays import track_record

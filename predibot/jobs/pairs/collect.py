@@ -17,7 +17,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
-from predibot.jobs.evaluate import located
+from predibot.jobs.located import located
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.pairs.markets import KnownMarkets, archived_markets, ledger_markets
 from predibot.jobs.relatedness.embeddings import opened_embedding

@@ -16,10 +16,8 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.receipts import receipt_of_ledger
-from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import list_runs
 from predibot.recipe.recipe import Recipe
@@ -79,38 +77,35 @@ class Replayed:
 
 
 def plan_replay(
-    asked: AskedRecipe,
+    request: RunRequest,
     *,
     venue: str | None = None,
     first: datetime | None = None,
     last: datetime | None = None,
     every: timedelta | None = None,
     as_of: datetime | None = None,
-    retry: frozenset[Retry] = frozenset(),
     settings: Settings,
     clock: Callable[[], datetime],
 ) -> ReplayPlan:
     """Return what a replay of a recipe is to do.
 
     Args:
-        asked: The recipe.
+        request: What is asked for of each instant.
         venue: A recording or a sandbox; left out, the recipe's.
         first: The first instant; left out, the first of the past.
         last: No instant is later; left out, the last of the past.
         every: Between two instants; left out, the recipe's.
         as_of: When it is evaluated; left out, the end of what the past knows.
-        retry: Which decisions are tried again.
         settings: How patient to be with a venue.
         clock: The instant it is.
 
     Raises:
         UsageError: As `open_past`, `timetable` and `evaluated_at`.
     """
-    past = open_past(venue or asked.recipe.venue, settings, clock)
-    instants = timetable(asked.recipe, past, first=first, last=last, every=every)
+    past = open_past(venue or request.recipe.venue, settings, clock)
+    instants = timetable(request.recipe, past, first=first, last=last, every=every)
     # A replay makes no second run of a slot; another ledger holds one.
-    beside = "name another ledger"
-    request = RunRequest(asked.recipe, asked.digest, asked.overrides, retry=retry, beside=beside)
+    request = replace(request, beside="name another ledger")
     return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from predibot.domain.clock import floor_to
 from predibot.domain.schedule import Schedule
 from predibot.errors import UsageError
-from predibot.jobs.requested_recipe import AskedRecipe, asked_recipe
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
@@ -22,6 +22,9 @@ from predibot.ledger.write.slots import (
     stored_slot,
     stored_slots,
 )
+
+if TYPE_CHECKING:
+    from predibot.jobs.deciding.open_run import RunRequest
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +40,7 @@ PlaySlot = Callable[["Scheduled", datetime], Played]
 class Scheduled:
     """A recipe and when it is run."""
 
-    asked: AskedRecipe
+    request: "RunRequest"
     schedule: Schedule
     argument: str
     """Where it is read anew: its file or name."""
@@ -45,12 +48,12 @@ class Scheduled:
     @property
     def name(self) -> str:
         """Return the name of its runs."""
-        return self.asked.recipe.name
+        return self.request.recipe.name
 
     @property
     def seed(self) -> str:
         """Return the seed of the draws of its jitter."""
-        return f"{self.asked.recipe.seed}|{self.name}"
+        return f"{self.request.recipe.seed}|{self.name}"
 
     @classmethod
     def read(cls, argument: str) -> "Scheduled":
@@ -63,10 +66,15 @@ class Scheduled:
             RecipeError: If it is no recipe.
             UsageError: If it has no schedule.
         """
-        asked = asked_recipe(argument, overrides={})
-        if asked.recipe.schedule is None:
-            raise UsageError(f'{asked.label} has no schedule. Add [schedule] and below it cron = "5 12 * * *"')
-        return cls(asked, asked.recipe.schedule, argument)
+        # Who only looks how schedules stand does not pay for what decides, unless there are some.
+        from predibot.jobs.deciding.open_run import RunRequest
+
+        request = RunRequest.read(argument)
+        if request.recipe.schedule is None:
+            raise UsageError(
+                f'{request.recipe.source} has no schedule. Add [schedule] and below it cron = "5 12 * * *"'
+            )
+        return cls(request, request.recipe.schedule, argument)
 
     def slot_to_play(self, store: Store, now: datetime) -> datetime:
         """Return the slot that is played where somebody asks for one now.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from predibot.config import Settings
 from predibot.domain.account import JournalRow
+from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.replay.replay import Played, plan_replay, replay
-from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, stored_journal, valuations
 from predibot.recipe.parse import RecipeText, parse_recipe
@@ -65,7 +65,7 @@ def play(
 ) -> tuple[Played, ...]:
     """Replay a recipe over a folder."""
     plan = plan_replay(
-        AskedRecipe(recipe, recipe.digest, {}, "tiny"),
+        RunRequest(recipe, recipe.digest),
         venue=f"stocks:{folder}",
         first=first,
         last=last,
