@@ -63,20 +63,20 @@ class Cache:
         """Keep a text under a question, in place of what was there, as far as there is room."""
         self._keep(asked, lambda file: file.write(content.encode()))
 
-    def arrays(self, asked: object, widths: Sequence[int]) -> list[NDArray[np.float64]] | None:
-        """Return the arrays of numbers that are kept under a question, each of so many columns, or None."""
+    def arrays(self, asked: object, kinds: Sequence[np.dtype[np.void]]) -> list[NDArray[np.void]] | None:
+        """Return the rows that are kept under a question, an array of each of these kinds, or None."""
         try:
             content = io.BytesIO(self._read(asked))
-            found = [np.load(content, allow_pickle=False) for _ in widths]
+            found = [np.load(content, allow_pickle=False) for _ in kinds]
         except (OSError, EOFError, ValueError, MemoryError):
             return None
         fit = all(
-            isinstance(each, np.ndarray) and each.dtype == np.float64 and each.ndim == 2 and each.shape[1] == width
-            for each, width in zip(found, widths, strict=True)
+            isinstance(each, np.ndarray) and each.dtype == kind and each.ndim == 1
+            for each, kind in zip(found, kinds, strict=True)
         )
         return found if fit else None
 
-    def keep_arrays(self, asked: object, arrays: Sequence[NDArray[np.float64]]) -> None:
+    def keep_arrays(self, asked: object, arrays: Sequence[NDArray[np.void]]) -> None:
         """Keep arrays under a question, as `keep_text`."""
 
         def write(file: BinaryIO) -> None:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from predibot.domain.decision import STATUSES
 from predibot.errors import UsageError
-from predibot.ledger.read.decided_rows import UNKNOWN, collation_of, decided_in, numbers_of
+from predibot.ledger.read.columns import Columns, columns
+from predibot.ledger.read.decided_rows import collation_of, decided_in
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
@@ -29,8 +30,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MICROSECONDS = 1e6
-_NOTHING_PAID = -1.0
-"""Stands for the payout of a market that was voided without one, which is no number."""
 _DAY_MICROSECONDS = 86_400 * 1_000_000
 _MOST_USD = 1e9
 _MONEY_TOLERANCE_USD = 1e-5
@@ -67,45 +66,47 @@ def track_record(
     head, bet, knowledge = read.head, read.bet, read.knowledge
     if part.bots:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(part.bots))).scalars()
-        asked = np.isin(head[:, 1], list(rows))
+        asked = np.isin(head["bot_id"], list(rows))
         head, bet = _only(asked, head, bet)
         knowledge = knowledge[asked]
-    names, bot_index, baselines = _bots(connection, head[:, 1])
-    event = head[:, 5].astype(np.int64)
+    names, bot_index, baselines = _bots(connection, head["bot_id"])
+    event, decision = head["event_row"].astype(np.int64), bet["decision"].astype(np.int64)
     categories, category = _categories(event, played)
-    terms = _terms(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
-    asked_decision, asked_market = _asked(head, market_rows, asked_of)
+    slot, run_id = (read.runs[name][head["run"].astype(np.int64)] for name in ("slot_at", "id"))
+    run = run_id.astype(np.int64)
+    terms = _terms(run[decision], bet["market_row"].astype(np.int64), asked_of)
+    asked_decision, asked_market = _asked(run, event, market_rows, asked_of)
     places = _places(event_rows, event)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
         decision_bot=bot_index,
-        decision_status=head[:, 2].astype(np.int8),
-        decided_at=head[:, 3] / _MICROSECONDS,
-        decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
+        decision_status=head["status"].astype(np.int8),
+        decided_at=head["decided_at"] / _MICROSECONDS,
+        decision_day=(slot // _DAY_MICROSECONDS).astype(np.int64),
         decision_event=places,
-        decision_cost_usd=_known(head[:, 6]),
-        decision_cost_known_usd=head[:, 7].copy(),
-        bet_decision=bet[:, 0].astype(np.int64),
-        bet_market=np.searchsorted(market_rows, bet[:, 1]).astype(np.int64),
+        decision_cost_usd=head["cost_usd"].copy(),
+        decision_cost_known_usd=head["cost_known_usd"].copy(),
+        bet_decision=decision,
+        bet_market=np.searchsorted(market_rows, bet["market_row"]).astype(np.int64),
         # Copied, or each would keep all eight columns in memory.
-        bet_usd=bet[:, 2].copy(),
-        bet_price_yes=bet[:, 3].copy(),
-        bet_probability=_known(bet[:, 4]),
+        bet_usd=bet["bet_usd"].copy(),
+        bet_price_yes=bet["price_yes"].copy(),
+        bet_probability=bet["probability"].copy(),
         payout_yes=read.payout,
         settled_at=read.settled_at,
         observation_market=read.observed[0],
         observation_at=read.observed[1],
         observation_price_yes=read.observed[2],
         decision_knowledge=knowledge,
-        decision_slot=head[:, 4] / _MICROSECONDS,
+        decision_slot=slot / _MICROSECONDS,
         decision_category=category,
         categories=categories,
         baselines=baselines,
         event_names={number: played[row].title for number, row in enumerate(event_rows.tolist()) if row in played},
-        bet_confidence=_known(bet[:, 5]),
-        bet_bid_yes=_known(bet[:, 6]),
-        bet_ask_yes=_known(bet[:, 7]),
+        bet_confidence=bet["confidence"].copy(),
+        bet_bid_yes=bet["bid"].copy(),
+        bet_ask_yes=bet["ask"].copy(),
         bet_fee_rate=terms[:, 0],
         bet_fee_exponent=terms[:, 1],
         bet_least_shares=terms[:, 2],
@@ -122,8 +123,9 @@ class _Read(NamedTuple):
     market_rows: Ints
     payout: Floats
     settled_at: Floats
-    head: Floats
-    bet: Floats
+    runs: Columns
+    head: Columns
+    bet: Columns
     knowledge: NDArray[np.int8]
     played: Mapping[int, PlayedEvent]
     event_rows: Ints
@@ -132,53 +134,57 @@ class _Read(NamedTuple):
 
 
 def _read(connection: Connection, venue: str, as_of: datetime, part: Part) -> _Read:
-    listed = _markets(connection, venue)
-    market_rows = listed[:, 0]
+    in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
+    listed = columns(connection, in_order)
+    market_rows = listed["id"].astype(np.int64)
     payout, settled_at = settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
-    head, bet = _decided(connection, venue, as_of, part)
-    _check_numbers(head, bet, market_rows, payout, settled_at)
-    knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
+    made_in, head, bet = _decided(connection, venue, as_of, part)
+    _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
+    live = made_in["live"][head["run"].astype(np.int64)] == 1.0
+    knowledge = _knowledge(connection, head, live, listed["event_row"].astype(np.int64), settled_at)
     played = played_events(connection, venue, as_of, part)
     if part.category is not None:
-        in_it = _of_category(head[:, 5], played, part.category)
+        in_it = _of_category(head["event_row"], played, part.category)
         head, bet = _only(in_it, head, bet)
         knowledge = knowledge[in_it]
-    event_rows = _event_rows(connection, venue, head[:, 5])
+    event_rows = _event_rows(connection, venue, head["event_row"])
     observed = observations(connection, venue, market_rows, as_of)
     asked_of = asked_markets(connection, venue, part)
-    return _Read(market_rows, payout, settled_at, head, bet, knowledge, played, event_rows, asked_of, observed)
+    return _Read(market_rows, payout, settled_at, made_in, head, bet, knowledge, played, event_rows, asked_of, observed)
 
 
-def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats, settled_at: Floats) -> None:
+def _check_numbers(
+    made_in: Columns, head: Columns, bet: Columns, market_rows: Ints, payout: Floats, settled_at: Floats
+) -> None:
     """Refuse numbers that the constraints of our tables do not let in; the maker of the file may have left them out."""
     last = float(LAST_MICROSECOND)
     for what, values, low, high in (
-        ("a status", head[:, 2], 0.0, len(STATUSES) - 1.0),
-        ("the instant of a decision", head[:, 3], 0.0, last),
-        ("the slot of a run", head[:, 4], 0.0, last),
-        ("a cost in dollars", head[:, 6:8], UNKNOWN, _MOST_USD),
-        ("a bet in dollars", bet[:, 2], -1.0 - _MONEY_TOLERANCE_USD, 1.0 + _MONEY_TOLERANCE_USD),
-        ("a price", bet[:, 3], 0.0, 1.0),
-        ("a probability", bet[:, 4], UNKNOWN, 1.0),
-        ("a confidence", bet[:, 5], UNKNOWN, 10.0),
-        ("a bid or ask", bet[:, 6:8], UNKNOWN, 1.0),
-        ("a payout", payout[~np.isnan(payout)], 0.0, 1.0),
-        ("the instant of a settlement", settled_at[~np.isnan(settled_at)], 0.0, last / _MICROSECONDS),
+        ("a status", head["status"], 0.0, len(STATUSES) - 1.0),
+        ("the instant of a decision", head["decided_at"], 0.0, last),
+        ("the slot of a run", made_in["slot_at"], 0.0, last),
+        ("a cost in dollars", head["cost_usd"], 0.0, _MOST_USD),
+        ("a known cost in dollars", head["cost_known_usd"], 0.0, _MOST_USD),
+        ("a bet in dollars", bet["bet_usd"], -1.0 - _MONEY_TOLERANCE_USD, 1.0 + _MONEY_TOLERANCE_USD),
+        ("a price", bet["price_yes"], 0.0, 1.0),
+        ("a probability", bet["probability"], 0.0, 1.0),
+        ("a confidence", bet["confidence"], 0.0, 10.0),
+        ("a bid", bet["bid"], 0.0, 1.0),
+        ("an ask", bet["ask"], 0.0, 1.0),
+        ("a payout", payout, 0.0, 1.0),
+        ("the instant of a settlement", settled_at, 0.0, last / _MICROSECONDS),
     ):
-        if not ((values >= low) & (values <= high)).all():
+        # What is missing is no wrong number.
+        if ((values < low) | (values > high)).any():
             raise ValueError(f"{what} is not from {low:g} to {high:g}")
-    if not np.isin(bet[:, 1], market_rows).all():
+    if not np.isin(bet["market_row"], market_rows).all():
         raise ValueError("a bet is on a market that is not there")
 
 
-def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Floats, Floats]:
-    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run of decisions.
-
-    And their bets, as `decided_in` has them; both by slot, and then in the order of names.
-    """
+def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Columns, Columns, Columns]:
+    """Return the runs, and decisions and bets as `decided_in` has them, by slot, and then in the order of names."""
     statement = (
-        select(runs.c.id, runs.c.slot_at, run_is_live(connection), func.coalesce(runs.c.deadline_at, LAST_MICROSECOND))
+        select(runs.c.id, runs.c.slot_at, runs.c.deadline_at, run_is_live(connection).label("live"))
         .where(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
@@ -187,21 +193,19 @@ def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) ->
         )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
-    made_in = numbers_of(connection, statement, 4)
-    head, bet = decided_in(connection, made_in[:, 0].astype(np.int64).tolist())
-    run = made_in[head[:, 0].astype(np.int64)]
-    head = np.column_stack([head[:, 1:5], run[:, 1], head[:, 5:], run[:, 2], run[:, 0]])
+    made_in = columns(connection, statement, nullable="deadline_at")
+    head, bet = decided_in(connection, made_in["id"].astype(np.int64).tolist())
     # What is about no event has no place in scores of bets and forecasts, nor what was decided after its deadline.
-    counts = (head[:, 5] > 0.0) & (head[:, 3] <= run[:, 3])
-    known = (head[:, 3] <= to_microseconds(as_of)) & counts
-    return (head, bet) if known.all() else _only(known, head, bet)
+    late = head["decided_at"] > made_in["deadline_at"][head["run"].astype(np.int64)]
+    known = (head["event_row"] > 0.0) & ~late & (head["decided_at"] <= to_microseconds(as_of))
+    return made_in, *((head, bet) if known.all() else _only(known, head, bet))
 
 
-def _only(kept: NDArray[np.bool_], head: Floats, bet: Floats) -> tuple[Floats, Floats]:
+def _only(kept: NDArray[np.bool_], head: Columns, bet: Columns) -> tuple[Columns, Columns]:
     """Return some of the decisions, and their bets."""
-    decision = bet[:, 0].astype(np.int64)
+    decision = bet["decision"].astype(np.int64)
     bet = bet[kept[decision]]
-    bet[:, 0] = (np.cumsum(kept) - 1)[decision[kept[decision]]]
+    bet["decision"] = (np.cumsum(kept) - 1)[decision[kept[decision]]]
     return head[kept], bet
 
 
@@ -217,17 +221,11 @@ def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], In
     return names, of_decision, baselines
 
 
-def _markets(connection: Connection, venue: str) -> Ints:
-    """Return market row and event row, (n, 2), by market row."""
-    statement = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
-    return numbers_of(connection, statement, 2).astype(np.int64)
-
-
 def _event_rows(connection: Connection, venue: str, decided_on: Floats) -> Ints:
     """Return the rows of the events decided on in the order of the venue's ids, which is that of no ledger."""
     in_order = events.c.event_id.collate(collation_of(connection))
     statement = select(events.c.id).where(events.c.venue == venue).order_by(in_order)
-    rows = numbers_of(connection, statement, 1)[:, 0].astype(np.int64)
+    rows = columns(connection, statement)["id"].astype(np.int64)
     if not np.isin(decided_on, rows).all():
         raise ValueError("a decision is on an event that is not there")
     return rows[np.isin(rows, decided_on)]
@@ -242,21 +240,18 @@ def _places(labels: Ints, values: Ints) -> Ints:
 def settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
     """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
     statement = (
-        select(
-            resolutions.c.market_row, func.coalesce(resolutions.c.payout_yes, _NOTHING_PAID), resolutions.c.settled_at
-        )
+        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
         .join(markets, markets.c.id == resolutions.c.market_row)
         .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
     )
-    found = numbers_of(connection, statement, 3)
+    found = columns(connection, statement, nullable="payout_yes")
     payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
-    where = np.searchsorted(market_rows, found[:, 0])
+    where = np.searchsorted(market_rows, found["market_row"])
     # Of several revisions the last one is assigned last.
-    payout[where] = found[:, 1]
-    settled_at[where] = found[:, 2] / _MICROSECONDS
+    payout[where] = found["payout_yes"]
+    settled_at[where] = found["settled_at"] / _MICROSECONDS
     # One that was voided without a payout never says who was right.
-    payout[payout == _NOTHING_PAID] = np.nan
     settled_at[np.isnan(payout)] = np.nan
     return payout, settled_at
 
@@ -272,15 +267,17 @@ def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
     return last[where]
 
 
-def _knowledge(connection: Connection, head: Floats, event_of_market: Ints, settled_at: Floats) -> NDArray[np.int8]:
+def _knowledge(
+    connection: Connection, head: Columns, live: NDArray[np.bool_], event_of_market: Ints, settled_at: Floats
+) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, as indices into `KNOWLEDGE`."""
-    event = head[:, 5].astype(np.int64)
+    event = head["event_row"].astype(np.int64)
     made = Deciders(
-        bot_row=head[:, 1].astype(np.int64),
+        bot_row=head["bot_id"].astype(np.int64),
         event=event,
-        opened_model=head[:, 8] == 1.0,
-        is_live=head[:, 9] == 1.0,
-        decided_at=head[:, 3] / _MICROSECONDS,
+        opened_model=head["opened"] == 1.0,
+        is_live=live,
+        decided_at=head["decided_at"] / _MICROSECONDS,
         event_settled_at=_ended_at(event, event_of_market, settled_at),
     )
     return knowledge_of_decisions(connection, made)
@@ -309,16 +306,15 @@ def _of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category
     return np.isin(decided_on, rows)
 
 
-def _asked(head: Floats, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Ints, Ints]:
+def _asked(run: Ints, event: Ints, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Ints, Ints]:
     """Return the decision and the market of every question asked, (n_a,) each, by decision and then by market."""
-    run, event = head[:, 10].astype(np.int64), head[:, 5].astype(np.int64)
     cells, cell = np.unique(np.stack([run, event]), axis=1, return_inverse=True)
     # What is about no event was asked about no market.
     lists = [sorted(asked_of.of_event.get((run_id, row), ())) for run_id, row in cells.T.tolist()]
     sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
     starts = (np.cumsum(sizes) - sizes)[cell]
     of_decision = sizes[cell]
-    decision = np.repeat(np.arange(len(head), dtype=np.int64), of_decision)
+    decision = np.repeat(np.arange(len(run), dtype=np.int64), of_decision)
     within = np.arange(decision.size) - np.repeat(np.cumsum(of_decision) - of_decision, of_decision)
     rows = np.fromiter(chain.from_iterable(lists), dtype=np.int64)
     market = rows[np.repeat(starts, of_decision) + within]
@@ -367,7 +363,3 @@ def observations(connection: Connection, venue: str, market_rows: Ints, as_of: d
     at, price = points["at"] / _MICROSECONDS, points["price"].copy()
     known = points["at"] <= to_microseconds(as_of)
     return (market, at, price) if known.all() else (market[known], at[known], price[known])
-
-
-def _known(values: Floats) -> Floats:
-    return np.where(values == UNKNOWN, np.nan, values)
