@@ -1,15 +1,12 @@
 """What alembic runs: it migrates on the connection it is handed, inside that connection's transaction."""
 
-import sqlmodel
 from alembic import context
 
-from predibot.ledger.schema.tables import Row
-
-__all__ = ["sqlmodel"]
+from predibot.ledger.schema.tables import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Row.metadata,
+    target_metadata=METADATA,
     render_as_batch=True,
 )
 with context.begin_transaction():

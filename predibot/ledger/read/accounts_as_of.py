@@ -20,9 +20,8 @@ from predibot.games.accounts import Journal
 from predibot.games.settlement import settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
-from predibot.ledger.write.accounts import accounts, journal, marks, valuations
-from predibot.ledger.write.events import instruments
-from predibot.ledger.write.prices_and_resolutions import price_paths, resolution_of, resolutions
+from predibot.ledger.schema.tables import accounts, instruments, journal, marks, price_paths, resolutions, valuations
+from predibot.ledger.write.prices_and_resolutions import resolution_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Text, case, cast, func, or_, select
 
 from predibot.domain.price import EQUITY
-from predibot.ledger.write.accounts import journal, marks, valuations
-from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.schema.tables import instruments, journal, markets, marks, valuations
 
 
 @dataclass(frozen=True, slots=True)
