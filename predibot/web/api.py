@@ -13,7 +13,15 @@ from pydantic import BaseModel, ConfigDict
 
 from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
-from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, LedgerRun
+from predibot.ledger.read.rows_for_python import (
+    Asked,
+    LedgerDecision,
+    LedgerForecast,
+    LedgerRun,
+    count_decisions,
+    newest_decisions,
+    told_forecasts,
+)
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard, verdict_said
@@ -133,8 +141,8 @@ def api(shelf: Shelf) -> APIRouter:
         )
 
         def document() -> Any:
-            rows, following = shelf.newest(asked, limit=limit, before=cursor)
-            total = sum(shelf.counts(asked).values())
+            rows, following = shelf.read(newest_decisions, asked, limit=limit, before=cursor)
+            total = sum(shelf.read(count_decisions, asked).values())
             return {"decisions": [asdict(each) for each in rows], "total": total, "next_cursor": following}
 
         return answered(request, document)
@@ -142,7 +150,7 @@ def api(shelf: Shelf) -> APIRouter:
     @router.get("/forecasts", responses={200: {"model": ForecastList}})
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
-        return paged(request, "forecasts", lambda: shelf.forecasts(Asked(run=run)), cursor, limit)
+        return paged(request, "forecasts", lambda: shelf.read(told_forecasts, Asked(run=run)), cursor, limit)
 
     def part_asked(
         recipe: _Text = "",

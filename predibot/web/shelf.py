@@ -2,19 +2,17 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, func, select
 
 from predibot.api.relate import graph_in_ledger
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
-from predibot.jobs.histories.ledger import LedgerHistory, ledger_history
-from predibot.jobs.histories.pair import AskedBoth, asked_both
 from predibot.jobs.located import located
 from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.relatedness.graph import KnownGraph
@@ -23,16 +21,8 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.event_facts import NO_CATEGORY, played_events
 from predibot.ledger.read.rows_for_python import (
-    Asked,
-    LedgerDecision,
-    LedgerForecast,
     LedgerRun,
-    count_decisions,
-    listed_decisions,
     listed_events,
-    newest_decisions,
-    told_decisions,
-    told_forecasts,
     told_prices,
     told_runs,
 )
@@ -51,6 +41,7 @@ _FRESH_SECONDS = 600
 _LOCKS = 16
 """So many different things are worked out at once."""
 Value = TypeVar("Value")
+P = ParamSpec("P")
 
 
 @dataclass
@@ -88,31 +79,20 @@ class Shelf:
             names = names.where(subjects.c.kind == kind)
         return self._read(("bots", kind), lambda connection: tuple(sorted(connection.execute(names).scalars())))
 
-    def decisions(
-        self, asked: Asked, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
-    ) -> tuple[LedgerDecision, ...]:
-        """Return a part of a list of decisions, as `listed_decisions`."""
-        key = ("decisions", _key(asked), limit, skip, by, rising)
-        return self._read(
-            key, lambda connection: listed_decisions(connection, asked, limit=limit, skip=skip, by=by, rising=rising)
-        )
+    def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
+        """Return what a function reads of the ledger, once for as long as nothing in it changes."""
+        key = (work.__name__, asked, tuple(more.items()))
+        return self._read(key, lambda connection: work(connection, *asked, **more))
 
-    def newest(self, asked: Asked, *, limit: int, before: int | None) -> tuple[tuple[LedgerDecision, ...], int | None]:
-        """Return decisions as they were stored, as `newest_decisions`."""
-        key = ("newest", _key(asked), limit, before)
-        return self._read(key, lambda connection: newest_decisions(connection, asked, limit=limit, before=before))
+    def looked_back(self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING) -> Value:
+        """Return what a function makes of a part of the ledger as it is now, which is so for ten minutes.
 
-    def counts(self, asked: Asked) -> Mapping[str, int]:
-        """Return how many decisions of each status a list holds."""
-        return self._read(("counts", _key(asked)), lambda connection: count_decisions(connection, asked))
-
-    def told(self, asked: Asked) -> tuple[LedgerDecision, ...]:
-        """Return decisions by slot, bot and subject: of an event, or one."""
-        return self._read(("told", _key(asked)), lambda connection: told_decisions(connection, asked))
-
-    def forecasts(self, asked: Asked) -> tuple[LedgerForecast, ...]:
-        """Return forecasts by slot, bot, event and market: of an event, a run or a decision."""
-        return self._read(("forecasts", _key(asked)), lambda connection: told_forecasts(connection, asked))
+        Raises:
+            UsageError: If there is no such recipe or venue, or the ledger has no run that counts.
+        """
+        part = self._known(part)
+        key = (work.__name__, asked, part, self._now())
+        return self._once(key, lambda: work(self.store, *asked, part, clock=self.clock))
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
         """Return the orders, fills and sources of a decision, as `decision_details`."""
@@ -133,10 +113,6 @@ class Shelf:
         """Return the numbers of the lines of a trace that hold a text, from 0."""
         return self._once(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
 
-    def events(self) -> Sequence[Row[Any]]:
-        """Return the events decided on, that of the newest slot first."""
-        return self._read(("events",), listed_events)
-
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES of an event's markets, oldest first, by market id."""
         return self._read(
@@ -151,7 +127,7 @@ class Shelf:
     def currency(self, asked: Mapping[str, str]) -> str:
         """Return what the amounts of a page are in, by its event's `id`, `run` or `venue`, else the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
-        found = [each.venue for each in self.events() if each.event_id == event] if event else []
+        found = [each.venue for each in self.read(listed_events) if each.event_id == event] if event else []
         # A run has its own venue, whichever is asked for of all that has none.
         found += [each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue))]
         return currency_of(next(iter(found), ""))
@@ -230,24 +206,6 @@ class Shelf:
 
         return self._once(("graph", part, self._now()), work)
 
-    def ledger(self, part: Part = EVERYTHING) -> LedgerHistory:
-        """Return how all bots stood over time.
-
-        Raises:
-            UsageError: If the ledger has no run that counts.
-        """
-        part = self._known(part)
-        return self._once(("ledger", part, self._now()), lambda: ledger_history(self.store, part, clock=self.clock))
-
-    def pair(self, one: str, other: str, part: Part = EVERYTHING) -> tuple[AskedBoth, ...]:
-        """Return what two bots said of the questions both answered, where they differ most first."""
-        part = self._known(part)
-
-        def work() -> tuple[AskedBoth, ...]:
-            return asked_both(self.store, one, other, part, clock=self.clock)
-
-        return self._once(("pair", one, other, part, self._now()), work)
-
     def once(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
         """Return what a page works out of the ledger by itself, once for as long as nothing in it changes.
 
@@ -303,8 +261,3 @@ class Shelf:
                 while len(self._kept) > _MOST_KEPT:
                     self._kept.popitem(last=False)
             return value
-
-
-def _key(asked: Asked) -> Asked:
-    """Return what is asked for as what can be looked up."""
-    return replace(asked, bots=tuple(asked.bots), specs=None if asked.specs is None else tuple(asked.specs))

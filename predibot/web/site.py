@@ -17,8 +17,10 @@ from email.utils import format_datetime
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, TypeVar, cast
 from xml.sax.saxutils import escape
+
+from sqlalchemy import Connection
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
@@ -31,6 +33,7 @@ from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
     LedgerForecast,
+    listed_events,
     told_decisions,
     told_forecasts,
     told_prices,
@@ -59,7 +62,7 @@ from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, Page
 from predibot.web.pages.records import accounts_page, cohorts_page, comments_page, runs_page
 from predibot.web.rendering import MENU, Templates, line
-from predibot.web.shelf import Shelf
+from predibot.web.shelf import P, Shelf, Value
 from predibot.whole_file import whole_file
 
 MANIFEST = "predibot-site.json"
@@ -141,13 +144,13 @@ class _Held(Shelf):
         self.own = {**{id: [] for id in ids}, **_by_subject(own)}
         self.said = _by_subject(said)
 
-    def told(self, asked: Asked) -> tuple[LedgerDecision, ...]:
-        id = asked.event or asked.subject or ""
-        return tuple(_chosen(self.own[id], asked)) if id in self.own else super().told(asked)
-
-    def forecasts(self, asked: Asked) -> tuple[LedgerForecast, ...]:
-        id = asked.event or asked.subject or ""
-        return tuple(_chosen(self.said.get(id, ()), asked)) if id in self.own else super().forecasts(asked)
+    def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
+        held: Mapping[Any, Mapping[str, Sequence[Any]]] = {told_decisions: self.own, told_forecasts: self.said}
+        if work in held and isinstance(which := asked[0], Asked):
+            id = which.event or which.subject or ""
+            if id in self.own:
+                return cast(Value, tuple(_chosen(held[work].get(id, ()), which)))
+        return super().read(work, *asked, **more)
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
         held = self.behind.get((run, bot, subject))
@@ -270,7 +273,7 @@ class _Site:
                 general.append(_Made(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, shelf, since=self._first_day)),
-            ("/events", len(shelf.events()), partial(events_page, shelf)),
+            ("/events", len(shelf.read(listed_events)), partial(events_page, shelf)),
             ("/runs", len(shelf.runs()), partial(runs_page, shelf)),
         ):
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
@@ -391,7 +394,8 @@ class _Site:
         self._here = "index.html"
         found = [["bot", line(name), self._address("/bot", name=name)] for name in self._shelf.bots()]
         found += [
-            ["event", line(each.title), self._address("/event", id=each.event_id)] for each in self._shelf.events()
+            ["event", line(each.title), self._address("/event", id=each.event_id)]
+            for each in self._shelf.read(listed_events)
         ]
         # Nothing in it can end the script, whatever a title says.
         said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")

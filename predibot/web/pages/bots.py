@@ -15,7 +15,7 @@ from predibot.jobs.read_traces import used_in
 from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import Asked, count_decisions, listed_decisions
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
@@ -54,7 +54,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
         UsageError: If no such bot has decided.
     """
     asked = Asked(bots=(name,))
-    counts = shelf.counts(asked)
+    counts = shelf.read(count_decisions, asked)
     if not counts:
         raise UsageError(f"no bot {name[:60]!r} has decided")
     part = Part(venue=venue)
@@ -64,7 +64,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
         each
         for status in counts
         if status != "recorded"
-        for each in shelf.decisions(Asked(bots=(name,), status=status), limit=PAGE)
+        for each in shelf.read(listed_decisions, Asked(bots=(name,), status=status), limit=PAGE)
     ]
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
@@ -80,7 +80,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
             ],
             "counts": counts,
             "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
-            "latest": shelf.decisions(asked, limit=PAGE),
+            "latest": shelf.read(listed_decisions, asked, limit=PAGE),
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [

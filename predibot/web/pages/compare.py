@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from predibot.errors import UsageError
+from predibot.jobs.histories.pair import asked_both
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
@@ -39,7 +40,7 @@ def compare_page(
     ]
     # What headers mean is said once.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
-    questions = shelf.pair(one, other, part)
+    questions = shelf.looked_back(asked_both, one, other, part=part)
     return Page(
         "compare",
         {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},

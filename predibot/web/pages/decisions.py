@@ -7,7 +7,15 @@ from predibot.domain.account import MODES
 from predibot.domain.decision import Status
 from predibot.errors import UsageError
 from predibot.ledger.read.lists.narrowing import specs_of_mode
-from predibot.ledger.read.rows_for_python import SORTED_BY, Asked, LedgerDecision
+from predibot.ledger.read.rows_for_python import (
+    SORTED_BY,
+    Asked,
+    LedgerDecision,
+    count_decisions,
+    listed_decisions,
+    told_decisions,
+    told_forecasts,
+)
 from predibot.scoring.records.part import Part
 from predibot.web.pages.details import shown_details
 from predibot.web.pages.page import PAGE, Page, Rows, day_of, end_of_day, part_of, records
@@ -62,7 +70,7 @@ def decisions_page(
         bots=(bot,) if bot else (),
         status=status or None,
         venue=venue or None,
-        specs=None if part.mode is None else shelf.store.run_read(lambda connection: specs_of_mode(connection, mode)),
+        specs=None if part.mode is None else shelf.read(specs_of_mode, mode),
         since=part.since,
         until=part.until,
         void=void,
@@ -79,12 +87,12 @@ def decisions_page(
         "void": "true" if void else "",
         "sort": "" if sort == "-slot" else sort,
     }
-    shown = part_of(sum(shelf.counts(wanted).values()), page_, "/decisions", **asked)
+    shown = part_of(sum(shelf.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
     skip = (shown["page"] - 1) * PAGE
 
     def whole() -> Rows:
         for first in range(0, shown["total"], _AT_ONCE):
-            found = shelf.decisions(wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
+            found = shelf.read(listed_decisions, wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
             yield from records(found)()
 
     known = {
@@ -98,7 +106,7 @@ def decisions_page(
         "decisions",
         {
             **shown,
-            "rows": shelf.decisions(wanted, limit=PAGE, skip=skip, by=by, rising=rising),
+            "rows": shelf.read(listed_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,
             # Not names that cannot be shown as they are.
@@ -126,7 +134,7 @@ def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0,
     found = decision_of(shelf, run, bot, subject)
     forecasts = [
         each
-        for each in shelf.forecasts(Asked(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
+        for each in shelf.read(told_forecasts, Asked(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
         if each.void == found.void
     ]
     return Page(
@@ -148,7 +156,7 @@ def decision_of(shelf: Shelf, run: str, bot: str, subject: str) -> LedgerDecisio
         UsageError: If there is none.
     """
     asked = Asked(run=run, bots=(bot,), subject=subject)
-    own = shelf.told(asked) or shelf.told(replace(asked, void=True))
+    own = shelf.read(told_decisions, asked) or shelf.read(told_decisions, replace(asked, void=True))
     if not own:
         raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
     return own[-1]

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import Asked, listed_events, told_decisions, told_forecasts
 from predibot.web.curve import history_of
 from predibot.web.pages.graph import moving_with
 from predibot.web.pages.page import Page, paged, records
@@ -20,7 +20,7 @@ _UNANSWERED = 50
 def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
     """Return a part of the list of events, those with all of these words in their titles."""
     words = q.casefold().split()
-    rows = [each for each in shelf.events() if all(word in each.title.casefold() for word in words)]
+    rows = [each for each in shelf.read(listed_events) if all(word in each.title.casefold() for word in words)]
     return Page("events", {**paged(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
 
 
@@ -30,10 +30,10 @@ def event_page(shelf: Shelf, id: str) -> Page:
     Raises:
         UsageError: If nobody decided on it.
     """
-    own = shelf.told(Asked(event=id))
+    own = shelf.read(told_decisions, Asked(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    said = shelf.forecasts(Asked(event=id))
+    said = shelf.read(told_forecasts, Asked(event=id))
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     prices = shelf.prices(id)
     markets = []
@@ -63,5 +63,5 @@ def event_page(shelf: Shelf, id: str) -> Page:
 
 def related(shelf: Shelf, id: str) -> tuple[tuple[str, ...], tuple[Related, ...]]:
     """Return what an event is filed under, and the other events that are too, the nearest first."""
-    labels = shelf.once("labels", None, lambda: shelf.store.run_read(labels_of_events))
+    labels = shelf.read(labels_of_events)
     return (labels[id][2] if id in labels else ()), related_to(id, labels)

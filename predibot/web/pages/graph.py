@@ -1,6 +1,7 @@
 """Which events move together: the graph of a venue's events, and what else moves with one of them."""
 
 from predibot.errors import UsageError
+from predibot.ledger.read.rows_for_python import listed_events
 from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
 from predibot.reports.terminal.closeups.graph import graph_grids
 from predibot.scoring.records.part import Part
@@ -26,7 +27,7 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
     said = f"{graph_title(found.graph, f'{found.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marked_words(drawn, ())
     # What nobody decided on has no page.
-    listed = {each.event_id for each in shelf.events()}
+    listed = {each.event_id for each in shelf.read(listed_events)}
     shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
     return Page("graph", shown, grid_tables(grids))
 
@@ -45,7 +46,7 @@ def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge],
     if not venue:
         return ()
     found = shelf.graph(Part(venue=venue))
-    listed = {each.event_id for each in shelf.events()}
+    listed = {each.event_id for each in shelf.read(listed_events)}
     return tuple(
         (other if other in listed else "", found.known.titles[other], edge)
         for other, edge in found.graph.neighbours(id)

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, replace
 
 from predibot.domain.account import MODES
 from predibot.errors import UsageError
+from predibot.jobs.histories.ledger import ledger_history
 from predibot.reports import figures
 from predibot.reports.pictures.series import ledger_pictures
 from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
@@ -128,7 +129,7 @@ def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
     """Return how edges, gains, accounts and cohorts of all bots went over time, with their bands."""
     drawn = [
         each
-        for _, picture in ledger_pictures(shelf.ledger(Part(venue=venue, recipe=recipe)))
+        for _, picture in ledger_pictures(shelf.looked_back(ledger_history, part=Part(venue=venue, recipe=recipe)))
         for each in curves_of(picture)
     ]
     return Page(

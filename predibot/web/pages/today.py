@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
 from predibot.ledger.read.details.lately import said_of_settled, under_way
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import Asked, newest_decisions
 from predibot.scoring.baselines import BASELINES
 from predibot.web.pages.page import Page, records
 from predibot.web.shelf import Shelf
@@ -53,10 +53,8 @@ class Settled:
 def today_page(shelf: Shelf) -> Page:
     """Return what happened lately and what comes next."""
     now = shelf.clock()
-    newest, _ = shelf.newest(Asked(), limit=_DECISIONS, before=None)
-    said = shelf.once(
-        "lately", None, lambda: shelf.store.run_read(lambda connection: said_of_settled(connection, _MARKETS))
-    )
+    newest, _ = shelf.read(newest_decisions, Asked(), limit=_DECISIONS)
+    said = shelf.read(said_of_settled, _MARKETS)
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]
     surprises = sorted(surprising, key=lambda each: -max(each.off, each.price_off))[:_SURPRISES]
