@@ -24,7 +24,8 @@ from predibot.ledger.read.rows_for_python import (
 )
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
-from predibot.reports.views.leaderboard import leaderboard, verdict_said
+from predibot.reports.views.leaderboard import leaderboard
+from predibot.reports.views.metrics import row_document
 from predibot.reports.views.schedule import status_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.web.pages.leaderboard import PartTexts
@@ -165,15 +166,17 @@ def api(shelf: Shelf) -> APIRouter:
 
     @router.get("/leaderboard", responses={200: {"model": Rankings}})
     def board(request: Request, part: Annotated[PartTexts, Depends(part_asked)]) -> Response:
-        """Return the leaderboard, those of models without a known cutoff apart, of the part that is asked for."""
+        """Return the leaderboard of the part that is asked for, its rows as `predibot report --json` has them.
+
+        Those of models without a known cutoff are apart.
+        """
 
         def document() -> Any:
             found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
             return {
                 "as_of": found.as_of,
                 "rankings": {
-                    name: [{**asdict(row), "verdict": verdict_said(row)} for row in leaderboard(ranking)]
-                    for name, ranking in found.rankings.items()
+                    name: [*map(row_document, leaderboard(ranking))] for name, ranking in found.rankings.items()
                 },
             }
 

@@ -80,7 +80,7 @@ def test_the_leaderboard_says_what_the_terminal_says(browser: TestClient, played
     page = browser.get("/").text
     assert all(f">{card['bot']}</a>" in page for card in shown["leaderboard"])
     ranked = browser.get("/api/v1/leaderboard").json()["rankings"]["clean"]
-    assert [row["bot"] for row in ranked] == [card["bot"] for card in shown["leaderboard"]]
+    assert [{**row, "knowledge": "clean"} for row in ranked] == shown["leaderboard"]
     assert "cohorts, of which" in page or "cohort count" in page
     said = [note for board in (*shown["accounts"], *shown["cohorts"]) for note in board["notes"]]
     assert said and all(f'<p class="note">{html.escape(note)}</p>' in page for note in said)

@@ -14,9 +14,9 @@ from predibot.reports.views.metrics import (
     FORECAST,
     HORIZON,
     OPEN,
-    PLACE,
     Metric,
     document_of,
+    row_document,
     verdict_document,
 )
 from predibot.scoring.evaluation.counterfactual import Counterfactual
@@ -53,7 +53,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
-        "leaderboard": _rows(ranked, lambda each: (document_of(row, PLACE) for row in leaderboard(each))),
+        "leaderboard": _rows(ranked, lambda each: map(row_document, leaderboard(each))),
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
         **({"without_tools": dict(evaluation.without_tools)} if evaluation.without_tools else {}),

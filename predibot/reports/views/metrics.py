@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from predibot.reports import figures
-from predibot.reports.document import Document, number
-from predibot.reports.views.leaderboard import far_apart, more_events, verdict_said
+from predibot.reports.document import Document, document, number
+from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_said
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore
 from predibot.scoring.evaluation.verdict import Verdict
@@ -73,6 +73,11 @@ def verdict_document(verdict: Verdict) -> Document:
     }
 
 
+def row_document(row: LeaderboardRow) -> Document:
+    """Return a row of the leaderboard, the same wherever JSON has one."""
+    return {**document(row), "verdict": verdict_document(row.verdict)}
+
+
 def bin_documents(bins: CalibrationBins) -> list[Document]:
     """Return the bins of a calibration, the empty ones too."""
     return [
@@ -91,11 +96,7 @@ def bin_documents(bins: CalibrationBins) -> list[Document]:
 
 
 def _murphy(parts: MurphyDecomposition) -> Document:
-    return {name: number(getattr(parts, name)) for name in ("reliability", "resolution", "uncertainty", "within_bin")}
-
-
-def _as_it_is(value: object) -> object:
-    return value
+    return document(parts, "reliability resolution uncertainty within_bin")
 
 
 CARD = (
@@ -181,31 +182,8 @@ EVIDENCE = (
     Metric("e_value_worse_largest", of="worse.largest"),
 )
 """Of beating the price, in CSV; JSON has the whole account."""
-PLACE = (
-    Metric("rank", csv=1),
-    Metric("bot", csv=None, document=_as_it_is),
-    Metric("baseline", csv=2),
-    Metric("standing", csv=4, document=_as_it_is),
-    Metric("e_now", csv=None),
-    Metric("repeats_price", csv=5),
-    Metric("edge", csv=None),
-    Metric("edge_low", csv=None),
-    Metric("edge_high", csv=None),
-    Metric("edge_by_event", csv=None),
-    Metric("events", csv=None),
-    Metric("slots", csv=None),
-    Metric("board_slots", csv=None),
-    Metric("verdict", csv=3, document=verdict_document),
-    Metric("brier", csv=None),
-    Metric("market_brier", csv=None),
-    Metric("horizon", csv=None, document=_as_it_is),
-    Metric("quote_return", csv=None),
-    Metric("quote_return_now", csv=None),
-    Metric("answered_share", csv=None),
-    Metric("cost_usd", csv=None),
-    Metric("curve", csv=None, document=list),
-)
-"""On the leaderboard."""
+PLACE = (Metric("rank"), Metric("baseline"), Metric("verdict"), Metric("standing"), Metric("repeats_price"))
+"""On the leaderboard, in CSV; JSON has the whole row."""
 
 
 def document_of(score: object, metrics: tuple[Metric, ...]) -> Document:
