@@ -1,9 +1,9 @@
 """Positions: what a member of a cohort has bought of one outcome, from the first share to the last one's end."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from predibot.domain.account import Account, JournalKind, JournalRow
 from predibot.domain.price import Instrument
@@ -26,14 +26,13 @@ class CohortPosition:
     """`p1` is the first that the account opened."""
     instrument: Instrument
     opened_at: datetime
-    state: PositionState
-    shares: float
+    shares: float = 0.0
     """Held now."""
-    cost_usd: float
+    cost_usd: float = 0.0
     """Of what is held now, at average cost, fees left out."""
-    bought_usd: float
+    bought_usd: float = 0.0
     """All that was paid for it, fees left out."""
-    realised_usd: float
+    realised_usd: float = 0.0
     """What sales and its end brought beyond what was sold had cost."""
     ended_at: datetime | None = None
     """None where something is held."""
@@ -41,6 +40,22 @@ class CohortPosition:
     """The position that took its shares when a reversal brought them back, where it had been opened since."""
     legs: tuple[SizedBet, ...] = ()
     """The bets that bought it."""
+    ended_by: JournalKind | None = None
+    payout_usd: float = 0.0
+    """What a share was paid at its end."""
+    is_closed: bool = False
+    """Whether nobody can trade it any more."""
+
+    @property
+    def state(self) -> PositionState:
+        """Return what became of it."""
+        if self.ended_by is None:
+            return "PENDING" if self.is_closed else "open"
+        if self.ended_by == "fill":
+            return "EXITED"
+        if self.ended_by == "refund" or self.joined or self.payout_usd not in (0.0, 1.0):
+            return "CANCELLED"
+        return "WON" if self.payout_usd == 1.0 else "LOST"
 
     @property
     def is_open(self) -> bool:
@@ -68,7 +83,7 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
         if row.instrument is not None and row.shares != 0.0:
             fold.add(row, row.instrument)
         fold.cash_usd += row.cash_usd
-    return tuple(each.frozen(closed) for each in fold.opened)
+    return tuple(replace(each, is_closed=each.instrument in closed) for each in fold.positions.values())
 
 
 def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
@@ -96,55 +111,13 @@ def standing_of(account: Account, least_cash_usd: float) -> Standing:
     return "cannot bet" if account.cash_usd < least_cash_usd - _NOTHING_USD else "playing"
 
 
-@dataclass(slots=True)
-class _Open:
-    """A position while its journal is read."""
-
-    id: str
-    instrument: Instrument
-    opened_at: datetime
-    shares: float = 0.0
-    cost_usd: float = 0.0
-    bought_usd: float = 0.0
-    realised_usd: float = 0.0
-    ended_at: datetime | None = None
-    ended_by: JournalKind | None = None
-    payout_usd: float = 0.0
-    """What a share was paid at its end."""
-    joined: str = ""
-    legs: list[SizedBet] = field(default_factory=list)
-
-    def state(self, closed: Collection[Instrument]) -> PositionState:
-        if self.ended_by is None:
-            return "PENDING" if self.instrument in closed else "open"
-        if self.ended_by == "fill":
-            return "EXITED"
-        if self.ended_by == "refund" or self.joined or self.payout_usd not in (0.0, 1.0):
-            return "CANCELLED"
-        return "WON" if self.payout_usd == 1.0 else "LOST"
-
-    def frozen(self, closed: Collection[Instrument]) -> CohortPosition:
-        return CohortPosition(
-            self.id,
-            self.instrument,
-            self.opened_at,
-            self.state(closed),
-            self.shares,
-            self.cost_usd,
-            self.bought_usd,
-            self.realised_usd,
-            self.ended_at,
-            self.joined,
-            tuple(self.legs),
-        )
-
-
 class _Fold:
     def __init__(self) -> None:
-        self.opened: list[_Open] = []
+        self.positions: dict[str, CohortPosition] = {}
+        """By their ids, in the order in which they were opened."""
         self.cash_usd = 0.0
-        self._open: dict[Instrument, _Open] = {}
-        self._ended: dict[Instrument, list[tuple[_Open, float, float, float]]] = {}
+        self._open: dict[Instrument, str] = {}
+        self._ended: dict[Instrument, list[tuple[str, float, float, float]]] = {}
         """Of each, what was ended by resolutions: the shares, what they had cost, and what they were paid."""
 
     def add(self, row: JournalRow, instrument: Instrument) -> None:
@@ -155,45 +128,49 @@ class _Fold:
         else:
             self._end(row, instrument)
 
+    def _change(self, position: CohortPosition, **changes: Any) -> None:
+        self.positions[position.id] = replace(position, **changes)
+
     def _buy(self, row: JournalRow, instrument: Instrument) -> None:
-        position = self._open.get(instrument)
-        if position is None:
-            position = _Open(f"p{len(self.opened) + 1}", instrument, row.at)
-            self.opened.append(position)
-            self._open[instrument] = position
-        position.shares += row.shares
-        position.cost_usd -= row.cash_usd
-        position.bought_usd -= row.cash_usd
-        position.legs.append(SizedBet(-row.cash_usd, self.cash_usd))
+        name = self._open.setdefault(instrument, f"p{len(self.positions) + 1}")
+        position = self.positions.get(name) or CohortPosition(name, instrument, row.at)
+        self._change(
+            position,
+            shares=position.shares + row.shares,
+            cost_usd=position.cost_usd - row.cash_usd,
+            bought_usd=position.bought_usd - row.cash_usd,
+            legs=(*position.legs, SizedBet(-row.cash_usd, self.cash_usd)),
+        )
 
     def _end(self, row: JournalRow, instrument: Instrument) -> None:
-        shares, position = -row.shares, self._open.get(instrument)
+        shares, name = -row.shares, self._open.get(instrument)
+        position = None if name is None else self.positions[name]
         if position is None or shares > position.shares:
             held = 0.0 if position is None else position.shares
             raise ValueError(f"a {row.kind} takes {shares:g} shares of {instrument.id}, and {held:g} are held")
         cost_usd = position.cost_usd if shares == position.shares else position.cost_usd * (shares / position.shares)
-        position.shares -= shares
-        position.cost_usd -= cost_usd
-        position.realised_usd += row.cash_usd - cost_usd
+        changes: dict[str, Any] = {
+            "shares": position.shares - shares,
+            "cost_usd": position.cost_usd - cost_usd,
+            "realised_usd": position.realised_usd + (row.cash_usd - cost_usd),
+        }
         if row.kind in SETTLING:
-            self._ended.setdefault(instrument, []).append((position, shares, cost_usd, row.cash_usd))
-            position.payout_usd = row.cash_usd / shares
-        if position.shares == 0.0:
+            self._ended.setdefault(instrument, []).append((position.id, shares, cost_usd, row.cash_usd))
+            changes["payout_usd"] = row.cash_usd / shares
+        if changes["shares"] == 0.0:
             del self._open[instrument]
-            position.ended_at, position.ended_by = row.at, row.kind
+            changes |= {"ended_at": row.at, "ended_by": row.kind}
+        self._change(position, **changes)
 
     def _reverse(self, row: JournalRow, instrument: Instrument) -> None:
         if not self._ended.get(instrument):
             raise ValueError(f"a reversal of nothing: {instrument.id} was not settled")
-        undone, shares, cost_usd, paid_usd = self._ended[instrument].pop()
-        undone.realised_usd -= paid_usd - cost_usd
-        kept = self._open.setdefault(instrument, undone)
-        if kept is undone:
-            undone.ended_at = undone.ended_by = None
+        name, shares, cost_usd, paid_usd = self._ended[instrument].pop()
+        undone = replace(self.positions[name], realised_usd=self.positions[name].realised_usd - (paid_usd - cost_usd))
+        kept = self.positions[self._open.setdefault(instrument, name)]
+        if kept.id == name:
+            kept = replace(undone, ended_at=None, ended_by=None)
         else:
-            undone.joined = kept.id
-            kept.bought_usd += cost_usd
-            undone.bought_usd -= cost_usd
-            kept.legs[:0], undone.legs = undone.legs, []
-        kept.shares += shares
-        kept.cost_usd += cost_usd
+            self._change(undone, joined=kept.id, bought_usd=undone.bought_usd - cost_usd, legs=())
+            kept = replace(kept, bought_usd=kept.bought_usd + cost_usd, legs=(*undone.legs, *kept.legs))
+        self._change(kept, shares=kept.shares + shares, cost_usd=kept.cost_usd + cost_usd)
