@@ -84,7 +84,8 @@ def test_each_outcome_is_an_instrument_of_its_market_with_a_number_and_no_side(w
         (known,) = markets_behind(connection, {outcome(1)}).values()
         (event,) = [each for each in frozen_events(connection, weeks.runs["0"].id) if each.id == "e-cup"]
     assert [found[outcome(number)].number for number in range(3)] == [0, 1, 2]
-    assert {each.market_id for each in found.values()} == {"cup"} and known.outcomes == NAMES
+    assert {each.market_row for each in found.values()} == {known.row}
+    assert (known.ref.id, known.outcomes) == ("cup", NAMES)
     (cup,) = event.markets
     assert (cup.outcomes, cup.volume_usd) == (NAMES, 7.5e6)
     assert [quote.displayed for quote in cup.quotes] == [0.5, 0.2, 0.25]

@@ -14,14 +14,14 @@ import numpy as np
 from sqlalchemy import Connection, Select, and_, func, select
 
 from predibot.domain.account import Account, JournalRow, MarkState
-from predibot.domain.price import EQUITY, SIDES, Instrument, Side
+from predibot.domain.price import EQUITY, Instrument
 from predibot.domain.resolution import Resolution
 from predibot.games.accounts import Journal
 from predibot.games.settlement import settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
-from predibot.ledger.schema.tables import accounts, instruments, journal, marks, price_paths, resolutions, valuations
-from predibot.ledger.write.prices_and_resolutions import resolution_of
+from predibot.ledger.schema.tables import accounts, instruments, journal, marks, price_paths, valuations
+from predibot.ledger.write.turns import MarketSide, outcome_number, revisions_of, sides_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,6 @@ class AccountAsOf:
     marks: Mapping[Instrument, Mark]
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """Which outcome of which market an instrument is."""
-
-    market_row: int
-    number: int
-    is_named: bool
-    """Whether it is one of more than two, each with a price of its own."""
-
-
 _Seen = Mapping[tuple[int, int], tuple[datetime, float]]
 """When and at what an outcome was last seen, by its market and number."""
 
@@ -79,8 +69,9 @@ def accounts_as_of(
     """
     journals = _journals(connection, own, as_of)
     valued, marked = _valued(connection, own, as_of), _marked(connection, own, as_of)
-    sides = {} if as_booked else _sides(connection, own, as_of)
-    revisions = _revisions(connection, sides, own, as_of)
+    traded = instruments.c.id.in_(_traded(own, as_of))
+    sides = {} if as_booked else sides_where(connection, traded, instruments.c.kind != EQUITY)
+    revisions = revisions_of(connection, select(instruments.c.market_row).where(traded)) if sides else {}
     settled = {row: _settled(booked, sides, revisions, as_of) for row, booked in journals.items()}
     held = {sides[each].market_row for of in settled.values() for each in of.account.positions if each in sides}
     seen = _last_seen(connection, held, own, as_of)
@@ -112,7 +103,7 @@ def _worth_usd(account: Account, known: Mapping[Instrument, Mark]) -> float:
 
 def _settled(
     booked: Journal,
-    sides: Mapping[Instrument, _Side],
+    sides: Mapping[Instrument, MarketSide],
     revisions: Mapping[int, Sequence[Resolution]],
     as_of: datetime,
 ) -> Journal:
@@ -141,7 +132,7 @@ def _settled(
     return booked.with_rows(sorted(further, key=lambda row: row.at))
 
 
-def _price_of(side: _Side, seen: _Seen) -> tuple[datetime, float] | None:
+def _price_of(side: MarketSide, seen: _Seen) -> tuple[datetime, float] | None:
     """Return the last price of an outcome; that of NO follows from that of YES."""
     is_no = side.number == 1 and not side.is_named
     last = seen.get((side.market_row, 0 if is_no else side.number))
@@ -177,37 +168,6 @@ def _traded(own: Sequence[int], as_of: datetime) -> "Select[tuple[int | None]]":
     return select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.at <= as_of).distinct()
 
 
-def _sides(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[Instrument, _Side]:
-    """Return which outcome each instrument is that accounts ever had; what is none of a market is left out."""
-    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.market_row)
-    statement = select(*columns, instruments.c.side, instruments.c.outcome).where(
-        instruments.c.id.in_(_traded(own, as_of)), instruments.c.market_row.is_not(None), instruments.c.kind != EQUITY
-    )
-    return {
-        Instrument(venue, kind, name): _Side(market_row, _number(side, outcome), outcome is not None)
-        for venue, kind, name, market_row, side, outcome in connection.execute(statement)
-    }
-
-
-def _number(side: Side | None, outcome: int | None) -> int:
-    """Return which outcome an instrument is, from 0; of two, NO is 1."""
-    return outcome or 0 if side is None else SIDES.index(side)
-
-
-def _revisions(
-    connection: Connection, sides: Mapping[Instrument, _Side], own: Sequence[int], as_of: datetime
-) -> Mapping[int, Sequence[Resolution]]:
-    """Return every revision of the markets of those instruments by market, oldest first."""
-    if not sides:
-        return {}
-    traded = select(instruments.c.market_row).where(instruments.c.id.in_(_traded(own, as_of)))
-    statement = select(resolutions).where(resolutions.c.market_row.in_(traded))
-    found = defaultdict[int, list[Resolution]](list)
-    for row in connection.execute(statement.order_by(resolutions.c.market_row, resolutions.c.revision)):
-        found[row.market_row].append(resolution_of(row))
-    return found
-
-
 def _last_seen(connection: Connection, held: set[int], own: Sequence[int], as_of: datetime) -> _Seen:
     """Return when and at what the outcomes of some of the markets were last seen that accounts ever had."""
     if not held:
@@ -228,7 +188,7 @@ def _last_seen(connection: Connection, held: set[int], own: Sequence[int], as_of
         if known.size:
             last = known[np.argmax(known["at"])]
             at, price = from_microseconds(int(last["at"])), float(last["price"])
-            found[path.market_row, _number(path.side, path.outcome)] = at, price
+            found[path.market_row, outcome_number(path.side, path.outcome)] = at, price
     return found
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, bindparam, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Text, bindparam, delete, func, insert, literal, select, update
 
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
 from predibot.domain.event import Market, MarketRef
-from predibot.domain.price import SIDES, Instrument
+from predibot.domain.price import SIDES, Instrument, Side
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import (
     accounts,
@@ -53,9 +53,10 @@ class MarketSide:
     """Which outcome of which market an instrument is."""
 
     market_row: int
-    market_id: str
     number: int
     """Of the outcome, from 0; YES is 0 and NO is 1."""
+    is_named: bool
+    """Whether it is one of more than two, each with a price of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,16 +210,23 @@ def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id:
 
 def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[Instrument, MarketSide]:
     """Return which outcome of which market each instrument is; those that are none are left out."""
-    statement = (
-        select(*_INSTRUMENT, instruments.c.side, instruments.c.outcome, markets.c.id, markets.c.market_id)
-        .join(markets, markets.c.id == instruments.c.market_row)
-        .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
-    )
-    found = {
-        Instrument(venue, kind, name): MarketSide(row, market_id, SIDES.index(side) if outcome is None else outcome)
-        for venue, kind, name, side, outcome, row, market_id in connection.execute(statement)
-    }
+    found = sides_where(connection, instruments.c.instrument_id.in_([each.id for each in wanted]))
     return {each: found[each] for each in wanted if each in found}
+
+
+def sides_where(connection: Connection, *which: ColumnElement[bool]) -> Mapping[Instrument, MarketSide]:
+    """Return the same of all instruments for which something holds."""
+    statement = select(*_INSTRUMENT, instruments.c.side, instruments.c.outcome, instruments.c.market_row)
+    found = connection.execute(statement.where(instruments.c.market_row.is_not(None), *which))
+    return {
+        Instrument(venue, kind, name): MarketSide(market_row, outcome_number(side, outcome), outcome is not None)
+        for venue, kind, name, side, outcome, market_row in found
+    }
+
+
+def outcome_number(side: Side | None, outcome: int | None) -> int:
+    """Return which outcome an instrument is, from 0; of two, NO is 1."""
+    return outcome or 0 if side is None else SIDES.index(side)
 
 
 def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
@@ -244,7 +252,9 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Ma
     }
 
 
-def revisions_of(connection: Connection, market_rows: Sequence[int]) -> Mapping[int, tuple[Resolution, ...]]:
+def revisions_of(
+    connection: Connection, market_rows: Sequence[int] | Select[Any]
+) -> Mapping[int, tuple[Resolution, ...]]:
     """Return every stored revision of some markets by market row, oldest first."""
     statement = select(resolutions).where(resolutions.c.market_row.in_(market_rows))
     found: dict[int, tuple[Resolution, ...]] = {}
