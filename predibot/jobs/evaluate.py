@@ -17,15 +17,16 @@ from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
 from predibot.ledger.read.scoring_arrays import track_record
-from predibot.ledger.schema.tables import decisions, runs
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
+    decisions,
     decisions_noted,
     decisions_on_no_event,
     imported_decisions,
     late_decisions,
     live_venues,
+    runs,
 )
 from predibot.plugins.venues import currency_of
 from predibot.scoring.accounts.board import account_board, rank_agreements

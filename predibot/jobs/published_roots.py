@@ -19,10 +19,10 @@ from predibot.errors import UsageError
 from predibot.jobs.receipts import VerifiedRun, computed_anew, root_now, run_of_key
 from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
 from predibot.ledger.read.receipt_leaves import FORM, FORMS
-from predibot.ledger.schema.tables import runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt
 from predibot.ledger.write.receipts import ReceiptedRun, receipted_runs, stored_receipts
+from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
 

@@ -24,10 +24,9 @@ from predibot.ledger.read.standing import (
     slot_counts,
     spent_on,
 )
-from predibot.ledger.schema.tables import runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
-from predibot.ledger.write.runs import decisions_noted
+from predibot.ledger.write.runs import decisions_noted, runs
 from predibot.ledger.write.slots import StoredSchedule, StoredService, stored_schedules, stored_service
 
 STALE = timedelta(days=1)

@@ -17,10 +17,11 @@ from predibot.ledger.read.account_invariants import broken_orders, checks_of_acc
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
 from predibot.ledger.read.run_invariants import checks_of_runs
 from predibot.ledger.schema.foreign_rows import foreign_rows
-from predibot.ledger.schema.tables import attempts, bots, decisions, runs, sources, subjects
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import attempts, subjects
+from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.runs import runs, with_decisions
 
 _ROWS = "rows as declared"
 _COST_TOLERANCE_USD = 1e-9

@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select, text
 
 from predibot.environment import cache_folder
-from predibot.ledger.schema.tables import changes, runs
+from predibot.ledger.schema.tables import ChangeRow
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.url import sqlite_file
+from predibot.ledger.write.runs import runs
 from predibot.plain_file import open_plain, plain_bytes
 from predibot.plugins.games import GAME
 from predibot.plugins.registry import package_files
@@ -30,6 +32,7 @@ from predibot.whole_file import clear_unfinished, whole_file
 
 _log = logging.getLogger(__name__)
 
+changes = table_of(ChangeRow)
 
 MOST_BYTES = 500_000_000
 """Of all that is kept, of all ledgers together; what nobody asked for longest goes first."""

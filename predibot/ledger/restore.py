@@ -32,8 +32,8 @@ from predibot.games.cohorts import Member, cohort_start
 from predibot.ledger.read.export import TABLES, export_types, named
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.natural_keys import REFERS_TO, Named, key_of
-from predibot.ledger.schema.tables import METADATA, instruments, journal, orders, runs, tasks
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import Row
+from predibot.ledger.schema.upsert import inserted
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
     LAST_INSTANT,
@@ -41,10 +41,18 @@ from predibot.ledger.schema.values import (
     json_columns,
     largest,
 )
-from predibot.ledger.write.accounts import stored_journal
-from predibot.ledger.write.decisions import bet_as_order
-from predibot.ledger.write.events import instrument_values, market_ref, named_outcomes, remember_instruments
+from predibot.ledger.write.accounts import journal, stored_journal
+from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.decisions import bet_as_order, orders
+from predibot.ledger.write.events import (
+    instrument_values,
+    instruments,
+    market_ref,
+    named_outcomes,
+    remember_instruments,
+)
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, resolution_of
+from predibot.ledger.write.runs import runs
 from predibot.plugins.games import stored_game
 
 _ROWS_AT_ONCE = 500
@@ -74,7 +82,7 @@ _ADDED: Mapping[str, Mapping[str, Any]] = {
     **{table: {"methodology": ""} for table in ("accounts", "journal", "valuations", "marks", "turns")},
 }
 """What stands for columns that are absent from older exports, which have none of it."""
-_TABLES = METADATA.tables
+_TABLES = Row.metadata.tables
 
 Values = dict[str, Any]
 Key = tuple[Any, ...]
@@ -463,7 +471,7 @@ class Restorer:
         """Insert rows that are not there, and return of each that was not the first number of its key."""
         try:
             with self.connection.begin_nested():
-                return insert_new(self.connection, _TABLES[table], [_own(table, row.values) for row in rows])
+                return inserted(self.connection, _TABLES[table], [_own(table, row.values) for row in rows])
         except (IntegrityError, DataError) as error:
             # Find out which it is.
             if len(rows) > 1:

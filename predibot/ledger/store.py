@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.private_copy import PrivateCopy
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_address, sqlite_file
@@ -274,7 +274,7 @@ class Store:
         with self._in_use():
             if self._file is None:
                 with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                    for name in METADATA.tables:
+                    for name in Row.metadata.tables:
                         connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
                 return
             # Past our own beginning of transactions: this is done in none.

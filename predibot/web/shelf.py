@@ -26,15 +26,19 @@ from predibot.ledger.read.rows_for_python import (
     told_prices,
     told_runs,
 )
-from predibot.ledger.schema.tables import bots, changes, runs, subjects
+from predibot.ledger.schema.tables import ChangeRow
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import currency_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.relatedness.clusters import RELATED, RelatedEvents
 from predibot.scoring.relatedness.filters import Filters
 
+_changes = table_of(ChangeRow)
 _MOST_KEPT = 64
 """How many answers are remembered: evaluations and parts of lists, each up to some megabytes."""
 _FRESH_SECONDS = 600
@@ -62,7 +66,7 @@ class Shelf:
 
         def work(connection: Connection) -> str:
             row = connection.execute(
-                select(func.count(), func.coalesce(func.sum(changes.c.number), 0), func.max(changes.c.counted_by))
+                select(func.count(), func.coalesce(func.sum(_changes.c.number), 0), func.max(_changes.c.counted_by))
             ).one()
             return "-".join(str(each or 0) for each in row)
 

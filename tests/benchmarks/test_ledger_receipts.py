@@ -10,8 +10,9 @@ from sqlalchemy import func, select, text
 
 from predibot.domain.price import PricePoint
 from predibot.jobs.receipts import receipt_of_ledger, verify_ledger
-from predibot.ledger.schema.tables import instruments, ledger_receipts
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.ledger_receipts import ledger_receipts
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.acceptance.conftest import done_here
 from tests.benchmarks.same_for_users import COMMENTS

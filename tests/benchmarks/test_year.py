@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Table, func, select, text
 from predibot.ledger.care.ledger_stats import ledger_stats
 from predibot.ledger.schema.column_types import Instant
 from predibot.ledger.schema.packed_points import packed_points, unpacked_points
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
 from tests.benchmarks.memory import used_by
 
@@ -41,7 +41,7 @@ def recipe(agents: int, drawing: int) -> str:
 
 def repeat_first_day(connection: Connection, days: int) -> None:
     """Add days that are like the first one, with runs, events and markets of their own."""
-    tables = [each for each in METADATA.sorted_tables if each.name not in OTHERS]
+    tables = [each for each in Row.metadata.sorted_tables if each.name not in OTHERS]
     stride = {
         each.name: connection.execute(select(func.coalesce(func.max(each.c.id), 0))).scalar_one()
         for each in tables
@@ -93,11 +93,11 @@ def _repeat_frozen(connection: Connection, days: int, stride: Mapping[str, int])
                 frozen = frozen.replace(f'"{each}"', f'"{each}-{n}"')
             moved = {"run_id": row["run_id"] + n * stride["runs"], "event_row": row["event_row"] + n * stride["events"]}
             more.append({**row, **moved, "event_json": frozen})
-    connection.execute(METADATA.tables["run_events"].insert(), more)
+    connection.execute(Row.metadata.tables["run_events"].insert(), more)
 
 
 def _repeat_prices(connection: Connection, days: int, stride: Mapping[str, int]) -> None:
-    paths = METADATA.tables["price_paths"]
+    paths = Row.metadata.tables["price_paths"]
     rows = connection.execute(select(paths)).all()
     for n in range(1, days):
         more = []

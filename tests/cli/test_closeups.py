@@ -13,8 +13,9 @@ import pytest
 from rich.cells import cell_len
 from sqlalchemy import select, update
 
-from predibot.ledger.schema.tables import bots, decisions, events, forecasts, markets
 from predibot.ledger.store import Store
+from predibot.ledger.write.decisions import bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
 from tests.acceptance.conftest import Predibot, Said, said_here
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.benchmarks.cohort_ledgers import Cohorts, fill_cohorts

@@ -21,9 +21,14 @@ from predibot.jobs.receipts import verify_ledger, verify_runs
 from predibot.jobs.verify import verify
 from predibot.ledger.schema.packed_rows import packed_rows
 from predibot.ledger.schema.receipted_rows import NOT_COVERED, PARTS, coverage
-from predibot.ledger.schema.tables import METADATA, ledger_receipts
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
-from predibot.ledger.write.ledger_receipts import add_ledger_receipt, leaves_of_part, ledger_receipts_of
+from predibot.ledger.write.ledger_receipts import (
+    add_ledger_receipt,
+    leaves_of_part,
+    ledger_receipts,
+    ledger_receipts_of,
+)
 from tests.acceptance.conftest import Said, done_here, said_here
 from tests.ledger.databases import Postgres, closing_engine, engine_of
 from tests.worlds import Worlds, three_games, two_events, week_of_stocks
@@ -31,7 +36,7 @@ from tests.worlds import Worlds, three_games, two_events, week_of_stocks
 LEDGER = ("--ledger", "sqlite:///ledger.db")
 DRAWN = 48
 """One column in so many is changed here; the benchmark changes each."""
-TABLES = METADATA.sorted_tables
+TABLES = Row.metadata.sorted_tables
 MONEY = {
     "UPDATE fills SET price = price * 1.2, cash_usd = cash_usd * 1.2": "fills",
     "UPDATE journal SET cash_usd = cash_usd * 1.2 WHERE kind = 'fill'": "journal",

@@ -10,8 +10,9 @@ from predibot.domain.clock import format_instant, parse_instant
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.schema.tables import markets, resolutions
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import DAY, LATER, at, canonical, clock, decide_on, nobody, paid, request_of, track_on
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload

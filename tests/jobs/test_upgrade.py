@@ -16,7 +16,7 @@ from sqlalchemy import inspect, text
 
 import predibot
 from predibot.errors import LedgerUnusable
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Said, done_here, said_here
@@ -249,7 +249,7 @@ def test_a_ledger_of_the_base_is_upgraded_with_its_rows(address: str, current: P
     assert said_here("report", "--ledger", address).code == 1
     assert done_here("ledger", "upgrade", "--ledger", address, "--json").document["before"] == BASE
     with closing_engine(engine_of(address)) as engine:
-        assert {*inspect(engine).get_table_names()} == {*METADATA.tables, "alembic_version"}
+        assert {*inspect(engine).get_table_names()} == {*Row.metadata.tables, "alembic_version"}
     if is_file:
         assert made_in(current) == MADE[HEAD]
     assert (canonical_at(address), said_here(*asked).document) == (rows, evaluated)

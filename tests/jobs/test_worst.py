@@ -11,9 +11,10 @@ from sqlalchemy import select, update
 
 from predibot.domain.clock import parse_instant
 from predibot.jobs.worst import worst_decisions
-from predibot.ledger.schema.tables import bots, decisions, forecasts, markets, resolutions
 from predibot.ledger.store import Store
-from predibot.ledger.write.decisions import bets
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.reports.terminal.worst import print_worst, worst_documents
 from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import said_here

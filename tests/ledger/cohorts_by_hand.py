@@ -19,12 +19,13 @@ from predibot.games.cohorts import Member, cohort_name
 from predibot.games.fills import MidFills
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
-from predibot.ledger.schema.tables import accounts, cohorts, markets
-from predibot.ledger.schema.upsert import insert_one
+from predibot.ledger.schema.tables import AccountRow, CohortRow
+from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import add_to_journal, claim_with_account, stored_journal
 from predibot.ledger.write.claims import Claim, subject_row
 from predibot.ledger.write.decisions import Finished, store_decision
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.turns import add_turn
 from tests.games.weekly_cohort.world import bets, sells
@@ -35,6 +36,7 @@ WEEK = timedelta(weeks=1)
 VENUE = "polymarket"
 _PENDING = -1.0
 """What a market is said to have paid that is closed and not resolved."""
+cohorts = table_of(CohortRow)
 
 __all__ = ["HOLD", "SUNDAY", "VENUE", "WEEK", "Weeks", "bets", "sells"]
 HOLD = {"action": "HOLD", "reasoning": "wait"}
@@ -74,7 +76,7 @@ class Weeks:
                     **{key: row[key] for key in ("recipe", "game", "mode", "methodology")},
                     **{"bot": bot, "subject_row": subject},
                 }
-                opened = insert_one(connection, accounts, account)
+                opened = insert_one(connection, AccountRow, account)
                 assert opened is not None
                 self.opened[name, bot] = opened
                 add_to_journal(connection, opened, [JournalRow("deposit", at, WeeklyCohort.stake_usd)])

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_file
@@ -45,7 +45,7 @@ class Postgres:
 
     def fresh(self) -> str:
         """Return the address of a database with current tables and no rows, the same one each time."""
-        tables = ", ".join(METADATA.tables)
+        tables = ", ".join(Row.metadata.tables)
         reset = f"TRUNCATE {tables} RESTART IDENTITY CASCADE; UPDATE alembic_version SET version_num = '{HEAD}'"
         self._run(self._named("ledger"), reset)
         return self._named("ledger")

@@ -14,9 +14,9 @@ from predibot.domain.resolution import Resolution
 from predibot.games.accounts import account_of
 from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
 from predibot.jobs.verify import verify
-from predibot.ledger.schema.tables import markets
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import last_prices, stored_journal
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import followed, stored_resolutions
 from predibot.ledger.write.runs import frozen_events
 from predibot.ledger.write.turns import markets_behind, sides_of

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
-from predibot.ledger.schema.tables import markets
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions, stored_resolutions
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 

@@ -15,8 +15,8 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict
 from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Placed, Restorer, RowRefused
-from predibot.ledger.schema.tables import instruments
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import instruments
 from predibot.ledger.write.news import add_news
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import void_run

@@ -11,11 +11,12 @@ from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, cohorts_as_of, kept_cohorts
 from predibot.ledger.read.cohorts.statement import CohortStatement, cohort_statements
-from predibot.ledger.schema.tables import journal, resolutions, valuations
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import journal, valuations
 from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt
+from predibot.ledger.write.prices_and_resolutions import resolutions
 
 _INSTANTS = (journal.c.at, valuations.c.at, resolutions.c.effective_at)
 

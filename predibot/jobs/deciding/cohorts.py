@@ -24,10 +24,11 @@ from predibot.games.cohorts import (
     week_of,
 )
 from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts, member_accounts
-from predibot.ledger.schema.tables import markets, resolutions, runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.cohorts import start_cohort
-from predibot.ledger.write.runs import StoredRun, frozen_events
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import StoredRun, frozen_events, runs
 from predibot.ledger.write.turns import KnownMarket
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe

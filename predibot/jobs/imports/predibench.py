@@ -24,10 +24,9 @@ from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.games.fills import MidFills
 from predibot.jobs.deciding.open_run import run_key
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
-from predibot.ledger.schema.tables import bots, decisions
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, claim
-from predibot.ledger.write.decisions import Finished, store_decision
+from predibot.ledger.write.decisions import Finished, bots, decisions, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue, market_refs
 from predibot.ledger.write.runs import IMPORTED, BotPlan, RunPlan, StoredRun, add_bots, freeze_run
 from predibot.plugins.venues import venue_recorded_by

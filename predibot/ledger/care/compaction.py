@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from predibot.ledger.care.named_artefacts import KINDS, batches, named_digests
 from predibot.ledger.care.stored_artefacts import require_nobody_at_work, stored_artefacts, unfinished_files
 from predibot.ledger.care.table_sizes import database_bytes
-from predibot.ledger.schema.tables import artefacts
+from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.store import Store
 
 _AT_ONCE = 500

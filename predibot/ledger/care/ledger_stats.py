@@ -11,19 +11,15 @@ from sqlalchemy import Connection, func, select
 from predibot.ledger.care.named_artefacts import KINDS, Kind, named_digests
 from predibot.ledger.care.stored_artefacts import Stored, stored_artefacts
 from predibot.ledger.care.table_sizes import database_bytes, table_bytes, unused_bytes
+from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import POINT
-from predibot.ledger.schema.tables import (
-    METADATA,
-    artefacts,
-    attempts,
-    decisions,
-    price_paths,
-    resolutions,
-    runs,
-    sources,
-)
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import attempts
+from predibot.ledger.write.decisions import decisions, sources
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
 
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "runs": ("runs", "run_events", "bots"),
@@ -76,7 +72,9 @@ def ledger_stats(store: Store) -> LedgerStats:
         known = set(connection.execute(select(artefacts.c.sha256)).scalars())
         held = [_of_tables(connection, name, sizes) for name in _TABLES]
         held[2:2] = [_of_artefacts(connection, kind, there) for kind in KINDS]
-        others = [name for name in METADATA.tables if name not in {each for own in _TABLES.values() for each in own}]
+        others = [
+            name for name in Row.metadata.tables if name not in {each for own in _TABLES.values() for each in own}
+        ]
         own = [name for name in others if name != "artefacts"]
         held.append(Held("everything else", sum(_rows(connection, name) for name in own), _bytes(own, sizes)))
         return LedgerStats(
@@ -127,7 +125,7 @@ def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, Stored
 
 
 def _rows(connection: Connection, table: str) -> int:
-    return int(connection.execute(select(func.count()).select_from(METADATA.tables[table])).scalar_one())
+    return int(connection.execute(select(func.count()).select_from(Row.metadata.tables[table])).scalar_one())
 
 
 def _bytes(tables: Sequence[str], sizes: Mapping[str, int] | None) -> int | None:

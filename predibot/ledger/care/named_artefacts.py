@@ -7,8 +7,8 @@ from sqlalchemy import Connection, Select, select
 
 from predibot.ledger.files.content_store import ContentStore, Pages
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.schema.tables import decisions, sources
 from predibot.ledger.store import Store
+from predibot.ledger.write.decisions import decisions, sources
 
 Kind = Literal["trace", "page"]
 KINDS: tuple[Kind, ...] = ("trace", "page")

@@ -8,8 +8,9 @@ from sqlalchemy import Connection, func, select
 
 from predibot.ledger.care.stored_artefacts import Stored, require_nobody_at_work, stored_artefacts
 from predibot.ledger.files.content_store import mark_pruned
-from predibot.ledger.schema.tables import attempts, bots, decisions
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import attempts
+from predibot.ledger.write.decisions import bots, decisions
 
 
 @dataclass(frozen=True, slots=True)

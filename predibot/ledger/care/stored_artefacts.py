@@ -9,9 +9,9 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select
 
 from predibot.errors import UsageError
-from predibot.ledger.files.content_store import LONGEST_MARK, PRUNED
-from predibot.ledger.schema.tables import artefacts, tasks
+from predibot.ledger.files.content_store import LONGEST_MARK, PRUNED, artefacts
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import tasks
 from predibot.ledger.write.process_identity import is_gone
 
 _FILE = re.compile(r"([0-9a-f]{64})\.(jsonl|txt)")

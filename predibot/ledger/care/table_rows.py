@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, Table, column, func, select, table, t
 from sqlalchemy.types import NullType
 
 from predibot.ledger.read.decided_rows import collation_of
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 
 _MADE_HERE = ("artefacts", "changes", "paces", "permits", "services")
 """What each ledger has of its own: artefacts go one by one, triggers count changes, and who is at work over one ledger
@@ -36,7 +36,7 @@ class TableSum:
 
 def ledger_tables() -> list[Table]:
     """Return the tables that make a ledger what it is, each behind those it refers to."""
-    return [each for each in METADATA.sorted_tables if each.name not in _MADE_HERE]
+    return [each for each in Row.metadata.sorted_tables if each.name not in _MADE_HERE]
 
 
 def first_with_rows(connection: Connection) -> str | None:

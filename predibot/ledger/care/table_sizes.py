@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 
 _OF_A_FILE = (
     "SELECT m.tbl_name, SUM(s.pgsize) FROM dbstat AS s JOIN sqlite_master AS m ON m.name = s.name"
@@ -16,7 +16,7 @@ _OF_A_FILE = (
 def table_bytes(connection: Connection) -> Mapping[str, int] | None:
     """Return the bytes of each table and its indexes; None where a SQLite was built without telling them."""
     if connection.dialect.name == "postgresql":
-        names = METADATA.tables
+        names = Row.metadata.tables
         sizes = ", ".join(f"pg_total_relation_size('{name}')" for name in names)
         return dict(zip(names, map(int, connection.exec_driver_sql(f"SELECT {sizes}").one()), strict=True))
     try:

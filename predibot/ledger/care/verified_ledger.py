@@ -12,7 +12,7 @@ from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_rows import Key
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
-from predibot.ledger.schema.tables import attempts, price_paths, receipts, runs, tasks
+from predibot.ledger.write.claims import attempts, tasks
 from predibot.ledger.write.ledger_receipts import (
     LEDGER_FORM,
     LedgerReceipt,
@@ -21,6 +21,9 @@ from predibot.ledger.write.ledger_receipts import (
     path_leaves,
     root_over,
 )
+from predibot.ledger.write.prices_and_resolutions import price_paths
+from predibot.ledger.write.receipts import receipts
+from predibot.ledger.write.runs import runs
 
 GONE = "the ledger has no receipt of its own any more, and runs that were decided with one. Put a copy in its place"
 

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, func, select, update
 
 from predibot.domain.clock import format_instant, parse_instant
 from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
-from predibot.ledger.schema.tables import artefacts
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import ArtefactRow
+from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.plain_file import open_plain, unpacked
 from predibot.whole_file import whole_file
@@ -30,6 +30,8 @@ PRUNED = b"pruned "
 """What a row begins with, in place of a compressed content, of something that was pruned; its instant follows."""
 LONGEST_MARK = 64
 _MARKED_AT_ONCE = 500
+
+artefacts = table_of(ArtefactRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +219,12 @@ def mark_pruned(connection: Connection, digests: Sequence[str], *, at: datetime)
     mark = {"content": PRUNED + format_instant(at.replace(microsecond=0)).encode()}
     for start in range(0, len(digests), _MARKED_AT_ONCE):
         some = digests[start : start + _MARKED_AT_ONCE]
-        insert_new(connection, artefacts, [{"sha256": digest, **mark} for digest in some])
+        insert_new(connection, ArtefactRow, [{"sha256": digest, **mark} for digest in some])
         connection.execute(update(artefacts).where(artefacts.c.sha256.in_(some)).values(**mark))
 
 
 def _insert(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
-    if len(insert_new(connection, artefacts, rows)) == len(rows):
+    if insert_new(connection, ArtefactRow, rows) == len(rows):
         return
     for row in rows:
         # What was pruned is there again; the others are what they were.

@@ -20,28 +20,14 @@ from predibot.games.cohorts import COHORT, cohort_name, cohort_start
 from predibot.games.fills import BookFills
 from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
 from predibot.ledger.read.invariants import Broken, Checked
-from predibot.ledger.schema.tables import (
-    accounts,
-    bots,
-    decisions,
-    fills,
-    instruments,
-    journal,
-    marks,
-    orders,
-    quotes,
-    resolutions,
-    runs,
-    subjects,
-    turns,
-    valuations,
-)
 from predibot.ledger.schema.values import LAST_INSTANT
-from predibot.ledger.write.accounts import VALUED_EVERY, stored_journal
-from predibot.ledger.write.decisions import depth_from_json
-from predibot.ledger.write.prices_and_resolutions import resolution_of
-from predibot.ledger.write.runs import with_decisions
-from predibot.ledger.write.turns import pending_orders
+from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
+from predibot.ledger.write.runs import runs, with_decisions
+from predibot.ledger.write.turns import pending_orders, turns
 from predibot.plugins.games import stored_game
 
 _TOLERANCE = 1e-9

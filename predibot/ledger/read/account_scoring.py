@@ -20,32 +20,23 @@ from predibot.ledger.read.event_facts import asked_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
-from predibot.ledger.schema.tables import (
-    accounts,
-    bots,
-    decisions,
-    instruments,
-    journal,
-    markets,
-    marks,
-    orders,
-    price_paths,
-    resolutions,
-    run_events,
-    runs,
-    subjects,
-    tasks,
-    turns,
-    valuations,
-)
+from predibot.ledger.schema.tables import TurnRow
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.schema.values import event_from_json
-from predibot.ledger.write.decisions import OPENED_MODEL
+from predibot.ledger.write.accounts import accounts, journal, marks, valuations
+from predibot.ledger.write.claims import subjects, tasks
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, orders
+from predibot.ledger.write.events import instruments, markets, run_events
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.implied import implied, last_known
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import EVERYTHING, Part
+
+turns = table_of(TurnRow)
 
 _MICROSECONDS = 1e6
 _LONGEST = timedelta(days=730)

@@ -14,22 +14,16 @@ from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts_as_of import accounts_as_of
-from predibot.ledger.schema.tables import (
-    accounts,
-    bots,
-    decisions,
-    fills,
-    instruments,
-    journal,
-    markets,
-    orders,
-    resolutions,
-    runs,
-    subjects,
-    turns,
-    valuations,
-)
-from predibot.ledger.write.prices_and_resolutions import resolution_of
+from predibot.ledger.schema.tables import TurnRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.accounts import accounts, journal, valuations
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, fills, orders
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
+from predibot.ledger.write.runs import runs
+
+turns = table_of(TurnRow)
 
 
 @dataclass(frozen=True, slots=True)

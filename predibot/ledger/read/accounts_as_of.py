@@ -20,7 +20,9 @@ from predibot.games.accounts import Journal
 from predibot.games.settlement import settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
-from predibot.ledger.schema.tables import accounts, instruments, journal, marks, price_paths, valuations
+from predibot.ledger.write.accounts import accounts, journal, marks, valuations
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.turns import MarketSide, outcome_number, revisions_of, sides_where
 
 

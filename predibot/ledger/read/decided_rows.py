@@ -10,8 +10,8 @@ from predibot.domain.decision import STATUSES
 from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.ledger.cache import cache_of
 from predibot.ledger.read.columns import Columns, columns
-from predibot.ledger.schema.tables import bots, decisions, forecasts, quotes, subjects
-from predibot.ledger.write.decisions import OPENED_MODEL, bets
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
 
 _RUNS_AT_ONCE = 50
 """Whose rows one statement asks for."""

@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from predibot.domain.decision import ReasonKind
-from predibot.ledger.schema.tables import attempts, bots, decisions, runs, subjects
-from predibot.ledger.write.runs import is_late, with_decisions
+from predibot.ledger.write.claims import attempts, subjects
+from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.runs import is_late, runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from predibot.domain.event import Event, Tag
 from predibot.domain.price import FeeSchedule
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.schema.column_types import listed
-from predibot.ledger.schema.tables import decisions, events, run_events, runs, subjects
 from predibot.ledger.schema.values import event_from_json
-from predibot.ledger.write.events import market_rows
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import decisions
+from predibot.ledger.write.events import events, market_rows, run_events
+from predibot.ledger.write.runs import runs
 from predibot.scoring.records.part import EVERYTHING, Part
 
 NO_CATEGORY = "no category"

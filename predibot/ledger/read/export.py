@@ -26,12 +26,14 @@ from sqlalchemy.types import TypeEngine
 from predibot.domain.clock import format_instant
 from predibot.domain.price import Instrument
 from predibot.ledger.read.decided_rows import collation_of
+from predibot.ledger.schema import tables
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.natural_keys import NamedTable, named_table
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
-from predibot.ledger.schema.tables import METADATA, fills, orders, price_paths, runs, subjects
-from predibot.ledger.write.decisions import bets
-from predibot.ledger.write.runs import is_late
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bets, fills, orders
+from predibot.ledger.write.prices_and_resolutions import price_paths
+from predibot.ledger.write.runs import is_late, runs
 
 # Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
 # What was exported later than the others stays out too, so that older canonical exports compare.
@@ -64,7 +66,7 @@ _IN_NONE = (
 )
 """What follows from other tables, or belongs to this very ledger."""
 _KNOWN = (*_EARLIER, *_LATER, *_IN_NONE)
-_ADDED = (*_LATER, *(each.name for each in METADATA.sorted_tables if each.name not in _KNOWN))
+_ADDED = (*_LATER, *(each.name for each in tables.Row.metadata.sorted_tables if each.name not in _KNOWN))
 TABLES = (*_EARLIER, *_ADDED)
 """What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
 ADDED_TABLES = frozenset({"orders", *_ADDED})
@@ -188,7 +190,7 @@ def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
 def named(table: str) -> NamedTable:
     """Return a table of an export, with the names that its columns have there."""
     own = _SELECTED.get(table)
-    return named_table(METADATA.tables[table] if own is None else own, _BEHIND_KEY.get(table))
+    return named_table(tables.Row.metadata.tables[table] if own is None else own, _BEHIND_KEY.get(table))
 
 
 def _types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[str, TypeEngine[Any]]:

@@ -14,22 +14,13 @@ from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
-from predibot.ledger.schema.tables import (
-    accounts,
-    bots,
-    decisions,
-    instruments,
-    journal,
-    markets,
-    price_paths,
-    reservations,
-    runs,
-    spending,
-    subjects,
-    tasks,
-)
-from predibot.ledger.write.decisions import question_sha256
-from predibot.ledger.write.runs import frozen_events
+from predibot.ledger.write.accounts import accounts, journal
+from predibot.ledger.write.claims import subjects, tasks
+from predibot.ledger.write.decisions import bots, decisions, question_sha256
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import price_paths
+from predibot.ledger.write.runs import frozen_events, runs
+from predibot.ledger.write.spending import reservations, spending
 from predibot.plugins.games import game_names, make_game
 
 SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6

@@ -9,18 +9,9 @@ from sqlalchemy import Connection, and_, select
 
 from predibot.domain.decision import LENIENT, Decision, Forecast, Label, Order, Subject
 from predibot.domain.price import Instrument
-from predibot.ledger.schema.tables import (
-    bots,
-    decisions,
-    events,
-    forecasts,
-    instruments,
-    labels,
-    markets,
-    orders,
-    run_events,
-    subjects,
-)
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
+from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.runs import StoredRun, stored_runs, with_decisions
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Case, Connection, and_, case, or_, select
 
 from predibot.domain.clock import parse_instant
-from predibot.ledger.schema.tables import bots, runs
-from predibot.ledger.write.runs import live_venues
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.runs import live_venues, runs
 from predibot.plugins.venues import is_invented
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of

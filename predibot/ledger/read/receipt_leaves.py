@@ -18,24 +18,21 @@ from predibot.domain.clock import format_instant
 from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.ledger.merkle_tree import leaf_hash
 from predibot.ledger.schema.packed_leaves import Leaf
-from predibot.ledger.schema.tables import (
+from predibot.ledger.write.accounts import journal
+from predibot.ledger.write.decisions import (
     bots,
     decisions,
     fills,
     forecasts,
-    instruments,
-    journal,
     labels,
     markets,
     orders,
     quotes,
-    run_events,
-    runs,
     sources,
-    subjects,
 )
-from predibot.ledger.schema.tables import events as known_events
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.events import events as known_events
+from predibot.ledger.write.events import instruments, run_events
+from predibot.ledger.write.runs import runs, subjects, with_decisions
 
 FORMS = (1, 2)
 """The forms of leaves that are known; what a form covers never changes, another form is another number."""

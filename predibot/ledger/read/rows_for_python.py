@@ -15,23 +15,12 @@ from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import from_microseconds, listed
 from predibot.ledger.schema.packed_points import unpacked_points
-from predibot.ledger.schema.tables import (
-    bots,
-    decisions,
-    events,
-    forecasts,
-    instruments,
-    markets,
-    orders,
-    price_paths,
-    resolutions,
-    runs,
-    subjects,
-    tasks,
-)
-from predibot.ledger.write.decisions import OPENED_MODEL
+from predibot.ledger.write.claims import subjects, tasks
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, forecasts, orders
 from predibot.ledger.write.decisions import bets as EVERY_BET
-from predibot.ledger.write.runs import StoredRun, is_late, list_runs, with_decisions
+from predibot.ledger.write.events import events, instruments, markets
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import StoredRun, is_late, list_runs, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
 

@@ -10,8 +10,10 @@ from sqlalchemy import Connection, func, select
 
 from predibot.errors import PluginError, UsageError
 from predibot.ledger.read.invariants import Broken, Checked
-from predibot.ledger.schema.tables import attempts, bots, decisions, events, runs, subjects
-from predibot.ledger.write.runs import IMPORTED, with_decisions
+from predibot.ledger.write.claims import attempts, subjects
+from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.events import events
+from predibot.ledger.write.runs import IMPORTED, runs, with_decisions
 from predibot.plugins.strategies import spec_of, starts_program
 
 _CLOCK_SLACK = timedelta(minutes=1)

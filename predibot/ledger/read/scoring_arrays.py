@@ -18,7 +18,10 @@ from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
-from predibot.ledger.schema.tables import bots, events, instruments, markets, price_paths, resolutions, runs
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.events import events, instruments, markets
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
 from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord

@@ -9,21 +9,16 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, 
 from predibot.agents.budget.account import Exact
 from predibot.domain.budget import Spending
 from predibot.domain.schedule import SlotStatus
-from predibot.ledger.schema.tables import (
-    decisions,
-    instruments,
-    markets,
-    reservations,
-    resolutions,
-    run_events,
-    runs,
-    slots,
-    spending,
-    tasks,
-)
-from predibot.ledger.write.claims import MAX_RETRIES
-from predibot.ledger.write.runs import live_venues
+from predibot.ledger.schema.tables import ResolutionRow, SlotRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.claims import MAX_RETRIES, tasks
+from predibot.ledger.write.decisions import decisions
+from predibot.ledger.write.events import instruments, markets, run_events
+from predibot.ledger.write.runs import live_venues, runs
 from predibot.ledger.write.slots import StoredSlot, stored_slot
+from predibot.ledger.write.spending import reservations, spending
+
+_slots, _resolutions = table_of(SlotRow), table_of(ResolutionRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +75,13 @@ class OpenMarkets:
 
 def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: datetime) -> SlotCounts:
     """Return what became of the slots of a recipe."""
-    of_recipe = (slots.c.recipe == recipe, slots.c.slot_at <= now)
-    last_at = connection.execute(select(func.max(slots.c.slot_at)).where(*of_recipe)).scalar_one()
-    late = type_coerce(slots.c.started_at, BigInteger) - type_coerce(slots.c.slot_at, BigInteger)
+    of_recipe = (_slots.c.recipe == recipe, _slots.c.slot_at <= now)
+    last_at = connection.execute(select(func.max(_slots.c.slot_at)).where(*of_recipe)).scalar_one()
+    late = type_coerce(_slots.c.started_at, BigInteger) - type_coerce(_slots.c.slot_at, BigInteger)
     statement = (
-        select(slots.c.status, func.count(), func.max(late))
-        .where(*of_recipe, slots.c.slot_at > since)
-        .group_by(slots.c.status)
+        select(_slots.c.status, func.count(), func.max(late))
+        .where(*of_recipe, _slots.c.slot_at > since)
+        .group_by(_slots.c.status)
     )
     found = connection.execute(statement).all()
     latest = [microseconds for *_, microseconds in found if microseconds is not None]
@@ -174,7 +169,7 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
         .where(
             instruments.c.side == "YES",
             markets.c.event_row.in_(played),
-            ~select(resolutions.c.market_row).where(resolutions.c.market_row == markets.c.id).exists(),
+            ~select(_resolutions.c.market_row).where(_resolutions.c.market_row == markets.c.id).exists(),
         )
     )
     return OpenMarkets(*connection.execute(statement).one())

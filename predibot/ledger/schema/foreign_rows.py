@@ -29,7 +29,7 @@ from predibot.ledger.schema.column_types import Instant, from_microseconds, to_m
 from predibot.ledger.schema.packed_leaves import unpacked_leaves
 from predibot.ledger.schema.packed_points import unpacked_numbers, unpacked_points
 from predibot.ledger.schema.packed_rows import unpacked_rows
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
     LAST_INSTANT,
@@ -55,7 +55,7 @@ class ForeignRow(NamedTuple):
 
 def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
     """Yield what no row of predibot holds: values that are not of their column, and what our constraints forbid."""
-    for table in METADATA.sorted_tables:
+    for table in Row.metadata.sorted_tables:
         if table.name == "artefacts":
             # Read as untrusted wherever they are read, and looked at by a check of their own.
             continue

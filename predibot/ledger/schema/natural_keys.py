@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import FromClause, Label, Select, Table, UniqueConstraint, case, func, select
 
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 
-_runs = METADATA.tables["runs"]
+_runs = Row.metadata.tables["runs"]
 REFERS_TO: Mapping[str, Table] = {
     key.parent.name: key.column.table
-    for table in METADATA.sorted_tables
+    for table in Row.metadata.sorted_tables
     for key in table.foreign_keys
     if key.column.name == "id"
 }

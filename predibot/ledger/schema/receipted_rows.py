@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Table, or_
 
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 
 PRICES = "price_paths"
 """Its points are covered each, by the number of their receipt beside them."""
@@ -68,7 +68,7 @@ class Part:
 
 def _parts() -> tuple[Part, ...]:
     found = []
-    for table in METADATA.sorted_tables:
+    for table in Row.metadata.sorted_tables:
         split = {name: columns for name, columns in _SPLIT.items() if name.startswith(f"{table.name}.")}
         later = {column for columns in split.values() for column in columns}
         if table.name not in (*OF_RUNS, *NOT_COVERED, PRICES):
@@ -94,7 +94,7 @@ def coverage() -> Mapping[str, str]:
     """Return for every column of every table, as `table.column`, what covers it, or why nothing does."""
     in_parts = {str(column) for part in PARTS for column in (*part.key, *part.columns)}
     found = {}
-    for table in METADATA.sorted_tables:
+    for table in Row.metadata.sorted_tables:
         for column in table.columns:
             name = str(column)
             if reason := NOT_COVERED.get(name, NOT_COVERED.get(table.name)):

@@ -5,10 +5,22 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import sqlite
+from sqlmodel import SQLModel
 
 
-def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Insert the rows that break no unique rule, leave the others, and return of each the first column of its key."""
+def table_of(model: type[SQLModel]) -> Table:
+    """Return the table behind a row class."""
+    table: Table = model.__table__  # type: ignore[attr-defined]
+    return table
+
+
+def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert the rows that break no unique rule, leave the others as they are, and return how many went in."""
+    return len(inserted(connection, table_of(model), rows))
+
+
+def inserted(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Insert the rows that break no unique rule, and return the first column of the key of each."""
     if not rows:
         return []
     # With RETURNING a thousand rows go in one statement; one at a time, each would wait for the other threads.
@@ -16,9 +28,12 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str,
     return [*connection.execute(statement, [dict(row) for row in rows]).scalars()]
 
 
-def insert_one(connection: Connection, table: Table, row: Mapping[str, Any]) -> int | None:
+def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:
     """Insert one row and return its id, or None where a unique rule says it is there already."""
-    return next(iter(insert_new(connection, table, [row])), None)
+    table = table_of(model)
+    statement = _insert(connection, table).on_conflict_do_nothing().returning(table.c.id)
+    found: int | None = connection.execute(statement, dict(row)).scalar_one_or_none()
+    return found
 
 
 def _insert(connection: Connection, table: Table) -> Any:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect, text
 
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.change_counts import count_all_changes
-from predibot.ledger.schema.tables import LIVE, LIVE_KEY, METADATA
+from predibot.ledger.schema.tables import LIVE, LIVE_KEY, Row
 from predibot.ledger.url import masked, sqlite_file
 from predibot.whole_file import clear_unfinished, whole_file
 
@@ -111,7 +111,7 @@ def _require_stored(connection: Connection) -> None:
     if connection.dialect.name != "sqlite":
         return
     computed = set(map(str.lower, connection.exec_driver_sql(_COMPUTED).scalars()))
-    if ours := sorted(computed & {"alembic_version", *METADATA.tables}):
+    if ours := sorted(computed & {"alembic_version", *Row.metadata.tables}):
         raise LedgerUnusable(
             f"{masked(connection.engine.url)} computes {ours[0]}, by a view or a generated column, instead of holding "
             "it. Put a copy in its place, or name another ledger"
@@ -148,7 +148,7 @@ def _make(connection: Connection) -> None:
     """Make the tables of this version at once; the migrations make the same of those of the base."""
     if connection.dialect.name == "postgresql":
         LIVE_KEY.dialect_options["postgresql"]["where"] = LIVE
-    METADATA.create_all(connection, checkfirst=False)
+    Row.metadata.create_all(connection, checkfirst=False)
     count_all_changes(connection)
     connection.exec_driver_sql(_MAKE_VERSION)
     connection.exec_driver_sql(f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')")

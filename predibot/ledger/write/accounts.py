@@ -15,22 +15,24 @@ from predibot.errors import ClaimLost
 from predibot.games.accounts import Journal, value_usd
 from predibot.games.cohorts import COHORT, week_of
 from predibot.ledger.schema.tables import (
-    accounts,
-    decisions,
-    events,
-    instruments,
-    journal,
-    markets,
-    marks,
-    orders,
-    subjects,
-    tasks,
-    valuations,
+    AccountRow,
+    DecisionRow,
+    EventRow,
+    JournalEntryRow,
+    MarketRow,
+    MarkRow,
+    OrderRow,
+    ValuationRow,
 )
-from predibot.ledger.schema.upsert import insert_one
-from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row
-from predibot.ledger.write.events import instrument_rows
+from predibot.ledger.schema.upsert import insert_one, table_of
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, subjects, tasks
+from predibot.ledger.write.events import instrument_rows, instruments
 from predibot.ledger.write.runs import StoredRun
+
+accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
+valuations, marks = table_of(ValuationRow), table_of(MarkRow)
+_orders, _decisions = table_of(OrderRow), table_of(DecisionRow)
+_events, _markets = table_of(EventRow), table_of(MarketRow)
 
 VALUED_EVERY = timedelta(minutes=10)
 """To which the instant of a valuation is floored."""
@@ -90,7 +92,7 @@ def open_account(
         "bot": bot,
         "subject_row": subject_row(connection, run.id, subject),
     }
-    opened = insert_one(connection, accounts, row)
+    opened = insert_one(connection, AccountRow, row)
     if opened is not None:
         add_to_journal(connection, opened, [JournalRow("deposit", at, deposit_usd)])
         return opened
@@ -280,11 +282,11 @@ def markets_of(connection: Connection, wanted: Collection[Instrument]) -> Mappin
     """Return the id of the event of each market that an instrument is an outcome of, by the market's id."""
     statement = (
         select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
-        .add_columns(markets.c.market_id, events.c.event_id)
-        .join(markets, markets.c.id == instruments.c.market_row)
-        .join(events, events.c.id == markets.c.event_row)
+        .add_columns(_markets.c.market_id, _events.c.event_id)
+        .join(_markets, _markets.c.id == instruments.c.market_row)
+        .join(_events, _events.c.id == _markets.c.event_row)
         .where(instruments.c.instrument_id.in_([instrument.id for instrument in wanted]))
-        .order_by(markets.c.id)
+        .order_by(_markets.c.id)
     )
     found = connection.execute(statement).all()
     return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in wanted}
@@ -297,12 +299,12 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
         instruments, instruments.c.id == marks.c.instrument_row
     )
     ordered = (
-        select(*columns, orders.c.price, decisions.c.decided_at)
-        .join(instruments, instruments.c.id == orders.c.instrument_row)
-        .join(decisions, decisions.c.id == orders.c.decision_id)
+        select(*columns, _orders.c.price, _decisions.c.decided_at)
+        .join(instruments, instruments.c.id == _orders.c.instrument_row)
+        .join(_decisions, _decisions.c.id == _orders.c.decision_id)
         .where(
-            decisions.c.id.in_(select(journal.c.decision_id).where(journal.c.account_id == account_id)),
-            orders.c.price.is_not(None),
+            _decisions.c.id.in_(select(journal.c.decision_id).where(journal.c.account_id == account_id)),
+            _orders.c.price.is_not(None),
         )
     )
     known = [

@@ -16,8 +16,8 @@ from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, 
 
 from predibot.domain.decision import ReasonKind, Subject
 from predibot.errors import ClaimLost
-from predibot.ledger.schema.tables import attempts, decisions, events, runs, subjects, tasks
-from predibot.ledger.schema.upsert import insert_new, insert_one
+from predibot.ledger.schema.tables import AttemptRow, DecisionRow, EventRow, RunRow, SubjectRow, TaskRow
+from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 
 RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
 """Before each try after a failure; so many follow unasked, by later calls of `decide`.
@@ -32,6 +32,9 @@ RETRIES: tuple[Retry, ...] = ("failed", "abstained")
 """What may be asked for again: what failed, pause or not; what abstained for a reason that may have passed."""
 _PASSING: tuple[ReasonKind, ...] = ("budget", "members")
 
+tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
+decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
+_runs, _events = table_of(RunRow), table_of(EventRow)
 
 # Put together once: doing that costs more than what they do.
 _END_TASK = (
@@ -119,7 +122,7 @@ def claim(
     token = token or new_token()
     held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
     row = {"run_id": run_id, "bot_id": bot_id, "subject_row": subject_row(connection, run_id, subject)}
-    task_id = insert_one(connection, tasks, {**row, **held, "failures": 0})
+    task_id = insert_one(connection, TaskRow, {**row, **held, "failures": 0})
     if task_id is not None:
         return Claim(task_id, token, _begin_attempt(connection, task_id, 1, now=now))
     task = connection.execute(select(tasks).where(*(tasks.c[name] == value for name, value in row.items()))).one()
@@ -138,16 +141,16 @@ def subject_row(connection: Connection, run_id: int, subject: Subject) -> int:
     """Return the row number of a subject on the venue of a run, which is stored where it is not known yet."""
     known = (
         select(subjects.c.id)
-        .join(runs, runs.c.venue_name == subjects.c.venue)
-        .where(runs.c.id == run_id, subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
+        .join(_runs, _runs.c.venue_name == subjects.c.venue)
+        .where(_runs.c.id == run_id, subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
     )
     found = connection.execute(known).scalar()
     if found is None:
-        venue = connection.execute(select(runs.c.venue_name).where(runs.c.id == run_id)).scalar_one()
-        of_event = select(events.c.id).where(events.c.venue == venue, events.c.event_id == subject.id)
+        venue = connection.execute(select(_runs.c.venue_name).where(_runs.c.id == run_id)).scalar_one()
+        of_event = select(_events.c.id).where(_events.c.venue == venue, _events.c.event_id == subject.id)
         event_row = connection.execute(of_event).scalar() if subject.kind == "event" else None
         row = {"venue": venue, "kind": subject.kind, "subject_id": subject.id, "event_row": event_row}
-        insert_new(connection, subjects, [row])
+        insert_new(connection, SubjectRow, [row])
         found = connection.execute(known).scalar_one()
     return int(found)
 

@@ -9,9 +9,11 @@ from sqlalchemy import Connection, update
 
 from predibot.domain.account import Mode
 from predibot.games.cohorts import Member
-from predibot.ledger.schema.tables import cohorts
-from predibot.ledger.schema.upsert import insert_one
+from predibot.ledger.schema.tables import CohortRow
+from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.runs import StoredRun
+
+_cohorts = table_of(CohortRow)
 
 
 def start_cohort(
@@ -32,7 +34,7 @@ def start_cohort(
         **{"methodology": methodology, "run_id": run.id, "started_at": run.as_of},
         "line_up": json.dumps([asdict(member) for member in line_up]),
     }
-    return insert_one(connection, cohorts, row) is not None
+    return insert_one(connection, CohortRow, row) is not None
 
 
 def archive_cohorts(connection: Connection, rows: Sequence[int], reason: str, *, at: datetime) -> int:
@@ -44,11 +46,11 @@ def archive_cohorts(connection: Connection, rows: Sequence[int], reason: str, *,
         reason: Why, for people.
         at: The instant it is.
     """
-    changed = update(cohorts).where(cohorts.c.id.in_(rows), cohorts.c.archived_at.is_(None))
+    changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_(None))
     return connection.execute(changed.values(archived_at=at, archived_reason=reason)).rowcount
 
 
 def unarchive_cohorts(connection: Connection, rows: Sequence[int]) -> int:
     """Count cohorts in scores again, and return how many were archived."""
-    changed = update(cohorts).where(cohorts.c.id.in_(rows), cohorts.c.archived_at.is_not(None))
+    changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_not(None))
     return connection.execute(changed.values(archived_at=None, archived_reason=None)).rowcount

@@ -14,26 +14,27 @@ from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label
 from predibot.domain.event import Event, Market
 from predibot.domain.price import QUOTE_PRICES, Depth, Instrument, Level, Price, Quote, Side
 from predibot.ledger.schema.tables import (
-    attempts,
-    bots,
-    decisions,
-    fills,
-    forecasts,
-    instruments,
-    labels,
-    markets,
-    orders,
-    quotes,
-    runs,
-    sources,
-    subjects,
-    tasks,
+    BotRow,
+    DecisionRow,
+    FillRow,
+    ForecastRow,
+    LabelRow,
+    MarketRow,
+    OrderRow,
+    QuoteRow,
+    SourceRow,
 )
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import add_to_journal, lock_account, require_account
-from predibot.ledger.write.claims import MAX_RETRIES, Claim, finish
-from predibot.ledger.write.events import Catalogue, instrument_row, market_rows
+from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
+from predibot.ledger.write.events import Catalogue, instrument_row, instruments, market_rows
+from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import replace_pending
+
+decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
+fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
+sources, labels = table_of(SourceRow), table_of(LabelRow)
+
 
 _NO = instruments.c.side == "NO"
 
@@ -298,7 +299,7 @@ def _forget_attempt(connection: Connection, held: Claim) -> None:
 def _store_sources(connection: Connection, decision_id: int, found: Sequence[Source]) -> None:
     insert_new(
         connection,
-        sources,
+        SourceRow,
         [
             {
                 "decision_id": decision_id,
@@ -323,7 +324,7 @@ def _store_forecasts(connection: Connection, decision_id: int, finished: Finishe
     said = finished.decision.forecasts if finished.decision else ()
     insert_new(
         connection,
-        forecasts,
+        ForecastRow,
         [
             {
                 "decision_id": decision_id,
@@ -403,10 +404,10 @@ def _store_orders(
     for number, (row, order) in enumerate(booked, start=1):
         placed.append({"decision_id": decision_id, "number": number, **row})
         filled += [(number, fill) for fill in (order.fills if order else ())]
-    insert_new(connection, orders, placed)
+    insert_new(connection, OrderRow, placed)
     insert_new(
         connection,
-        fills,
+        FillRow,
         [
             {
                 "decision_id": decision_id,
@@ -422,7 +423,7 @@ def _store_orders(
 def _store_labels(connection: Connection, decision_id: int, said: Sequence[Label]) -> None:
     insert_new(
         connection,
-        labels,
+        LabelRow,
         [
             {
                 "decision_id": decision_id,
@@ -462,7 +463,7 @@ def depth_from_json(text: str | None) -> Depth | None:
 def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
     insert_new(
         connection,
-        quotes,
+        QuoteRow,
         [
             {
                 "decision_id": decision_id,

@@ -10,9 +10,12 @@ from sqlalchemy import Connection, select, update
 
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Instrument, Side
-from predibot.ledger.schema.tables import events, instruments, markets, run_events
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import EventRow, InstrumentRow, MarketRow, RunEventRow
+from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.plugins.venues import currency_of
+
+events, markets, instruments = table_of(EventRow), table_of(MarketRow), table_of(InstrumentRow)
+run_events = table_of(RunEventRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,12 @@ class Catalogue:
 
 def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Mapping[str, int]:
     """Store events, markets and both sides' instruments that are not known yet; return the rows of all its events."""
-    insert_new(connection, events, [{"venue": venue, "event_id": e.id, "title": e.title} for e in listed])
+    insert_new(connection, EventRow, [{"venue": venue, "event_id": e.id, "title": e.title} for e in listed])
     found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
     event_rows = {name: row for name, row in found}
     insert_new(
         connection,
-        markets,
+        MarketRow,
         [
             {
                 "venue": venue,
@@ -114,7 +117,7 @@ def remember_instruments(connection: Connection, venue: str, listed: Sequence[Ma
         for market in listed
         for number, instrument in enumerate(market.instruments(venue))
     ]
-    insert_new(connection, instruments, rows)
+    insert_new(connection, InstrumentRow, rows)
 
 
 def named_outcomes(outcomes_json: str | None) -> tuple[str, ...]:
@@ -157,6 +160,6 @@ def instrument_row(connection: Connection, instrument: Instrument) -> int:
     )
     held = connection.execute(select(instruments.c.id).where(*named)).scalar()
     if held is None:
-        insert_new(connection, instruments, [instrument_values(instrument)])
+        insert_new(connection, InstrumentRow, [instrument_values(instrument)])
         held = connection.execute(select(instruments.c.id).where(*named)).scalar_one()
     return int(held)

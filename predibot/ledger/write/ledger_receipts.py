@@ -18,7 +18,11 @@ from predibot.ledger.merkle_tree import leaf_hash, root_hash
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_rows import CHECK_DIGITS, DIGEST_DIGITS, Key, PackedRows, packed_rows, unpacked_rows
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
-from predibot.ledger.schema.tables import POINT_BYTES, instruments, ledger_receipts, price_paths
+from predibot.ledger.schema.tables import POINT_BYTES, InstrumentRow, LedgerReceiptRow, PricePathRow
+from predibot.ledger.schema.upsert import table_of
+
+ledger_receipts = table_of(LedgerReceiptRow)
+_paths, _instruments = table_of(PricePathRow), table_of(InstrumentRow)
 
 LEDGER_FORM = 1
 """The form of these leaves that is written today."""
@@ -206,10 +210,10 @@ def _new_points(connection: Connection, total: int) -> Sequence[Any]:
     from predibot.ledger.schema.packed_points import receipt_numbers
 
     # As whoever stores prices does, so that neither forgets what the other wrote.
-    with_paths = select(instruments.c.id).join(price_paths, price_paths.c.instrument_row == instruments.c.id)
-    held = with_paths.order_by(instruments.c.id).with_for_update(key_share=True, of=instruments)
+    with_paths = select(_instruments.c.id).join(_paths, _paths.c.instrument_row == _instruments.c.id)
+    held = with_paths.order_by(_instruments.c.id).with_for_update(key_share=True, of=_instruments)
     connection.execute(held).all()
-    rows = connection.execute(select(price_paths).order_by(price_paths.c.instrument_row)).all()
+    rows = connection.execute(select(_paths).order_by(_paths.c.instrument_row)).all()
     sizes = [(len(row.points) - 1) // POINT_BYTES for row in rows]
     return [
         row
@@ -232,8 +236,8 @@ def _numbered(connection: Connection, paths: Sequence[Any], number: int) -> Mapp
         receipts = np.where(numbers == 0, number, numbers).astype("<u4").tobytes()
         found[(path.instrument_row,)] = path_leaves(path.instrument_row, path.points, receipts)[number]
         numbered.append({"row": path.instrument_row, "numbers": receipts})
-    same = price_paths.c.instrument_row == bindparam("row")
-    connection.execute(update(price_paths).where(same).values(receipts=bindparam("numbers")), numbered)
+    same = _paths.c.instrument_row == bindparam("row")
+    connection.execute(update(_paths).where(same).values(receipts=bindparam("numbers")), numbered)
     return found
 
 
@@ -252,7 +256,7 @@ def _count(connection: Connection, part: Part) -> int:
 
 
 def _count_points(connection: Connection) -> int:
-    total = select(func.sum((func.length(price_paths.c.points) - 1) // POINT_BYTES))
+    total = select(func.sum((func.length(_paths.c.points) - 1) // POINT_BYTES))
     return int(connection.execute(total).scalar() or 0)
 
 

@@ -6,13 +6,16 @@ from dataclasses import asdict
 from sqlalchemy import Connection, insert, select
 
 from predibot.domain.account_past import NewsItem
-from predibot.ledger.schema.tables import markets, news
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import MarketRow, NewsRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+
+news = table_of(NewsRow)
+_markets = table_of(MarketRow)
 
 
 def stored_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsItem, ...] | None]:
     """Return the news of a run by market id, None where they were unavailable; what was not looked for is left out."""
-    statement = select(news, markets.c.market_id).join(markets, markets.c.id == news.c.market_row)
+    statement = select(news, _markets.c.market_id).join(_markets, _markets.c.id == news.c.market_row)
     found: dict[str, tuple[NewsItem, ...] | None] = {}
     rows = connection.execute(statement.where(news.c.run_id == run_id).order_by(news.c.market_row, news.c.number))
     for row in rows:
@@ -35,10 +38,10 @@ def add_news(
     failure: str | None = None,
 ) -> None:
     """Store what a search found for a run; where another process was first, its news stand."""
-    same = select(markets.c.id).where(markets.c.venue == venue, markets.c.market_id == market_id)
+    same = select(_markets.c.id).where(_markets.c.venue == venue, _markets.c.market_id == market_id)
     key = {"run_id": run_id, "market_row": connection.execute(same).scalar_one()}
     text = {"title": query, "snippet": "", "published_at": None, "failure": failure}
-    if not insert_new(connection, news, [{**key, "number": 0, **text}]) or not items:
+    if not insert_new(connection, NewsRow, [{**key, "number": 0, **text}]) or not items:
         return
     connection.execute(insert(news), [{**key, "number": n, **asdict(each)} for n, each in enumerate(items, start=1)])
 

@@ -10,12 +10,13 @@ from sqlalchemy import Connection, Row, delete, select, update
 
 from predibot.contracts import Bucket
 from predibot.domain.clock import EPOCH
-from predibot.ledger.schema.tables import paces, permits
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import PaceRow, PermitRow
+from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine, new_owner
 from predibot.net.concurrency import Limit, Share, Signal, fair_shares
 
+paces, permits = table_of(PaceRow), table_of(PermitRow)
 _LEASE = timedelta(seconds=15)
 """Of permits, which are renewed each second: how long those of another machine count after its last sign of life."""
 
@@ -124,13 +125,13 @@ class LedgerPermits:
             connection.execute(delete(permits).where(*mine))
             return
         values = {"held": held, "wanted": wanted, "lease_until": now + _LEASE}
-        if not insert_new(connection, permits, [{"host": provider, "owner": self.owner, **values}]):
+        if not insert_new(connection, PermitRow, [{"host": provider, "owner": self.owner, **values}]):
             connection.execute(update(permits).where(*mine).values(values))
 
 
 def _locked(connection: Connection, host: str) -> Row[Any]:
     """Return the row of a host; nobody else can change it until the transaction ends."""
-    insert_new(connection, paces, [{"host": host, "free_at": EPOCH, "at_once": None, "lowered_at": None}])
+    insert_new(connection, PaceRow, [{"host": host, "free_at": EPOCH, "at_once": None, "lowered_at": None}])
     # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
     query = select(paces).where(paces.c.host == host).with_for_update()
     return connection.execute(query).one()

@@ -12,18 +12,13 @@ from sqlalchemy import Connection, and_, func, insert, or_, select, update
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.column_types import to_microseconds
-from predibot.ledger.schema.tables import (
-    events,
-    instruments,
-    journal,
-    markets,
-    price_paths,
-    resolutions,
-    run_events,
-    runs,
-)
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import JournalEntryRow, PricePathRow, ResolutionRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.events import events, instruments, markets, run_events
+from predibot.ledger.write.runs import runs
 
+price_paths, resolutions = table_of(PricePathRow), table_of(ResolutionRow)
+_journal = table_of(JournalEntryRow)
 ObservationSource = Literal["history", "quote"]
 
 
@@ -54,7 +49,7 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
         spec: Only of runs that were made on this very venue, such as one of several archives.
     """
     wanted_from = func.min(runs.c.as_of)
-    had = select(journal.c.instrument_row).where(journal.c.instrument_row.is_not(None))
+    had = select(_journal.c.instrument_row).where(_journal.c.instrument_row.is_not(None))
     followed_here = or_(
         instruments.c.side == "YES", and_(instruments.c.outcome.is_not(None), instruments.c.id.in_(had))
     )
@@ -190,4 +185,4 @@ def add_resolutions(
         }
         for number, revision in enumerate(revisions, start=stored + 1)
     ]
-    insert_new(connection, resolutions, rows)
+    insert_new(connection, ResolutionRow, rows)

@@ -8,7 +8,11 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from predibot.ledger.merkle_tree import root_hash
 from predibot.ledger.schema.packed_leaves import Leaf, packed_leaves, unpacked_leaves
-from predibot.ledger.schema.tables import receipts, runs
+from predibot.ledger.schema.tables import ReceiptRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.runs import runs
+
+receipts = table_of(ReceiptRow)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,24 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, te
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
-from predibot.ledger.schema.tables import bots, decisions, journal, orders, run_events, runs, subjects, turns
-from predibot.ledger.schema.upsert import insert_new, insert_one
+from predibot.ledger.schema.tables import (
+    BotRow,
+    DecisionRow,
+    JournalEntryRow,
+    OrderRow,
+    RunEventRow,
+    RunRow,
+    SubjectRow,
+    TurnRow,
+)
+from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
-from predibot.ledger.write.events import remember
+from predibot.ledger.write.events import remember, run_events
 from predibot.plugins.venues import is_live
 
+runs, bots = table_of(RunRow), table_of(BotRow)
+decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
+_journal, _orders, _turns = table_of(JournalEntryRow), table_of(OrderRow), table_of(TurnRow)
 _FREEZING = 7_305_991_202
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
@@ -150,7 +162,7 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
     if connection.dialect.name == "postgresql":
         # Two runs that list the same events in another order would wait for each other for ever.
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
-    run_id = insert_one(connection, runs, row)
+    run_id = insert_one(connection, RunRow, row)
     if run_id is not None:
         rows = remember(connection, plan.venue_name, plan.events)
         frozen = [
@@ -163,7 +175,7 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
             }
             for position, event in enumerate(plan.events)
         ]
-        insert_new(connection, run_events, frozen)
+        insert_new(connection, RunEventRow, frozen)
     held = find_run(connection, plan.key)
     if held is None:
         raise RunConflict(f"the run {plan.key} was voided while it was being made. Run the same command again")
@@ -190,7 +202,7 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
         }
         for bot in wanted
     ]
-    insert_new(connection, bots, plans)
+    insert_new(connection, BotRow, plans)
     stored = {row["name"]: row for row in connection.execute(select(bots).where(bots.c.run_id == run.id)).mappings()}
     for plan in plans:
         before, now = _identity(stored[plan["name"]]), _identity(plan)
@@ -345,22 +357,22 @@ def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> 
 def _end_pending(connection: Connection, run_id: int, *, at: datetime) -> None:
     """Let the orders of a run expire that wait for a slot which will never fill them; a note that one has stands."""
     of_run = select(decisions.c.id).where(decisions.c.run_id == run_id)
-    note = func.coalesce(orders.c.note, "its run was voided")
-    ended = update(orders).where(orders.c.status == "pending", orders.c.decision_id.in_(of_run))
+    note = func.coalesce(_orders.c.note, "its run was voided")
+    ended = update(_orders).where(_orders.c.status == "pending", _orders.c.decision_id.in_(of_run))
     connection.execute(ended.values(status="expired", note=note, ended_at=at))
 
 
 def _require_no_journal(connection: Connection, key: str) -> None:
     """Refuse a run on which what accounts hold now rests."""
     run = runs.c.key == key, runs.c.voided_at.is_(None)
-    booked = select(journal.c.number).join(decisions, decisions.c.id == journal.c.decision_id)
+    booked = select(_journal.c.number).join(decisions, decisions.c.id == _journal.c.decision_id)
     booked = booked.join(runs, runs.c.id == decisions.c.run_id).where(*run)
-    own = select(turns.c.account_id, turns.c.slot_at, turns.c.at).join(runs, runs.c.id == turns.c.run_id)
+    own = select(_turns.c.account_id, _turns.c.slot_at, _turns.c.at).join(runs, runs.c.id == _turns.c.run_id)
     of_run = own.where(*run).subquery()
-    later = select(turns.c.account_id).join(of_run, of_run.c.account_id == turns.c.account_id)
-    later = later.where(turns.c.slot_at > of_run.c.slot_at)
-    moved = select(journal.c.number).join(of_run, of_run.c.account_id == journal.c.account_id)
-    moved = moved.where(journal.c.kind != "deposit", journal.c.at >= of_run.c.at)
+    later = select(_turns.c.account_id).join(of_run, of_run.c.account_id == _turns.c.account_id)
+    later = later.where(_turns.c.slot_at > of_run.c.slot_at)
+    moved = select(_journal.c.number).join(of_run, of_run.c.account_id == _journal.c.account_id)
+    moved = moved.where(_journal.c.kind != "deposit", _journal.c.at >= of_run.c.at)
     if connection.execute(later).first() is not None:
         why = "accounts went on with a later slot"
     elif connection.execute(booked).first() is not None or connection.execute(moved).first() is not None:

@@ -10,11 +10,11 @@ from predibot.domain.clock import format_instant
 from predibot.domain.schedule import SlotStatus
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant
-from predibot.ledger.schema.tables import schedules, services
-from predibot.ledger.schema.tables import slots as _slots
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import ScheduleRow, ServiceRow, SlotRow
+from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.process_identity import is_of_this_machine
 
+_schedules, _slots, _services = table_of(ScheduleRow), table_of(SlotRow), table_of(ServiceRow)
 SERVICE = "schedule"
 """The lock of what runs the schedules of a ledger."""
 
@@ -97,7 +97,7 @@ def add_schedule(
 ) -> StoredSchedule:
     """Return the schedule of a recipe, which is new as of now where it has no row, or one of a clock that was ahead."""
     said = {"argument": argument, "problem": problem}
-    insert_new(connection, schedules, [{"recipe": recipe, "since": now, **said}])
+    insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **said}])
     change_schedule(connection, recipe, **said)
     stored = next(each for each in stored_schedules(connection) if each.recipe == recipe)
     if stored.since <= now:
@@ -108,13 +108,13 @@ def add_schedule(
 
 def change_schedule(connection: Connection, recipe: str, **values: datetime | str | None) -> bool:
     """Store what changed about a schedule, and return whether there is one of that name."""
-    statement = update(schedules).where(schedules.c.recipe == recipe).values(**values).returning(schedules.c.recipe)
+    statement = update(_schedules).where(_schedules.c.recipe == recipe).values(**values).returning(_schedules.c.recipe)
     return connection.execute(statement).first() is not None
 
 
 def stored_schedules(connection: Connection) -> tuple[StoredSchedule, ...]:
     """Return all schedules by name."""
-    rows = connection.execute(select(schedules).order_by(schedules.c.recipe)).mappings()
+    rows = connection.execute(select(_schedules).order_by(_schedules.c.recipe)).mappings()
     return tuple(StoredSchedule(**row) for row in rows)
 
 
@@ -142,13 +142,13 @@ def paused_since(at: datetime) -> str:
 def miss_slots(connection: Connection, recipe: str, slots: Iterable[datetime], reason: str, *, now: datetime) -> None:
     """Store that nobody was there for some slots, where nothing else is known of them."""
     row = {"recipe": recipe, "status": "missed", "tries": 0, "ended_at": now, "reason": reason}
-    insert_new(connection, _slots, [{**row, "slot_at": slot} for slot in slots])
+    insert_new(connection, SlotRow, [{**row, "slot_at": slot} for slot in slots])
 
 
 def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: datetime) -> StoredSlot:
     """Store that a slot is being played, once more where it was before."""
     row = {"recipe": recipe, "slot_at": slot_at, "status": "running", "tries": 0, "started_at": now, "reason": ""}
-    insert_new(connection, _slots, [row])
+    insert_new(connection, SlotRow, [row])
     of_slot = (_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
     connection.execute(
         update(_slots)
@@ -200,8 +200,8 @@ def _known(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot
 
 def stored_service(connection: Connection, name: str = SERVICE) -> StoredService | None:
     """Return who holds a lock, or held it when it was last seen; None where nobody has."""
-    columns = (services.c.owner, services.c.started_at, services.c.lease_until)
-    row = connection.execute(select(*columns).where(services.c.name == name)).first()
+    columns = (_services.c.owner, _services.c.started_at, _services.c.lease_until)
+    row = connection.execute(select(*columns).where(_services.c.name == name)).first()
     return None if row is None else StoredService(*row)
 
 
@@ -214,7 +214,7 @@ def take_service(
         LookupError: If another one has it; the text is its name.
     """
     new = {"name": name, "owner": owner, "started_at": now, "lease_until": now + lease}
-    if insert_new(connection, services, [new]):
+    if insert_new(connection, ServiceRow, [new]):
         return None
     before = stored_service(connection, name)
     if before is not None and before.owner == owner:
@@ -222,10 +222,10 @@ def take_service(
     if before is not None and before.is_alive(is_gone, now):
         raise LookupError(before.owner)
     taken = connection.execute(
-        update(services)
-        .where(services.c.name == name, services.c.owner == (before.owner if before else owner))
+        update(_services)
+        .where(_services.c.name == name, _services.c.owner == (before.owner if before else owner))
         .values(**new)
-        .returning(services.c.name)
+        .returning(_services.c.name)
     ).first()
     if taken is None:
         raise LookupError("another process that was faster")
@@ -234,11 +234,11 @@ def take_service(
 
 def renew_service(connection: Connection, name: str, owner: str, *, lease: timedelta, now: datetime) -> bool:
     """Give a sign of life, and return whether the lock is still this one's."""
-    of_owner = (services.c.name == name, services.c.owner == owner)
-    statement = update(services).where(*of_owner).values(lease_until=now + lease).returning(services.c.name)
+    of_owner = (_services.c.name == name, _services.c.owner == owner)
+    statement = update(_services).where(*of_owner).values(lease_until=now + lease).returning(_services.c.name)
     return connection.execute(statement).first() is not None
 
 
 def leave_service(connection: Connection, name: str, owner: str) -> None:
     """Let another one have a lock."""
-    connection.execute(delete(services).where(services.c.name == name, services.c.owner == owner))
+    connection.execute(delete(_services).where(_services.c.name == name, _services.c.owner == owner))

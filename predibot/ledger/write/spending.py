@@ -21,13 +21,14 @@ from sqlalchemy import ColumnElement, Connection, delete, or_, select, update
 
 from predibot.agents.budget.account import Exact, Standing
 from predibot.domain.budget import LimitLevel, Limits, Spending
-from predibot.ledger.schema.tables import reservations, spending
-from predibot.ledger.schema.upsert import insert_new
+from predibot.ledger.schema.tables import ReservationRow, SpendingRow
+from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import helper_owner, is_gone, is_of_this_machine, is_same_program, new_owner
 
 _log = logging.getLogger(__name__)
 
+spending, reservations = table_of(SpendingRow), table_of(ReservationRow)
 _SETTLED = tuple(spending.c[each.name] for each in fields(Exact))
 _SET_ASIDE = tuple(reservations.c[each.name] for each in fields(Exact))
 
@@ -78,7 +79,7 @@ def _is_of(owner: str) -> ColumnElement[bool]:
 
 def _locked(connection: Connection, account: str) -> Exact:
     """Return what is settled; nobody else can change the account until the transaction ends."""
-    insert_new(connection, spending, [{"account": account, **asdict(Exact())}])
+    insert_new(connection, SpendingRow, [{"account": account, **asdict(Exact())}])
     # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
     query = select(*_SETTLED).where(spending.c.account == account).with_for_update()
     return Exact(**connection.execute(query).mappings().one())
@@ -218,7 +219,7 @@ class LedgerAccount:
             connection.execute(delete(reservations).where(*where))
             return
         values = {**asdict(amount), "lease_until": self._holder.clock() + self._holder.lease}
-        if not insert_new(connection, reservations, [{**key, **values}]):
+        if not insert_new(connection, ReservationRow, [{**key, **values}]):
             connection.execute(update(reservations).where(*where).values(values))
 
     def _without_the_gone(self, connection: Connection, held: Mapping[_Mine, Exact]) -> Mapping[_Mine, Exact]:

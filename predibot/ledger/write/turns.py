@@ -14,24 +14,24 @@ from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import SIDES, Instrument, Side
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import (
-    accounts,
-    bots,
-    decisions,
-    events,
-    fills,
-    instruments,
-    journal,
-    markets,
-    orders,
-    resolutions,
-    runs,
-    turns,
-    valuations,
+    BotRow,
+    DecisionRow,
+    EventRow,
+    FillRow,
+    OrderRow,
+    ResolutionRow,
+    RunRow,
+    TurnRow,
 )
-from predibot.ledger.schema.upsert import insert_new
-from predibot.ledger.write.accounts import VALUED_EVERY
-from predibot.ledger.write.events import market_ref, named_outcomes
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
+from predibot.ledger.write.events import instruments, market_ref, markets, named_outcomes
 from predibot.ledger.write.prices_and_resolutions import resolution_of
+
+turns = table_of(TurnRow)
+_bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
+_events = table_of(EventRow)
+_orders, _resolutions, _runs = table_of(OrderRow), table_of(ResolutionRow), table_of(RunRow)
 
 REMEMBERED = 10
 """How many allocations a bot is shown of its past."""
@@ -82,14 +82,14 @@ def _of_account(*columns: Any) -> Select[Any]:
         select(*columns)
         .select_from(turns)
         .join(accounts, accounts.c.id == turns.c.account_id)
-        .join(decisions, decisions.c.run_id == turns.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(runs, runs.c.id == turns.c.run_id)
+        .join(_decisions, _decisions.c.run_id == turns.c.run_id)
+        .join(_bots, _bots.c.id == _decisions.c.bot_id)
+        .join(_runs, _runs.c.id == turns.c.run_id)
         .where(
             turns.c.account_id == bindparam("account_id"),
-            bots.c.name == accounts.c.bot,
-            decisions.c.subject_row == accounts.c.subject_row,
-            runs.c.voided_at.is_(None),
+            _bots.c.name == accounts.c.bot,
+            _decisions.c.subject_row == accounts.c.subject_row,
+            _runs.c.voided_at.is_(None),
         )
     )
 
@@ -97,22 +97,22 @@ def _of_account(*columns: Any) -> Select[Any]:
 # Made once: an account is asked for them several times a decision.
 _PENDING = (
     _of_account(
-        orders.c.decision_id,
-        orders.c.number,
-        orders.c.amount,
-        orders.c.unit,
-        orders.c.side,
-        decisions.c.decided_at,
+        _orders.c.decision_id,
+        _orders.c.number,
+        _orders.c.amount,
+        _orders.c.unit,
+        _orders.c.side,
+        _decisions.c.decided_at,
         *_INSTRUMENT,
     )
-    .join(orders, orders.c.decision_id == decisions.c.id)
-    .join(instruments, instruments.c.id == orders.c.instrument_row)
-    .where(orders.c.status == "pending")
-    .order_by(orders.c.decision_id, orders.c.number)
+    .join(_orders, _orders.c.decision_id == _decisions.c.id)
+    .join(instruments, instruments.c.id == _orders.c.instrument_row)
+    .where(_orders.c.status == "pending")
+    .order_by(_orders.c.decision_id, _orders.c.number)
 )
 _ALLOCATIONS = (
-    _of_account(decisions.c.id, turns.c.slot_at, turns.c.at)
-    .where(decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
+    _of_account(_decisions.c.id, turns.c.slot_at, turns.c.at)
+    .where(_decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
     .order_by(turns.c.slot_at.desc())
     .limit(REMEMBERED)
 )
@@ -138,17 +138,17 @@ def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, Booke
     for pending, booked in ended:
         by_decision.setdefault(pending.decision_id, []).extend((pending.number, fill) for fill in booked.fills)
     for decision_id, filled in by_decision.items():
-        last = select(func.max(fills.c.number)).where(fills.c.decision_id == decision_id)
+        last = select(func.max(_fills.c.number)).where(_fills.c.decision_id == decision_id)
         first = (connection.execute(last).scalar() or 0) + 1
         insert_new(
             connection,
-            fills,
+            FillRow,
             [
                 {
                     "decision_id": decision_id,
                     "number": number,
                     "order_number": order_number,
-                    **{name: getattr(fill, name) for name in Fill.__slots__ if name in fills.c},
+                    **{name: getattr(fill, name) for name in Fill.__slots__ if name in _fills.c},
                 }
                 for number, (order_number, fill) in enumerate(filled, start=first)
             ],
@@ -159,10 +159,10 @@ def _end(connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus
     """Write down that orders are pending no more; a note that one has already stands."""
     if not ended:
         return
-    same = (orders.c.decision_id == bindparam("decision"), orders.c.number == bindparam("order"))
-    became = {"status": bindparam("became"), "note": func.coalesce(orders.c.note, bindparam("why", type_=Text()))}
+    same = (_orders.c.decision_id == bindparam("decision"), _orders.c.number == bindparam("order"))
+    became = {"status": bindparam("became"), "note": func.coalesce(_orders.c.note, bindparam("why", type_=Text()))}
     connection.execute(
-        update(orders).where(*same, orders.c.status == "pending").values(ended_at=at, **became),
+        update(_orders).where(*same, _orders.c.status == "pending").values(ended_at=at, **became),
         [
             {"decision": each.decision_id, "order": each.number, "became": status, "why": note or None}
             for each, status, note in ended
@@ -180,8 +180,8 @@ def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datet
     """Return when an account was brought to a slot by a run that counts, None where it was not yet."""
     found = connection.execute(
         select(turns.c.at)
-        .join(runs, runs.c.id == turns.c.run_id)
-        .where(turns.c.account_id == account_id, turns.c.slot_at == slot_at, runs.c.voided_at.is_(None))
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(turns.c.account_id == account_id, turns.c.slot_at == slot_at, _runs.c.voided_at.is_(None))
     )
     return found.scalar()
 
@@ -192,8 +192,8 @@ def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
         select(accounts.c.id, accounts.c.bot)
         .distinct()
         .join(turns, turns.c.account_id == accounts.c.id)
-        .join(runs, runs.c.id == turns.c.run_id)
-        .where(runs.c.venue == venue, runs.c.voided_at.is_(None))
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(_runs.c.venue == venue, _runs.c.voided_at.is_(None))
         .order_by(accounts.c.id)
     )
     return {row.id: row.bot for row in connection.execute(statement)}
@@ -232,9 +232,9 @@ def outcome_number(side: Side | None, outcome: int | None) -> int:
 def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
     """Return the market of each instrument that is an outcome of one, in the order in which they became known."""
     statement = (
-        select(*_INSTRUMENT, markets, events.c.event_id, events.c.title)
+        select(*_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
         .join(markets, markets.c.id == instruments.c.market_row)
-        .join(events, events.c.id == markets.c.event_row)
+        .join(_events, _events.c.id == markets.c.event_row)
         .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
         .order_by(markets.c.id)
     )
@@ -256,9 +256,9 @@ def revisions_of(
     connection: Connection, market_rows: Sequence[int] | Select[Any]
 ) -> Mapping[int, tuple[Resolution, ...]]:
     """Return every stored revision of some markets by market row, oldest first."""
-    statement = select(resolutions).where(resolutions.c.market_row.in_(market_rows))
+    statement = select(_resolutions).where(_resolutions.c.market_row.in_(market_rows))
     found: dict[int, tuple[Resolution, ...]] = {}
-    for row in connection.execute(statement.order_by(resolutions.c.market_row, resolutions.c.revision)):
+    for row in connection.execute(statement.order_by(_resolutions.c.market_row, _resolutions.c.revision)):
         found[row.market_row] = (*found.get(row.market_row, ()), resolution_of(row))
     return found
 
@@ -289,16 +289,16 @@ def past_allocations(
 def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int, dict[str, float]]:
     statement = (
         select(
-            orders.c.decision_id,
-            orders.c.amount,
+            _orders.c.decision_id,
+            _orders.c.amount,
             markets.c.market_id,
             instruments.c.side,
             instruments.c.instrument_id,
         )
-        .join(instruments, instruments.c.id == orders.c.instrument_row)
+        .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
-        .where(orders.c.decision_id.in_(decision_ids), orders.c.unit == "weight")
-        .order_by(orders.c.decision_id, orders.c.number)
+        .where(_orders.c.decision_id.in_(decision_ids), _orders.c.unit == "weight")
+        .order_by(_orders.c.decision_id, _orders.c.number)
     )
     found: dict[int, dict[str, float]] = {}
     for decision_id, weight, market_id, side, instrument_id in connection.execute(statement):

@@ -13,8 +13,8 @@ from predibot.jobs.histories.event import event_history
 from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import ledger_history
 from predibot.jobs.histories.pair import asked_both
-from predibot.ledger.schema.tables import markets
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.scoring.evaluation.running import EDGE, GAIN
 from predibot.scoring.records.part import Part

@@ -8,9 +8,8 @@ from predibot.config import Settings
 from predibot.domain.account import JournalRow
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.replay.replay import Played, plan_replay, replay
-from predibot.ledger.schema.tables import accounts, valuations
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import stored_journal
+from predibot.ledger.write.accounts import accounts, stored_journal, valuations
 from predibot.recipe.parse import RecipeText, parse_recipe
 from predibot.recipe.recipe import Recipe
 from tests.jobs.tiny import clock, nobody

@@ -11,8 +11,8 @@ from predibot.api.play_slot import play_slot
 from predibot.config import Settings
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
-from predibot.ledger.schema.tables import accounts, valuations
 from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import accounts, valuations
 from predibot.ledger.write.runs import list_runs
 from predibot.ledger.write.slots import StoredSlot
 from tests.acceptance.conftest import Predibot, predibot

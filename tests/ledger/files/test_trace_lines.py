@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
+from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.files.trace_lines import BLOCK_BYTES, trace_lines
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.schema.tables import artefacts
 from predibot.ledger.store import Store
 
 

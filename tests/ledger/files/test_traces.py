@@ -7,8 +7,8 @@ from sqlalchemy import text
 
 from predibot.domain.trace import OwnStep, StoredTrace
 from predibot.errors import UsageError
+from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.files.traces import Trace, Traces
-from predibot.ledger.schema.tables import artefacts
 from predibot.ledger.store import Store
 
 

@@ -11,9 +11,9 @@ from predibot.jobs.accounts.cohorts import cohorts_of
 from predibot.jobs.accounts.statement import account_statements
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.cohorts.scoring import cohort_records
-from predibot.ledger.schema.tables import instruments, journal, markets
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import stored_journal
+from predibot.ledger.write.accounts import journal, stored_journal
+from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete, insert, select, text
 
 from predibot.jobs.verify import verify
-from predibot.ledger.schema.tables import METADATA
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, WEEK, Weeks, bets, sells
 
@@ -64,7 +64,7 @@ def test_each_broken_rule_is_named(store: Store, address: str) -> None:
     is_file = address.startswith("sqlite")
     unchecked = text("PRAGMA defer_foreign_keys = ON" if is_file else "SET LOCAL session_replication_role = replica")
     for change, check, said in BROKEN:
-        table = METADATA.tables[change.removeprefix("UPDATE ").removeprefix("DELETE FROM ").split()[0]]
+        table = Row.metadata.tables[change.removeprefix("UPDATE ").removeprefix("DELETE FROM ").split()[0]]
         with store.write() as connection:
             rows = connection.execute(select(table)).mappings().all()
             connection.execute(text(change))

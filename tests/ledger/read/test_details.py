@@ -16,8 +16,8 @@ from predibot.ledger.read.details.bots import bot_setup, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details
 from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
 from predibot.ledger.read.details.lately import said_of_settled, under_way
-from predibot.ledger.schema.tables import markets
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.ledger.write.runs import void_run
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts

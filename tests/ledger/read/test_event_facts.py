@@ -7,8 +7,8 @@ import pytest
 from predibot.domain.event import Event, Tag
 from predibot.domain.price import FeeSchedule
 from predibot.ledger.read.event_facts import PlayedEvent, asked_markets, played_events
-from predibot.ledger.schema.tables import markets
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 

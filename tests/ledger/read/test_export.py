@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from predibot.domain.price import PricePoint
 from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_rows
-from predibot.ledger.schema.tables import instruments
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
+from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, failed, finished_with, take

@@ -16,8 +16,8 @@ from predibot.ledger.read.rows_for_python import (
     told_forecasts,
     told_runs,
 )
-from predibot.ledger.schema.tables import markets
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with

@@ -15,10 +15,11 @@ from predibot.domain.resolution import Resolution
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
 from predibot.ledger.read.rows_for_python import Asked, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
-from predibot.ledger.schema.tables import bots, instruments, markets, runs
 from predibot.ledger.store import Store
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
-from predibot.ledger.write.runs import BotPlan, void_run
+from predibot.ledger.write.runs import BotPlan, runs, void_run
 from predibot.scoring.evaluation.scorecard import scorecards
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import Part

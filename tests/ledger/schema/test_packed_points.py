@@ -13,9 +13,9 @@ from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.packed_points import POINT as PACKED
 from predibot.ledger.schema.packed_points import unpacked_points
-from predibot.ledger.schema.tables import POINT_BYTES, instruments
+from predibot.ledger.schema.tables import POINT_BYTES
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import instrument_row
+from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 

@@ -11,10 +11,19 @@ from predibot.domain.decision import ReasonKind, Subject
 from predibot.domain.price import Quote
 from predibot.errors import ClaimLost
 from predibot.ledger.read.standing import open_retries
-from predibot.ledger.schema.tables import attempts, decisions
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import RETRIES, RETRY_PAUSES, Claim, Retry, Taken, held_claim, release, renew
-from predibot.ledger.write.decisions import Finished, stored_decisions
+from predibot.ledger.write.claims import (
+    RETRIES,
+    RETRY_PAUSES,
+    Claim,
+    Retry,
+    Taken,
+    attempts,
+    held_claim,
+    release,
+    renew,
+)
+from predibot.ledger.write.decisions import Finished, decisions, stored_decisions
 from predibot.ledger.write.runs import StoredRun
 from tests.ledger.by_hand import (
     LEASE,

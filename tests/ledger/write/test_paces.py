@@ -10,9 +10,8 @@ import pytest
 from sqlalchemy import update
 
 from predibot.contracts import Bucket
-from predibot.ledger.schema.tables import paces
 from predibot.ledger.store import Store
-from predibot.ledger.write.paces import LedgerPermits, SharedPaces
+from predibot.ledger.write.paces import LedgerPermits, SharedPaces, paces
 from predibot.ledger.write.process_identity import new_owner
 from predibot.net.concurrency import Share, Signal
 from tests.ledger.databases import address, postgres, store

@@ -17,10 +17,16 @@ from predibot.errors import UsageError
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
 from predibot.games.positions import CohortPosition, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.schema.tables import accounts, cohorts, markets, resolutions, runs, subjects
-from predibot.ledger.write.runs import frozen_events
+from predibot.ledger.schema.tables import CohortRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.accounts import accounts
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import frozen_events, runs
 from predibot.plugins.games import stored_game
 
+cohorts = table_of(CohortRow)
 _SHARED = ("recipe", "game", "mode", "methodology")
 """What an account has in common with its cohort, beside the venue and the name."""
 

@@ -9,7 +9,10 @@ from sqlalchemy import Connection, select
 from predibot.domain.price import PriceSourceName, Quote
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
-from predibot.ledger.schema.tables import decisions, instruments, journal, markets, marks, price_paths, quotes
+from predibot.ledger.write.accounts import journal, marks
+from predibot.ledger.write.decisions import decisions, quotes
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.scoring.accounts.price_provenance import SeenPrice
 
 MARK = "valuation"

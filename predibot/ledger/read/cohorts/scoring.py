@@ -18,7 +18,10 @@ from predibot.ledger.read.account_scoring import (
 )
 from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, MemberAccount, cohorts_as_of
 from predibot.ledger.read.columns import Columns, columns
-from predibot.ledger.schema.tables import accounts, bots, decisions, forecasts, resolutions, runs
+from predibot.ledger.write.accounts import accounts
+from predibot.ledger.write.decisions import bots, decisions, forecasts
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
 from predibot.scoring.accounts.cohort_scores import CohortResult
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge

@@ -24,8 +24,9 @@ from predibot.ledger.read.cohorts.accounts import (
     unresolved_markets,
 )
 from predibot.ledger.read.cohorts.prices import MARK, outcome_name, prices_seen
-from predibot.ledger.schema.tables import accounts, decisions, journal, orders, runs
-from predibot.ledger.write.runs import frozen_events
+from predibot.ledger.write.accounts import accounts, journal
+from predibot.ledger.write.decisions import decisions, orders
+from predibot.ledger.write.runs import frozen_events, runs
 from predibot.scoring.accounts.price_provenance import PriceConflict, SeenPrice, price_conflicts
 
 _FINAL = ("recorded", "refused", "abstained")

@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import Connection, Text, case, cast, func, or_, select
 
 from predibot.domain.price import EQUITY
-from predibot.ledger.schema.tables import instruments, journal, markets, marks, valuations
+from predibot.ledger.write.accounts import journal, marks, valuations
+from predibot.ledger.write.events import instruments, markets
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from predibot.ledger.read.rows_for_python import Asked
-from predibot.ledger.schema.tables import bots, decisions, runs, sources, subjects
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 def bot_setup(connection: Connection, name: str) -> Row[Any] | None:

@@ -9,8 +9,10 @@ from sqlalchemy import Connection, Integer, Row, Select, Text, bindparam, case, 
 
 from predibot.domain.price import EQUITY
 from predibot.ledger.read.rows_for_python import Asked
-from predibot.ledger.schema.tables import bots, decisions, fills, instruments, markets, orders, runs, sources, subjects
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, fills, orders, sources
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from predibot.ledger.schema.tables import events, markets, resolutions, run_events, runs, subjects
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.events import events, markets, run_events
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)

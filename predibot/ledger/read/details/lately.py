@@ -6,20 +6,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
-from predibot.ledger.schema.tables import (
-    attempts,
-    bots,
-    decisions,
-    events,
-    forecasts,
-    markets,
-    resolutions,
-    runs,
-    subjects,
-    tasks,
-)
-from predibot.ledger.write.decisions import bets
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import attempts, subjects, tasks
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[Any]]:

@@ -5,8 +5,14 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
-from predibot.ledger.schema.tables import bots, decisions, events, markets, news, runs, sources, subjects
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.schema.tables import NewsRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.runs import runs, with_decisions
+
+_news = table_of(NewsRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +47,18 @@ def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Dat
         )
     )
     headlines = (
-        select(events.c.event_id, news.c.published_at, news.c.title, news.c.url)
-        .join(markets, markets.c.id == news.c.market_row)
+        select(events.c.event_id, _news.c.published_at, _news.c.title, _news.c.url)
+        .join(markets, markets.c.id == _news.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .join(runs, runs.c.id == news.c.run_id)
+        .join(runs, runs.c.id == _news.c.run_id)
         .where(
             events.c.venue == venue,
             runs.c.voided_at.is_(None),
             runs.c.as_of <= as_of,
-            news.c.number > 0,
-            news.c.published_at <= as_of,
+            _news.c.number > 0,
+            _news.c.published_at <= as_of,
         )
-        .order_by(news.c.url.nulls_last())
+        .order_by(_news.c.url.nulls_last())
     )
     found: dict[tuple[datetime, str, str], set[str]] = {}
     for event_id, at, title, text, final_url in connection.execute(pages):

@@ -6,8 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from predibot.ledger.schema.tables import bots, decisions, events, forecasts, markets, runs, subjects
-from predibot.ledger.write.runs import with_decisions
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:

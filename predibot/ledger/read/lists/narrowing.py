@@ -2,8 +2,8 @@
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from predibot.ledger.schema.tables import bots, runs
-from predibot.ledger.write.runs import live_venues
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.runs import live_venues, runs
 from predibot.scoring.records.part import Part
 
 

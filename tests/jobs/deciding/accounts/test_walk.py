@@ -14,8 +14,8 @@ from predibot.jobs.verify import verify
 from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Placed, Restorer
 from predibot.ledger.schema.foreign_rows import foreign_rows
-from predibot.ledger.schema.tables import fills as _fills
-from predibot.ledger.schema.tables import journal
+from predibot.ledger.schema.tables import FillRow, JournalEntryRow
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
 from tests.jobs.tiny import (
@@ -163,9 +163,10 @@ def test_shares_of_a_market_that_costs_next_to_nothing_are_many(
     store: Store, archive: Path, shares: float, are_ours: bool
 ) -> None:
     walk(store, archive, 0, 1)
-    for table in (journal, _fills):
+    for table in (JournalEntryRow, FillRow):
+        columns = table_of(table).c
         with store.write() as connection:
-            connection.execute(update(table).where(table.c.shares != 0.0).values(shares=shares))
+            connection.execute(update(table_of(table)).where(columns.shares != 0.0).values(shares=shares))
     with store.read() as connection:
         assert (list(foreign_rows(connection)) == []) is are_ours
 
