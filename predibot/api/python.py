@@ -311,7 +311,7 @@ class Ledger:
         if run is not None and run not in keys:
             raise UsageError(f"no run holds the key {run!r}. {did_you_mean(run, keys)}")
         name = asked_about(recipe, bots, summaries)
-        return Asked(run, name, bots, _aware("as_of", as_of), void)
+        return Asked(run=run, recipe=name, bots=bots, as_of=_aware("as_of", as_of), void=void)
 
 
 def open_ledger(address: Address = DEFAULT_LEDGER) -> Ledger:

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func,
 
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
+from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import from_microseconds, listed
 from predibot.ledger.schema.packed_points import unpacked_points
@@ -22,6 +23,7 @@ from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import StoredRun, is_late, list_runs, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
+from predibot.scoring.records.part import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +156,11 @@ class LedgerForecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Which decisions, and forecasts, are asked for."""
+class Asked(Part):
+    """Which decisions, and forecasts, are asked for; without an instant as all that is known."""
 
     run: str | None = None
     """The key of a run."""
-    recipe: str | None = None
-    bots: Sequence[str] = ()
-    """Names; empty for all."""
-    as_of: datetime | None = None
-    """Nothing that was decided or settled later is told; None for all that is known."""
     void: bool = False
     """Whether those of runs that were taken out of all scores are told too."""
     event: str | None = None
@@ -173,22 +170,15 @@ class Asked:
     subject: str | None = None
     """Only on what has this id, an event or not."""
     status: str | None = None
-    venue: str | None = None
-    """Where the run was made, as it was asked for."""
-    specs: Sequence[str] | None = None
-    """Only of runs at one of these venues, as they were asked for."""
-    since: datetime | None = None
-    """Only of slots from then on, and of those before the next one."""
-    until: datetime | None = None
     rows: Sequence[int] | None = None
     """Only these, by their numbers in the ledger."""
 
-    def conditions(self) -> list[ColumnElement[bool]]:
+    def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
         """Return by what the rows of decisions, runs and bots are chosen."""
         chosen = [
+            *runs_in(connection, self),
+            *by_recipe_and_bots(self),
             None if self.run is None else runs.c.key == self.run,
-            None if self.recipe is None else runs.c.recipe == self.recipe,
-            None if not self.bots else bots.c.name.in_(self.bots),
             None if self.as_of is None else decisions.c.decided_at <= self.as_of,
             None if self.void else runs.c.voided_at.is_(None),
             None if self.event is None else _about([self.event], "event"),
@@ -196,9 +186,6 @@ class Asked:
             None if self.subject is None else _about([self.subject]),
             None if self.status is None else decisions.c.status == self.status,
             None if self.venue is None else runs.c.venue == self.venue,
-            None if self.specs is None else runs.c.venue.in_(self.specs),
-            None if self.since is None else runs.c.slot_at >= self.since,
-            None if self.until is None else runs.c.slot_at < self.until,
             None if self.rows is None else decisions.c.id.in_(self.rows),
         ]
         return [each for each in chosen if each is not None]
@@ -256,7 +243,7 @@ def _numbered_decisions(connection: Connection, asked: Asked) -> Mapping[int, Le
         )
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .outerjoin(events, events.c.id == subjects.c.event_row)
-        .where(*asked.conditions())
+        .where(*asked.conditions(connection))
     )
     return {
         row["id"]: LedgerDecision(
@@ -297,7 +284,7 @@ def listed_decisions(
     """
     column = SORTED_BY[by]
     # A name without its events would be joined for nothing.
-    statement = with_decisions(decisions.c.id).where(*asked.conditions())
+    statement = with_decisions(decisions.c.id).where(*asked.conditions(connection))
     if by == "about":
         statement = statement.outerjoin(events, events.c.id == subjects.c.event_row)
     order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), decisions.c.id.desc())
@@ -318,7 +305,7 @@ def newest_decisions(
         limit: How many at most.
         before: What the call before returned; None for the newest. None is returned where no more are there.
     """
-    statement = with_decisions(decisions.c.id).where(*asked.conditions()).order_by(decisions.c.id.desc())
+    statement = with_decisions(decisions.c.id).where(*asked.conditions(connection)).order_by(decisions.c.id.desc())
     if before is not None:
         statement = statement.where(decisions.c.id < before)
     rows = connection.execute(statement.limit(limit + 1)).scalars().all()
@@ -327,7 +314,7 @@ def newest_decisions(
 
 def count_decisions(connection: Connection, asked: Asked) -> Mapping[str, int]:
     """Return how many decisions of each status there are; a status without any is absent."""
-    statement = with_decisions(decisions.c.status, func.count()).where(*asked.conditions())
+    statement = with_decisions(decisions.c.status, func.count()).where(*asked.conditions(connection))
     return {status: count for status, count in connection.execute(statement.group_by(decisions.c.status))}
 
 
@@ -361,10 +348,10 @@ def listed_events(connection: Connection) -> Sequence[Row[Any]]:
 def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
     knowledge = _knowledge(connection, asked)
-    about = with_decisions(subjects.c.event_row).where(*asked.conditions())
+    about = with_decisions(subjects.c.event_row).where(*asked.conditions(connection))
     payouts = _payouts(connection, asked.as_of, about)
     # Else the bets of the whole ledger would be gathered for one event.
-    chosen = with_decisions(decisions.c.id).where(*asked.conditions())
+    chosen = with_decisions(decisions.c.id).where(*asked.conditions(connection))
     bets = cast(Select[Any], EVERY_BET.element).where(orders.c.decision_id.in_(chosen)).subquery("bets")
     columns = [table.c[name] for table, names in (*_OF_FORECAST.items(), (bets, _OF_BET)) for name in names]
     statement = (
@@ -373,7 +360,7 @@ def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast
         .join(markets, markets.c.id == forecasts.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .outerjoin(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == forecasts.c.market_row))
-        .where(*asked.conditions())
+        .where(*asked.conditions(connection))
         .order_by(markets.c.market_id)
     )
     names = (*_KEY, *(name for names in _OF_FORECAST.values() for name in names), *_OF_BET)
@@ -441,7 +428,7 @@ def _knowledge(connection: Connection, asked: Asked) -> Mapping[int, Knowledge]:
         statement = statement.where(
             decisions.c.run_id.in_(select(chosen.c.run_id)), decisions.c.subject_row.in_(select(chosen.c.subject_row))
         )
-    found = connection.execute(statement.where(*whole.conditions())).all()
+    found = connection.execute(statement.where(*whole.conditions(connection))).all()
     if not found:
         return {}
     rows, bot, event, decided_at, opened, live = zip(*found, strict=True)

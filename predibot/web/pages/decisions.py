@@ -6,7 +6,6 @@ from typing import get_args
 from predibot.domain.account import MODES
 from predibot.domain.decision import Status
 from predibot.errors import UsageError
-from predibot.ledger.read.lists.narrowing import specs_of_mode
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     Asked,
@@ -16,7 +15,6 @@ from predibot.ledger.read.rows_for_python import (
     told_decisions,
     told_forecasts,
 )
-from predibot.scoring.records.part import Part
 from predibot.web.pages.details import shown_details
 from predibot.web.pages.page import PAGE, Page, Rows, day_of, end_of_day, part_of, records
 from predibot.web.pages.traces import shown_steps
@@ -63,16 +61,15 @@ def decisions_page(
     by, rising = sort.removeprefix("-"), not sort.startswith("-")
     if by not in SORTED_BY:
         raise UsageError(f"decisions cannot be sorted by {by[:40]!r}; there are: {', '.join(SORTED_BY)}")
-    part = Part(day_of(since), end_of_day(until), mode=mode or None)
     wanted = Asked(
         run=run or None,
         recipe=recipe or None,
         bots=(bot,) if bot else (),
         status=status or None,
         venue=venue or None,
-        specs=None if part.mode is None else shelf.read(specs_of_mode, mode),
-        since=part.since,
-        until=part.until,
+        mode=mode or None,
+        since=day_of(since),
+        until=end_of_day(until),
         void=void,
     )
     asked = {

@@ -35,7 +35,7 @@ def made_decisions(connection: Connection, asked: Asked) -> Sequence[Row[Any]]:
     """Return all decisions that are asked for, by slot, without what their events and markets know."""
     of_bot = (bots.c.model, bots.c.strategy)
     names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")
-    chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*asked.conditions())
+    chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*asked.conditions(connection))
     return connection.execute(chosen.order_by(runs.c.slot_at, runs.c.id, decisions.c.id)).all()
 
 

@@ -35,7 +35,9 @@ def decision_details(connection: Connection, run: str, bot: str, subject: str) -
 
 def details_of(connection: Connection, asked: Asked) -> Mapping[tuple[str, str, str], DecisionDetails]:
     """Return the details of all decisions that are asked for, by run, bot and subject."""
-    named = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id).where(*asked.conditions())
+    named = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id).where(
+        *asked.conditions(connection)
+    )
     keys = {id: (run, bot, subject) for id, run, bot, subject in connection.execute(named)}
     stored = [defaultdict[int, list[Row[Any]]](list) for _ in range(3)]
     for found, statement in zip(stored, (_ORDERS, _FILLS, _SOURCES), strict=True):
