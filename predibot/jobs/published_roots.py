@@ -12,7 +12,7 @@ from typing import Any
 
 import rfc8785
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, Row, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
@@ -21,7 +21,7 @@ from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
 from predibot.ledger.read.receipt_leaves import FORM, FORMS
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt
-from predibot.ledger.write.receipts import ReceiptedRun, receipted_runs, stored_receipts
+from predibot.ledger.write.receipts import receipted_runs, stored_receipts
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
@@ -255,7 +255,7 @@ def _compared_ledger(
 
 def _compared(
     connection: Connection,
-    run: ReceiptedRun,
+    run: Row[Any],
     published: Sequence[PublishedRoot],
     void: PublishedVoid | None,
     file: Path,
@@ -286,7 +286,7 @@ def _compared(
     return replace(found, notes=tuple(notes))
 
 
-def _void_problem(connection: Connection, run: ReceiptedRun, void: PublishedVoid | None, file: Path) -> str:
+def _void_problem(connection: Connection, run: Row[Any], void: PublishedVoid | None, file: Path) -> str:
     """Return what is wrong with a run that is void here or by the file; nothing where both say the same."""
     if void is None:
         said = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
@@ -298,7 +298,7 @@ def _void_problem(connection: Connection, run: ReceiptedRun, void: PublishedVoid
 
 
 def _unpublished(
-    connection: Connection, run: ReceiptedRun, published: _Published, file: Path
+    connection: Connection, run: Row[Any], published: _Published, file: Path
 ) -> tuple[list[PublishedRoot], VerifiedRun | None]:
     """Return the roots of a run that a file has not, and the run computed anew where there are any."""
     created_at = format_instant(run.created_at)

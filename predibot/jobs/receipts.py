@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
@@ -16,7 +16,6 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt, is_behind
 from predibot.ledger.write.receipts import (
     Receipt,
-    ReceiptedRun,
     add_receipt,
     lock_run,
     receipted_runs,
@@ -197,7 +196,7 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
     return Proof(run.key, last.number, last.root, places[0], len(found), content.decode(), leaf.sha256, hashes)
 
 
-def run_of_key(connection: Connection, key: str) -> ReceiptedRun:
+def run_of_key(connection: Connection, key: str) -> Row[Any]:
     """Return the run that holds a key, or the one that held it last.
 
     Raises:
@@ -213,7 +212,7 @@ def _last(connection: Connection, run_id: int) -> Receipt | None:
     return next(reversed(stored_receipts(connection, run_id)), None)
 
 
-def computed_anew(connection: Connection, run: ReceiptedRun) -> VerifiedRun:
+def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
     """Return a run as its decisions are now, with what differs from its receipts.
 
     Raises:

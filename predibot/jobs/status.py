@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import format_instant, format_length
@@ -14,8 +15,6 @@ from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.read.standing import (
     Cost,
     Held,
-    OpenMarkets,
-    Retries,
     SlotCounts,
     cost_of,
     held_by_owner,
@@ -27,7 +26,7 @@ from predibot.ledger.read.standing import (
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.runs import decisions_noted, runs
-from predibot.ledger.write.slots import StoredSchedule, StoredService, stored_schedules, stored_service
+from predibot.ledger.write.slots import StoredService, stored_schedules, stored_service
 
 STALE = timedelta(days=1)
 """A price of a market that is still open is old after so long."""
@@ -41,7 +40,7 @@ _UNTIL_OVERDUE = timedelta(minutes=15)
 class ScheduleStatus:
     """How the schedule of a recipe stands."""
 
-    stored: StoredSchedule
+    stored: Row[Any]
     slots: SlotCounts
     """Of the last days."""
     cost: Cost
@@ -62,7 +61,7 @@ class ScheduleStatus:
     @property
     def recipe(self) -> str:
         """Return the name of its runs."""
-        return self.stored.recipe
+        return str(self.stored.recipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +74,10 @@ class LedgerStatus:
     """Who runs the schedules; None where nobody does at the moment."""
     is_service_alive: bool
     schedules: tuple[ScheduleStatus, ...]
-    retries: Retries
+    retries: Row[int, Any]
     left_behind: Mapping[str, Held]
     """What owners hold that are gone; the next run takes it over."""
-    markets: OpenMarkets
+    markets: Row[int, Any, int, int]
     spent: Spending
     """On this UTC day."""
     without_tools: Mapping[str, int]
@@ -125,7 +124,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
     )
 
 
-def _schedule(connection: Connection, stored: StoredSchedule, now: datetime) -> ScheduleStatus:
+def _schedule(connection: Connection, stored: Row[Any], now: datetime) -> ScheduleStatus:
     since = now - COUNTED
     slots = slot_counts(connection, stored.recipe, since=since, now=now)
     cost, last = cost_of(connection, stored.recipe, since=since), None

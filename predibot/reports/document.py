@@ -16,10 +16,11 @@ def document(row: object, names: str = "") -> Document:
     """Return attributes of a row, as JSON holds them and in this order.
 
     Args:
-        row: A dataclass, or with `names` anything that has these attributes.
+        row: A dataclass or a row of a database, or with `names` anything that has these attributes.
         names: Which of them, apart by spaces; all fields where it is empty.
     """
-    chosen = names.split() or [field.name for field in fields(row)]  # type: ignore[arg-type]
+    of_row = getattr(row, "_fields", None)
+    chosen = names.split() or of_row or [field.name for field in fields(row)]  # type: ignore[arg-type]
     return {name: json_value(getattr(row, name)) for name in chosen}
 
 

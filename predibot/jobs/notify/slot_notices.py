@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
+
+from sqlalchemy import Row
 
 from predibot.config import NotifySettings
 from predibot.domain.budget import LimitLevel, Limits
@@ -32,7 +35,6 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import stored_decisions
 from predibot.ledger.write.runs import StoredRun, runs_of_slot
 from predibot.ledger.write.slots import (
-    StoredSchedule,
     StoredSlot,
     stored_schedules,
     stored_slots,
@@ -203,7 +205,7 @@ def _came_to_an_end(row: StoredSlot) -> bool:
     return row.status in ("done", "partly", "failed") and not is_stopped
 
 
-def _is_paused(schedule: StoredSchedule | None, row: StoredSlot) -> bool:
+def _is_paused(schedule: Row[Any] | None, row: StoredSlot) -> bool:
     return schedule is not None and schedule.paused_at is not None and row.slot_at > schedule.paused_at
 
 

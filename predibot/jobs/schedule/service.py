@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import takewhile
-from typing import Protocol
+from typing import Any, Protocol
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
@@ -18,7 +18,6 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.slots import (
     Played,
-    StoredSchedule,
     StoredSlot,
     add_schedule,
     begin_slot,
@@ -164,7 +163,7 @@ class ScheduleService:
             return next_at
         return min(next_at, self._tracked(recipe, stored, now))
 
-    def _read(self, argument: str) -> tuple[Scheduled, StoredSchedule]:
+    def _read(self, argument: str) -> tuple[Scheduled, Row[Any]]:
         """Return a recipe as it reads now, or as it read when it was none that is broken, and its row."""
         problem, before = "", self._recipes[argument]
         try:
@@ -226,21 +225,22 @@ class ScheduleService:
             row = close_slot(recipe, slot_at, played, store=self._store, now=now)
         self._on_slot(row)
 
-    def _forget(self, recipe: Scheduled, stored: StoredSchedule, rows: Sequence[StoredSlot], now: datetime) -> None:
+    def _forget(self, recipe: Scheduled, stored: Row[Any], rows: Sequence[StoredSlot], now: datetime) -> None:
         """Look no more at slots of which nothing is to be done any more, so that a look at a year costs no more."""
         ended = {row.slot_at for row in rows if _is_settled(row, now) and row.next_try_at is None}
         past = list(takewhile(ended.__contains__, recipe.schedule.slots(stored.since, now)))
         if past:
             self._store.run_write(partial(change_schedule, recipe=recipe.name, since=past[-1]))
 
-    def _tracked(self, recipe: Scheduled, stored: StoredSchedule, now: datetime) -> datetime:
+    def _tracked(self, recipe: Scheduled, stored: Row[Any], now: datetime) -> datetime:
         """Track between slots where it is time to, and return when it is next."""
         every = recipe.schedule.track_every
         if every is None or stored.tracked_at is None:
             # Nothing was played yet.
             return now + timedelta(days=1)
-        if stored.tracked_at <= now < stored.tracked_at + every:
-            return stored.tracked_at + every
+        due: datetime = stored.tracked_at + every
+        if stored.tracked_at <= now < due:
+            return due
         self._store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
         self._begun[recipe.name] = _Begun(recipe, None, self._start(recipe, None))
         return now + every

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, and_, case, func, select, type_coerce
 
 from predibot.agents.budget.account import Exact
 from predibot.domain.budget import Spending
@@ -42,15 +43,6 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
-    """Decisions that failed and are tried again."""
-
-    open: int
-    next_try_at: datetime | None
-    """When the first of them may be; None where there is none, or at once."""
-
-
-@dataclass(frozen=True, slots=True)
 class Held:
     """What an owner holds: claims of decisions, and dollars set aside of limits."""
 
@@ -58,19 +50,6 @@ class Held:
     set_aside_usd: float
     lease_until: datetime
     """The last of its leases."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenMarkets:
-    """Markets of live venues that runs play and that are not settled."""
-
-    markets: int
-    tracked_until: datetime | None
-    """The newest price of a history; None where there is none."""
-    unreadable: int
-    """Played for longer than prices may be old, and never was a price of theirs read."""
-    stale: int
-    """Whose newest price is older than that."""
 
 
 def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: datetime) -> SlotCounts:
@@ -116,10 +95,13 @@ def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[
     return {(key, voided_at): Cost(*of_run) for key, voided_at, *of_run in connection.execute(statement)}
 
 
-def open_retries(connection: Connection) -> Retries:
-    """Return how many failed decisions of runs that count are tried again where their run goes on."""
+def open_retries(connection: Connection) -> Row[int, Any]:
+    """Return how many failed decisions of runs that count are `open`, tried again where their run goes on.
+
+    And `next_try_at`, when the first of them may be; None where there is none, or at once.
+    """
     statement = (
-        select(func.count(), func.min(tasks.c.next_try_at))
+        select(func.count().label("open"), func.min(tasks.c.next_try_at).label("next_try_at"))
         .join(runs, runs.c.id == tasks.c.run_id)
         .outerjoin(decisions, decisions.c.task_id == tasks.c.id)
         .where(
@@ -129,7 +111,7 @@ def open_retries(connection: Connection) -> Retries:
             runs.c.voided_at.is_(None),
         )
     )
-    return Retries(*connection.execute(statement).one())
+    return connection.execute(statement).one()
 
 
 def held_by_owner(connection: Connection) -> Mapping[str, Held]:
@@ -144,8 +126,12 @@ def held_by_owner(connection: Connection) -> Mapping[str, Held]:
     return held
 
 
-def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> OpenMarkets:
-    """Return how old the prices of markets are that runs on live venues play, void ones aside."""
+def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> Row[int, Any, int, int]:
+    """Return how many `markets` runs on live venues play that are not settled, void ones aside, and how old prices are.
+
+    `tracked_until` is the newest price of a history, None where there is none; `unreadable` were played for longer than
+    prices may be old, and never was one read; of the `stale` the newest is older than that.
+    """
     played = (
         select(run_events.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
@@ -159,10 +145,10 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
     is_old = markets.c.event_row.in_(long_ago)
     statement = (
         select(
-            func.count(),
-            func.max(until),
-            counted(is_old, until.is_(None)),
-            counted(is_old, until < now - stale),
+            func.count().label("markets"),
+            func.max(until).label("tracked_until"),
+            counted(is_old, until.is_(None)).label("unreadable"),
+            counted(is_old, until < now - stale).label("stale"),
         )
         .select_from(instruments)
         .join(markets, markets.c.id == instruments.c.market_row)
@@ -172,7 +158,7 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
             ~select(_resolutions.c.market_row).where(_resolutions.c.market_row == markets.c.id).exists(),
         )
     )
-    return OpenMarkets(*connection.execute(statement).one())
+    return connection.execute(statement).one()
 
 
 def spent_on(connection: Connection, day: datetime) -> Spending:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from predibot.ledger.merkle_tree import root_hash
 from predibot.ledger.schema.packed_leaves import Leaf, packed_leaves, unpacked_leaves
@@ -27,31 +28,22 @@ class Receipt:
     leaves: tuple[Leaf, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptedRun:
-    """A run as receipts name it: a key that was voided and decided again is another run."""
-
-    id: int
-    key: str
-    created_at: datetime
-    void: bool
-    receipted: str | None
-    """Whether one is expected, as `RECEIPTED` has it; None where it has not come to its end."""
-    receipts: int
-    """How many it has."""
-
-
 def root_of(leaves: Sequence[Leaf]) -> str:
     """Return the root over leaves in hexadecimal digits."""
     return root_hash([bytes.fromhex(leaf.sha256) for leaf in leaves]).hex()
 
 
-def receipted_runs(connection: Connection, key: str | None = None) -> tuple[ReceiptedRun, ...]:
-    """Return all runs, void ones too, or those that hold or held a key; oldest first."""
+def receipted_runs(connection: Connection, key: str | None = None) -> Sequence[Row[Any]]:
+    """Return all runs, void ones too, or those that hold or held a key, with how many receipts each has; oldest first.
+
+    A key that was voided and decided again is another run. `receipted` is whether a receipt is expected, as `RECEIPTED`
+    has it; None where the run has not come to its end.
+    """
     count = select(func.count()).where(receipts.c.run_id == runs.c.id).scalar_subquery()
-    statement = select(runs.c.id, runs.c.key, runs.c.created_at, runs.c.voided_at.is_not(None), runs.c.receipted, count)
-    chosen = statement if key is None else statement.where(runs.c.key == key)
-    return tuple(ReceiptedRun(*row) for row in connection.execute(chosen.order_by(runs.c.id)))
+    is_void = runs.c.voided_at.is_not(None).label("void")
+    statement: Select[Any] = select(runs.c.id, runs.c.key, runs.c.created_at, is_void, runs.c.receipted)
+    chosen = statement.add_columns(count.label("receipts")).order_by(runs.c.id)
+    return connection.execute(chosen if key is None else chosen.where(runs.c.key == key)).all()
 
 
 def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:

@@ -1,10 +1,11 @@
 """Slots of schedules in the ledger: each has a row that says what became of it, and one process runs them at a time."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, literal, select, update
 
 from predibot.domain.clock import format_instant
 from predibot.domain.schedule import SlotStatus
@@ -22,22 +23,6 @@ SERVICE = "schedule"
 def lock_of_slot(recipe: str, slot_at: datetime) -> str:
     """Return the name of the lock of a slot."""
     return f"slot {recipe}@{format_instant(slot_at)}"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSchedule:
-    """A recipe that is run by its schedule, as the ledger keeps it."""
-
-    recipe: str
-    argument: str
-    """Where it is read anew: its file or name."""
-    since: datetime
-    """Its slots are those after this."""
-    paused_at: datetime | None
-    tracked_at: datetime | None
-    evaluated_at: datetime | None
-    problem: str
-    """What is wrong with the recipe as it reads now, while the last good one is run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +77,16 @@ class StoredService:
         return not is_gone(self.owner) and (is_of_this_machine(self.owner) or self.lease_until > now)
 
 
-def add_schedule(
-    connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime
-) -> StoredSchedule:
+def add_schedule(connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime) -> Row[Any]:
     """Return the schedule of a recipe, which is new as of now where it has no row, or one of a clock that was ahead."""
     said = {"argument": argument, "problem": problem}
     insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **said}])
     change_schedule(connection, recipe, **said)
-    stored = next(each for each in stored_schedules(connection) if each.recipe == recipe)
-    if stored.since <= now:
-        return stored
-    change_schedule(connection, recipe, since=now)
-    return replace(stored, since=now)
+    # Of a clock that was ahead.
+    connection.execute(
+        update(_schedules).where(_schedules.c.recipe == recipe, _schedules.c.since > now).values(since=now)
+    )
+    return next(each for each in stored_schedules(connection) if each.recipe == recipe)
 
 
 def change_schedule(connection: Connection, recipe: str, **values: datetime | str | None) -> bool:
@@ -112,10 +95,9 @@ def change_schedule(connection: Connection, recipe: str, **values: datetime | st
     return connection.execute(statement).first() is not None
 
 
-def stored_schedules(connection: Connection) -> tuple[StoredSchedule, ...]:
+def stored_schedules(connection: Connection) -> Sequence[Row[Any]]:
     """Return all schedules by name."""
-    rows = connection.execute(select(_schedules).order_by(_schedules.c.recipe)).mappings()
-    return tuple(StoredSchedule(**row) for row in rows)
+    return connection.execute(select(_schedules).order_by(_schedules.c.recipe)).all()
 
 
 def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[StoredSlot, ...]:

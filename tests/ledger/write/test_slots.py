@@ -59,7 +59,7 @@ def test_a_schedule_begins_when_it_is_first_seen(store: Store) -> None:
         assert not change_schedule(connection, "weekly", paused_at=NOON)
     assert (again.since, again.argument, again.paused_at, again.problem) == (NOON, "other.toml", NOON, "")
     with store.read() as connection:
-        assert stored_schedules(connection) == (again,)
+        assert stored_schedules(connection) == [again]
 
 
 def test_one_process_runs_the_schedules_and_a_dead_one_is_replaced(store: Store) -> None:
