@@ -185,15 +185,7 @@ class Ledger:
     ) -> Rows[LedgerForecast]:
         """Return forecasts by slot, bot, event and market, with their bets and what the markets paid.
 
-        Args:
-            run: Only of the run with this key.
-            recipe: Only of runs of the recipe with this name.
-            bots: Only of these; empty for all.
-            as_of: Nothing that was decided or settled later is seen; left out, all that is stored.
-            void: Whether those of runs that were taken out of all scores are returned too.
-
-        Raises:
-            UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
+        What may be asked for, and what is refused, is that of `decisions`.
         """
         asked = self._asked(run, recipe, bots, as_of, void)
         return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, asked)))

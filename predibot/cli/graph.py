@@ -10,9 +10,7 @@ from predibot.cli import options, output
 
 def graph(
     venue: options.LookBackVenue = None,
-    archive: Annotated[
-        Path | None, typer.Option("--archive", metavar="DIR", help="draw what an archive has, not the ledger")
-    ] = None,
+    archive: Annotated[Path | None, options.archive("draw")] = None,
     as_of: options.AsOf = None,
     at_least: Annotated[
         float, typer.Option("--at-least", metavar="S", help="how related the ends of an edge are")

@@ -58,7 +58,7 @@ def predibench(
     if json:
         output.print_document({"source": str(folder), **asdict(found)})
     else:
-        _print(_predibench_lines(found))
+        output.print_lines(*_predibench_lines(found))
 
 
 @GROUP.command("forecastbench", cls=Command, help="import forecasts on markets from sets of ForecastBench")
@@ -86,7 +86,7 @@ def forecastbench(
         return
     left_out = [f"{n:,} {reason}" for reason, n in found.left_out.items()]
     settled = f"settled: {counted(found.resolutions, 'new resolution')}"
-    _print([*_predibench_lines(found.imported), *_listed("left out", left_out), settled])
+    output.print_lines(*_predibench_lines(found.imported), *_listed("left out", left_out), settled)
 
 
 @GROUP.command("ledger", cls=Command, help="import what `predibot export` wrote")
@@ -109,7 +109,7 @@ def ledger(
         output.print_document({"source": str(export), **asdict(found)})
         return
     rows = [f"{name}: {count.new:,} new of {count.rows:,} rows" for name, count in found.tables.items()]
-    _print([*rows, *_listed("note", found.notes)])
+    output.print_lines(*rows, *_listed("note", found.notes))
 
 
 @contextmanager
@@ -144,12 +144,3 @@ def _listed(noun: str, texts: Sequence[str]) -> Iterator[str]:
     yield from (f"{noun}: {text}" for text in texts[:_LISTED])
     if len(texts) > _LISTED:
         yield f"{noun}: and {len(texts) - _LISTED:,} more; --json has all"
-
-
-def _print(lines: Iterator[str] | Sequence[str]) -> None:
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
-
-    console = output.report_console()
-    for line in lines:
-        print_line(console, plain(line))

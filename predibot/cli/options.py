@@ -68,6 +68,16 @@ def venue(left_out: str, callback: Callable[[str | None], str | None] | None = N
     )
 
 
+def as_of(what: str) -> Any:
+    """Return the option that names an instant after which nothing is seen."""
+    return typer.Option("--as-of", parser=instant, metavar="INSTANT", help=what)
+
+
+def archive(verb: str) -> Any:
+    """Return the option that names an archive to be looked at in place of the ledger."""
+    return typer.Option("--archive", metavar="DIR", help=f"{verb} what an archive has, not the ledger")
+
+
 def full(what: str) -> Any:
     """Return the option that shows all there is."""
     return typer.Option("--full", help=what)
@@ -75,10 +85,7 @@ def full(what: str) -> Any:
 
 Venue = Annotated[str | None, venue("the recipe's", _stated)]
 LookBackVenue = Annotated[str | None, venue("that of the runs")]
-AsOf = Annotated[
-    datetime | None,
-    typer.Option("--as-of", parser=instant, metavar="INSTANT", help="see nothing later than this"),
-]
+AsOf = Annotated[datetime | None, as_of("see nothing later than this")]
 Since = Annotated[
     datetime | None,
     typer.Option("--since", parser=instant, metavar="INSTANT", help="only slots at that instant or later"),

@@ -56,6 +56,17 @@ def report_console() -> "Console":
     return console_for(sys.stdout)
 
 
+def print_lines(said: str, *beside: str) -> None:
+    """Print a line for a person, and lines beside it that may be of others."""
+    from predibot.reports.terminal.terminal import print_line
+    from predibot.reports.terminal.text import plain
+
+    console = report_console()
+    print_line(console, said)
+    for each in beside:
+        print_line(console, plain(each))
+
+
 def print_coverage(*, json: bool) -> None:
     """Print what covers each column of a ledger: receipts of runs or of the ledger, or nothing, and why."""
     from predibot.ledger.schema.receipted_rows import coverage

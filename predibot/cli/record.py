@@ -1,15 +1,11 @@
 """`predibot record`: write an archive from a live venue."""
 
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from predibot.cli import options, output
-
-if TYPE_CHECKING:
-    from predibot.jobs.caller import Caller
 
 
 def record(
@@ -39,80 +35,48 @@ def record(
     log: options.Log,
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive, or daily prices to a folder of stocks."""
+    from predibot.errors import UsageError
+    from predibot.reports.figures import things
+
     caller = output.caller(log)
-    if stocks is not None:
-        _record_stocks(folder, stocks, venue, tickers, as_of, days, caller, json=json)
-        return
-    from predibot.api.record import record as record_venue
-    from predibot.errors import UsageError
-    from predibot.reports.figures import things
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
+    if stocks is None:
+        from predibot.api.record import record as record_venue
 
-    if tickers is not None:
-        raise UsageError("--tickers goes with --stocks; add --stocks tiingo, or leave it out")
-    report = record_venue(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
-    if json:
-        output.print_document(
-            {
-                "snapshot": str(report.snapshot),
-                "events": report.events,
-                "markets": report.markets,
-                "new_points": report.points,
-                "new_resolutions": report.resolutions,
-                "notes": list(report.notes),
-            }
+        if tickers is not None:
+            raise UsageError("--tickers goes with --stocks; add --stocks tiingo, or leave it out")
+        report = record_venue(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
+        document: dict[str, object] = {
+            "snapshot": str(report.snapshot),
+            "events": report.events,
+            "markets": report.markets,
+            "new_points": report.points,
+            "new_resolutions": report.resolutions,
+        }
+        notes = report.notes
+        said = (
+            f"{report.snapshot}: {things(report.events, 'event')}; {things(report.markets, 'market')} in the archive, "
+            f"{things(report.points, 'new price')}, {things(report.resolutions, 'new resolution')}"
         )
-        return
-    console = output.report_console()
-    print_line(
-        console,
-        f"{report.snapshot}: {things(report.events, 'event')}; {things(report.markets, 'market')} in the archive, "
-        f"{things(report.points, 'new price')}, {things(report.resolutions, 'new resolution')}",
-    )
-    for note in report.notes:
-        print_line(console, f"note: {plain(note)}")
+    else:
+        from predibot.api.record_stocks import record_stocks
 
-
-def _record_stocks(
-    folder: Path,
-    provider: str,
-    venue: str | None,
-    tickers: str | None,
-    as_of: datetime | None,
-    days: float,
-    caller: "Caller",
-    *,
-    json: bool,
-) -> None:
-    """Record stocks, and say what is new."""
-    from predibot.api.record_stocks import record_stocks
-    from predibot.errors import UsageError
-    from predibot.reports.figures import things
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
-
-    if venue is not None:
-        raise UsageError("--stocks and --venue are two things to record; leave one out")
-    names = [name.strip() for name in (tickers or "").split(",") if name.strip()]
-    report = record_stocks(folder, caller, provider=provider, tickers=names, as_of=as_of, days=days)
-    if json:
-        output.print_document(
-            {
-                "folder": str(report.folder),
-                "provider": report.provider,
-                "tickers": list(report.tickers),
-                "new_rows": report.rows,
-                "new_actions": report.actions,
-                "notes": list(report.notes),
-            }
+        if venue is not None:
+            raise UsageError("--stocks and --venue are two things to record; leave one out")
+        names = [name.strip() for name in (tickers or "").split(",") if name.strip()]
+        of_stocks = record_stocks(folder, caller, provider=stocks, tickers=names, as_of=as_of, days=days)
+        document = {
+            "folder": str(of_stocks.folder),
+            "provider": of_stocks.provider,
+            "tickers": list(of_stocks.tickers),
+            "new_rows": of_stocks.rows,
+            "new_actions": of_stocks.actions,
+        }
+        notes = of_stocks.notes
+        said = (
+            f"{of_stocks.folder}: {things(len(of_stocks.tickers), 'stock')}; "
+            f"{things(of_stocks.rows, 'new daily price')}, {things(of_stocks.actions, 'new action')}"
         )
-        return
-    console = output.report_console()
-    print_line(
-        console,
-        f"{report.folder}: {things(len(report.tickers), 'stock')}; {things(report.rows, 'new daily price')}, "
-        f"{things(report.actions, 'new action')}",
-    )
-    for note in report.notes:
-        print_line(console, f"note: {plain(note)}")
+    if json:
+        output.print_document({**document, "notes": list(notes)})
+    else:
+        output.print_lines(said, *(f"note: {each}" for each in notes))

@@ -11,9 +11,7 @@ from predibot.cli import options, output
 def relate(
     event: Annotated[str, typer.Argument(metavar="EVENT", help="the venue's id of an event")],
     venue: options.LookBackVenue = None,
-    archive: Annotated[
-        Path | None, typer.Option("--archive", metavar="DIR", help="compare what an archive has, not the ledger")
-    ] = None,
+    archive: Annotated[Path | None, options.archive("compare")] = None,
     as_of: options.AsOf = None,
     no_filters: options.NoFilters = False,
     model: options.TextModel = None,

@@ -47,13 +47,7 @@ def replay(
     ] = None,
     venue: options.Venue = None,
     as_of: Annotated[
-        datetime | None,
-        typer.Option(
-            "--as-of",
-            parser=options.instant,
-            metavar="INSTANT",
-            help="evaluate as of this; left out: the end of what the venue knows",
-        ),
+        datetime | None, options.as_of("evaluate as of this; left out: the end of what the venue knows")
     ] = None,
     bots: options.Bots = None,
     events: options.Events = None,

@@ -55,14 +55,10 @@ def _send(store: "Store", asked: str, endpoint: str, *, as_json: bool) -> None:
     """Send spans, and say how many."""
     from predibot.jobs.logs.collector import send_asked
     from predibot.reports.figures import things
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
 
     sent = send_asked(store, asked, endpoint)
     if as_json:
         output.print_document(asdict(sent))
         return
-    console = output.report_console()
-    print_line(console, f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent")
-    for why in sent.missing:
-        print_line(console, f"left out: {plain(why)}")
+    said = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
+    output.print_lines(said, *(f"left out: {why}" for why in sent.missing))
