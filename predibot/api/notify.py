@@ -13,8 +13,8 @@ from predibot.jobs.notify.notice import notice_of_test
 from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.slot_notices import Shown, SlotNotices
 from predibot.jobs.notify.teller import why_not_told
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import StoredSlot
 from predibot.scoring.evaluation.evaluation import Evaluation
 
 LAST_SECONDS, LAST_SECONDS_ONCE = 12.0, 30.0
@@ -91,7 +91,7 @@ def slot_notices(
 class NoNotices:
     """Tells nobody."""
 
-    def on_slot(self, row: StoredSlot) -> None:
+    def on_slot(self, row: SlotRow) -> None:
         """Do nothing."""
 
     def look(self) -> None:

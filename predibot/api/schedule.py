@@ -24,10 +24,10 @@ from predibot.jobs.schedule.install import Installed, InstallKind, files_of
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import MINUTE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.slots import (
-    StoredSlot,
     add_schedule,
     change_schedule,
     miss_slots,
@@ -60,9 +60,7 @@ class ServiceTerms:
     """Called after each look at the clock, and at the end."""
 
 
-def run_schedules(
-    arguments: Sequence[str], caller: Caller, *, ledger: str, terms: ServiceTerms
-) -> tuple[StoredSlot, ...]:
+def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, terms: ServiceTerms) -> tuple[SlotRow, ...]:
     """Run recipes by their schedules until a signal ends it, or for one look at the clock.
 
     Args:
@@ -78,7 +76,7 @@ def run_schedules(
         UsageError: If another process runs the schedules of this ledger, or a recipe has none.
         PredibotError: If a recipe or the ledger cannot be read.
     """
-    ended: list[StoredSlot] = []
+    ended: list[SlotRow] = []
     quiet = replace(caller, progress=_unfollowed)
 
     def start(recipe: Scheduled, slot_at: datetime | None) -> Child:
@@ -87,7 +85,7 @@ def run_schedules(
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
         return Child(terms.set_up, play_in_process, recipe, slot_at, quiet, ledger, terms.executor)
 
-    def tell(row: StoredSlot) -> None:
+    def tell(row: SlotRow) -> None:
         caller.say(words_of_slot(row))
         terms.on_slot(row)
         if terms.once:
@@ -199,7 +197,7 @@ def play_now(
     slot_at: datetime | None = None,
     executor: ExecutorSpec | None = None,
     retry: frozenset[Retry] = frozenset(),
-) -> StoredSlot:
+) -> SlotRow:
     """Play a slot of a recipe now, and return what came of it.
 
     Args:
@@ -244,7 +242,7 @@ def _played_and_kept(
     ledger: str,
     executor: ExecutorSpec | None,
     retry: frozenset[Retry] = frozenset(),
-) -> StoredSlot:
+) -> SlotRow:
     play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor, retry=retry)
     return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
 
@@ -265,7 +263,7 @@ def _unfollowed() -> Iterator[ProgressListener]:
     yield listen
 
 
-def words_of_slot(row: StoredSlot) -> str:
+def words_of_slot(row: SlotRow) -> str:
     """Return what became of a slot, in a line."""
     said = f"{row.recipe}: the slot of {format_instant(row.slot_at)} is {row.status}"
     again = f"; tried again at {format_instant(row.next_try_at)}" if row.next_try_at else ""

@@ -23,10 +23,11 @@ from predibot.ledger.read.standing import (
     slot_counts,
     spent_on,
 )
+from predibot.ledger.schema.tables import ServiceRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.runs import decisions_noted, runs
-from predibot.ledger.write.slots import StoredService, stored_schedules, stored_service
+from predibot.ledger.write.slots import is_alive, stored_schedules, stored_service
 
 STALE = timedelta(days=1)
 """A price of a market that is still open is old after so long."""
@@ -70,7 +71,7 @@ class LedgerStatus:
 
     at: datetime
     ledger: str
-    service: StoredService | None
+    service: ServiceRow | None
     """Who runs the schedules; None where nobody does at the moment."""
     is_service_alive: bool
     schedules: tuple[ScheduleStatus, ...]
@@ -97,7 +98,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
     now = clock()
     with store.read() as connection:
         service = stored_service(connection)
-        alive = service is not None and service.is_alive(is_gone, now)
+        alive = service is not None and is_alive(service, is_gone, now)
         schedules = tuple(_schedule(connection, each, now) for each in stored_schedules(connection))
         held = held_by_owner(connection)
         retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)

@@ -31,11 +31,11 @@ from predibot.jobs.notify.notice import (
     notice_of_slot,
 )
 from predibot.jobs.notify.teller import Teller
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import stored_decisions
 from predibot.ledger.write.runs import StoredRun, runs_of_slot
 from predibot.ledger.write.slots import (
-    StoredSlot,
     stored_schedules,
     stored_slots,
 )
@@ -77,7 +77,7 @@ class SlotNotices:
         """
         self._teller, self._store, self._settings = teller, store, settings
         self._clock, self._shown = clock, shown
-        self._ended: deque[StoredSlot] = deque(maxlen=MAX_UNTOLD)
+        self._ended: deque[SlotRow] = deque(maxlen=MAX_UNTOLD)
         self._said = ""
         """What went wrong last."""
         self._evaluated_at: dict[str, datetime | None] = {}
@@ -93,7 +93,7 @@ class SlotNotices:
                 ]
                 teller.knows(*known)
 
-    def on_slot(self, row: StoredSlot) -> None:
+    def on_slot(self, row: SlotRow) -> None:
         """Ping the watchdog after a slot that was played; all that there is to tell is told at the next look."""
         self._ended.append(row)
         if _came_to_an_end(row):
@@ -125,7 +125,7 @@ class SlotNotices:
                 yield self._summary(schedule.recipe)
                 self._evaluated_at[schedule.recipe] = schedule.evaluated_at
 
-    def _notices_of(self, row: StoredSlot) -> Iterator[Notice]:
+    def _notices_of(self, row: SlotRow) -> Iterator[Notice]:
         run, is_good = self._run_of(row), row.status == "done"
         decisions = () if run is None else self._store.run_read(partial(stored_decisions, run_id=run.id))
         yield notice_of_slot(
@@ -145,7 +145,7 @@ class SlotNotices:
             yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))
             yield from self._budgets(run)
 
-    def _run_of(self, row: StoredSlot) -> StoredRun | None:
+    def _run_of(self, row: SlotRow) -> StoredRun | None:
         runs = self._store.run_read(partial(runs_of_slot, recipe=row.recipe, slot_at=row.slot_at))
         return next((run for run in runs if run.key == row.run_key), None)
 
@@ -199,13 +199,13 @@ class SlotNotices:
             self._said = said
 
 
-def _came_to_an_end(row: StoredSlot) -> bool:
+def _came_to_an_end(row: SlotRow) -> bool:
     """Return whether a slot was played to some end; one that was stopped goes on at once, and nobody needs to know."""
     is_stopped = row.next_try_at is not None and row.ended_at is not None and row.next_try_at <= row.ended_at
     return row.status in ("done", "partly", "failed") and not is_stopped
 
 
-def _is_paused(schedule: Row[Any] | None, row: StoredSlot) -> bool:
+def _is_paused(schedule: Row[Any] | None, row: SlotRow) -> bool:
     return schedule is not None and schedule.paused_at is not None and row.slot_at > schedule.paused_at
 
 

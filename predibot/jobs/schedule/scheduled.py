@@ -11,10 +11,10 @@ from predibot.domain.clock import floor_to
 from predibot.domain.schedule import Schedule
 from predibot.errors import UsageError
 from predibot.jobs.schedule.lock import ServiceLock
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
     Played,
-    StoredSlot,
     begin_slot,
     change_schedule,
     end_slot,
@@ -91,7 +91,7 @@ class Scheduled:
 
 def kept_slot(
     recipe: Scheduled, slot_at: datetime, play: PlaySlot, *, store: Store, clock: Callable[[], datetime]
-) -> StoredSlot:
+) -> SlotRow:
     """Play a slot unless it is done, and return its row, which says what came of it.
 
     Raises:
@@ -115,7 +115,7 @@ def kept_slot(
         return ended
 
 
-def close_slot(recipe: Scheduled, slot_at: datetime, played: Played, *, store: Store, now: datetime) -> StoredSlot:
+def close_slot(recipe: Scheduled, slot_at: datetime, played: Played, *, store: Store, now: datetime) -> SlotRow:
     """Store what came of a slot, and whether and when it is tried again; return its row."""
     again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
     is_young = again_at - slot_at <= recipe.schedule.catch_up

@@ -14,15 +14,16 @@ from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
 from predibot.jobs.schedule.scheduled import Scheduled, close_slot
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.slots import (
     Played,
-    StoredSlot,
     add_schedule,
     begin_slot,
     change_schedule,
     end_slot,
+    is_alive,
     lock_of_slot,
     miss_slots,
     paused_since,
@@ -47,7 +48,7 @@ class Work(Protocol):
 
 Start = Callable[[Scheduled, datetime | None], Work]
 """Starts to play a slot of a recipe, or, without one, to store new prices of what the recipe played."""
-OnSlot = Callable[[StoredSlot], None]
+OnSlot = Callable[[SlotRow], None]
 """Told of each slot that ended or was missed."""
 
 
@@ -191,16 +192,16 @@ class ScheduleService:
         if begun is not None and begun.slot_at == slot_at:
             return True
         held = self._store.run_read(partial(stored_service, name=lock_of_slot(name, slot_at)))
-        return held is not None and held.is_alive(is_gone, self._clock())
+        return held is not None and is_alive(held, is_gone, self._clock())
 
-    def _miss(self, recipe: Scheduled, slots: Sequence[datetime], rows: Sequence[StoredSlot], now: datetime) -> None:
+    def _miss(self, recipe: Scheduled, slots: Sequence[datetime], rows: Sequence[SlotRow], now: datetime) -> None:
         """Write down that some slots are too old to be played, or to be tried again."""
         if not slots:
             return
         window = format_length(recipe.schedule.catch_up)
         begun = {row.slot_at: row for row in rows}
 
-        def store(connection: Connection) -> list[StoredSlot | None]:
+        def store(connection: Connection) -> list[SlotRow | None]:
             name = recipe.name
             reason = f"nothing ran it for {window} after it"
             miss_slots(connection, name, [slot for slot in slots if slot not in begun], reason, now=now)
@@ -225,7 +226,7 @@ class ScheduleService:
             row = close_slot(recipe, slot_at, played, store=self._store, now=now)
         self._on_slot(row)
 
-    def _forget(self, recipe: Scheduled, stored: Row[Any], rows: Sequence[StoredSlot], now: datetime) -> None:
+    def _forget(self, recipe: Scheduled, stored: Row[Any], rows: Sequence[SlotRow], now: datetime) -> None:
         """Look no more at slots of which nothing is to be done any more, so that a look at a year costs no more."""
         ended = {row.slot_at for row in rows if _is_settled(row, now) and row.next_try_at is None}
         past = list(takewhile(ended.__contains__, recipe.schedule.slots(stored.since, now)))
@@ -246,7 +247,7 @@ class ScheduleService:
         return now + every
 
 
-def _is_settled(row: StoredSlot, now: datetime) -> bool:
+def _is_settled(row: SlotRow, now: datetime) -> bool:
     """Return whether nothing is to be done about a slot now."""
     if row.status == "missed":
         # By a clock that was ahead and was set back since, slots were missed that are still to come.

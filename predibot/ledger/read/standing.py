@@ -16,7 +16,7 @@ from predibot.ledger.write.claims import MAX_RETRIES, tasks
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import instruments, markets, run_events
 from predibot.ledger.write.runs import live_venues, runs
-from predibot.ledger.write.slots import StoredSlot, stored_slot
+from predibot.ledger.write.slots import stored_slot
 from predibot.ledger.write.spending import reservations, spending
 
 _slots, _resolutions = table_of(SlotRow), table_of(ResolutionRow)
@@ -26,7 +26,7 @@ _slots, _resolutions = table_of(SlotRow), table_of(ResolutionRow)
 class SlotCounts:
     """What became of the slots of a recipe since an instant."""
 
-    last: StoredSlot | None
+    last: SlotRow | None
     """The newest one, whenever it was."""
     counts: Mapping[SlotStatus, int]
     latest: timedelta | None

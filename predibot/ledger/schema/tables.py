@@ -3,7 +3,7 @@
 What the database can refuse by itself, it refuses: every rule below has a name.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import (
     BigInteger,
@@ -19,7 +19,7 @@ from sqlmodel import Field, SQLModel
 
 from predibot.domain.account import JOURNAL_KINDS, MARK_STATES, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
-from predibot.domain.schedule import SLOT_STATUSES
+from predibot.domain.schedule import SLOT_STATUSES, SlotStatus
 from predibot.ledger.schema.column_types import Instant, Prose, Words
 
 NAMING = {
@@ -701,7 +701,7 @@ class SlotRow(Row, table=True):
     id: int | None = Field(default=None, primary_key=True)
     recipe: str = _text()
     slot_at: datetime = _instant()
-    status: str = _text()
+    status: SlotStatus = Field(sa_type=Words)
     tries: int = 0
     started_at: datetime | None = _instant(nullable=True)
     """Of the first try: how late it was."""
@@ -710,6 +710,11 @@ class SlotRow(Row, table=True):
     """When what failed is tried again; None for never."""
     run_key: str | None = Field(default=None, sa_type=Words)
     reason: str = Field(default="", sa_type=Prose)
+
+    @property
+    def late(self) -> timedelta | None:
+        """Return how long after its instant it began; None where it was missed."""
+        return None if self.started_at is None else self.started_at - self.slot_at
 
 
 class ServiceRow(Row, table=True):

@@ -26,28 +26,6 @@ def lock_of_slot(recipe: str, slot_at: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSlot:
-    """What became of a slot."""
-
-    recipe: str
-    slot_at: datetime
-    status: SlotStatus
-    tries: int
-    started_at: datetime | None
-    """Of the first try; None where it was missed."""
-    ended_at: datetime | None
-    next_try_at: datetime | None
-    """When what failed is tried again; None for never."""
-    run_key: str | None
-    reason: str
-
-    @property
-    def late(self) -> timedelta | None:
-        """Return how long after its instant it began; None where it was missed."""
-        return None if self.started_at is None else self.started_at - self.slot_at
-
-
-@dataclass(frozen=True, slots=True)
 class Played:
     """What the playing of a slot came to."""
 
@@ -61,20 +39,12 @@ class Played:
     """Whether there may be nothing to do: it is tried again as what failed is, and done where it stays so."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredService:
-    """Who holds the lock of what one process does at a time: to run the schedules, or to play a slot."""
+def is_alive(service: ServiceRow, is_gone: Callable[[str], bool], now: datetime) -> bool:
+    """Return whether who holds a lock is at work, as far as one can know.
 
-    owner: str
-    started_at: datetime
-    lease_until: datetime
-
-    def is_alive(self, is_gone: Callable[[str], bool], now: datetime) -> bool:
-        """Return whether it is at work, as far as one can know.
-
-        Of this machine one knows, whatever its clock does; another one gives a sign of life.
-        """
-        return not is_gone(self.owner) and (is_of_this_machine(self.owner) or self.lease_until > now)
+    Of this machine one knows, whatever its clock does; another one gives a sign of life.
+    """
+    return not is_gone(service.owner) and (is_of_this_machine(service.owner) or service.lease_until > now)
 
 
 def add_schedule(connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime) -> Row[Any]:
@@ -100,20 +70,19 @@ def stored_schedules(connection: Connection) -> Sequence[Row[Any]]:
     return connection.execute(select(_schedules).order_by(_schedules.c.recipe)).all()
 
 
-def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[StoredSlot, ...]:
+def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[SlotRow, ...]:
     """Return the slots of a recipe with a row, the oldest first; only those after an instant, where one is given."""
     return _slots_where(connection, recipe, *([] if since is None else [_slots.c.slot_at > since]))
 
 
-def stored_slot(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot | None:
+def stored_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow | None:
     """Return what is known of a slot; None where it has no row."""
     return next(iter(_slots_where(connection, recipe, _slots.c.slot_at == slot_at)), None)
 
 
-def _slots_where(connection: Connection, recipe: str, *which: ColumnElement[bool]) -> tuple[StoredSlot, ...]:
-    names = [_slots.c[name] for name in StoredSlot.__dataclass_fields__]
-    statement = select(*names).where(_slots.c.recipe == recipe, *which).order_by(_slots.c.slot_at)
-    return tuple(StoredSlot(*row) for row in connection.execute(statement))
+def _slots_where(connection: Connection, recipe: str, *which: ColumnElement[bool]) -> tuple[SlotRow, ...]:
+    statement = select(_slots).where(_slots.c.recipe == recipe, *which).order_by(_slots.c.slot_at)
+    return tuple(SlotRow(**row) for row in connection.execute(statement).mappings())
 
 
 def paused_since(at: datetime) -> str:
@@ -127,7 +96,7 @@ def miss_slots(connection: Connection, recipe: str, slots: Iterable[datetime], r
     insert_new(connection, SlotRow, [{**row, "slot_at": slot} for slot in slots])
 
 
-def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: datetime) -> StoredSlot:
+def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: datetime) -> SlotRow:
     """Store that a slot is being played, once more where it was before."""
     row = {"recipe": recipe, "slot_at": slot_at, "status": "running", "tries": 0, "started_at": now, "reason": ""}
     insert_new(connection, SlotRow, [row])
@@ -154,7 +123,7 @@ def end_slot(
     *,
     next_try_at: datetime | None,
     now: datetime,
-) -> StoredSlot:
+) -> SlotRow:
     """Store how the playing of a slot ended."""
     connection.execute(
         update(_slots)
@@ -171,7 +140,7 @@ def end_slot(
     return _known(connection, recipe, slot_at)
 
 
-def _known(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot:
+def _known(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow:
     row = stored_slot(connection, recipe, slot_at)
     if row is None:
         raise LedgerUnusable(
@@ -180,16 +149,15 @@ def _known(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot
     return row
 
 
-def stored_service(connection: Connection, name: str = SERVICE) -> StoredService | None:
+def stored_service(connection: Connection, name: str = SERVICE) -> ServiceRow | None:
     """Return who holds a lock, or held it when it was last seen; None where nobody has."""
-    columns = (_services.c.owner, _services.c.started_at, _services.c.lease_until)
-    row = connection.execute(select(*columns).where(_services.c.name == name)).first()
-    return None if row is None else StoredService(*row)
+    row = connection.execute(select(_services).where(_services.c.name == name)).mappings().first()
+    return None if row is None else ServiceRow(**row)
 
 
 def take_service(
     connection: Connection, name: str, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
-) -> StoredService | None:
+) -> ServiceRow | None:
     """Take a lock, and return who held it before and is gone; None where nobody had.
 
     Raises:
@@ -201,7 +169,7 @@ def take_service(
     before = stored_service(connection, name)
     if before is not None and before.owner == owner:
         return None
-    if before is not None and before.is_alive(is_gone, now):
+    if before is not None and is_alive(before, is_gone, now):
         raise LookupError(before.owner)
     taken = connection.execute(
         update(_services)

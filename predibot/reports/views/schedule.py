@@ -7,13 +7,13 @@ from predibot.domain.clock import format_instant
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.ledger.read.standing import Cost
-from predibot.ledger.write.slots import StoredSlot
+from predibot.ledger.schema.tables import SlotRow
 from predibot.reports.document import Document, document, json_value, number
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def slot_document(row: StoredSlot) -> Document:
+def slot_document(row: SlotRow) -> Document:
     """Return the JSON document of what became of a slot."""
     return {
         "recipe": row.recipe,

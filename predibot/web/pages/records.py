@@ -12,7 +12,8 @@ from predibot.jobs.comments.readings import run_tables, runs_of_texts
 from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.account_statement import names_of_accounts
 from predibot.ledger.read.standing import Cost, costs_of_runs
-from predibot.ledger.write.slots import StoredSlot, stored_schedules, stored_slots
+from predibot.ledger.schema.tables import SlotRow
+from predibot.ledger.write.slots import stored_schedules, stored_slots
 from predibot.reports.cohorts.statement import list_grid
 from predibot.reports.terminal.tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
@@ -30,7 +31,7 @@ def runs_page(shelf: Shelf, page_: int = 1) -> Page:
     keys = tuple(each.run for each in shown["rows"])
     since = shelf.clock() - COUNTED
 
-    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], Cost], list[StoredSlot]]:
+    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], Cost], list[SlotRow]]:
         found = [
             each
             for schedule in stored_schedules(connection)

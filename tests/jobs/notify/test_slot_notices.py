@@ -19,8 +19,9 @@ from predibot.domain.clock import parse_instant
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.jobs.schedule.service import ScheduleService
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import StoredSlot, change_schedule
+from predibot.ledger.write.slots import change_schedule
 from predibot.reports.views.summary import summary_of
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import open_sandbox
@@ -307,7 +308,7 @@ def test_what_cannot_be_read_is_told_later_and_logged_once(service: Service, cap
     service.recipe(SCHEDULE + BASELINES)
     service.look()
     file, away = service.folder / "ledger.db", service.folder / "away.db"
-    noon = StoredSlot("daily", NOON, "missed", 0, None, NOON, None, None, "nothing ran it")
+    noon = SlotRow(recipe="daily", slot_at=NOON, status="missed", ended_at=NOON, reason="nothing ran it")
     with slot_notices(service.caller, service.ledger, summary_of) as notices:
         notices.on_slot(noon)
         file.rename(away)

@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy import text
 
 from predibot.jobs.schedule.lock import ServiceLock
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import StoredSlot, add_schedule, change_schedule, stored_service, stored_slots
+from predibot.ledger.write.slots import add_schedule, change_schedule, stored_service, stored_slots
 from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
 
 RECIPE = """
@@ -58,7 +59,7 @@ def slots_due(program: Program, name: str, count: int = 1) -> None:
         store.run_write(partial(change_schedule, recipe=name, since=now - count * BETWEEN))
 
 
-def rows(program: Program, name: str) -> tuple[StoredSlot, ...]:
+def rows(program: Program, name: str) -> tuple[SlotRow, ...]:
     """Return what the ledger says of the slots of a recipe."""
     with Store.open_to_read(program.ledger) as store:
         return store.run_read(partial(stored_slots, recipe=name))

@@ -19,10 +19,10 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
     Played,
-    StoredSlot,
     begin_slot,
     change_schedule,
     lock_of_slot,
@@ -66,7 +66,7 @@ class World:
     takes: timedelta = MINUTE
     played: list[datetime] = field(default_factory=list)
     tracked: list[datetime] = field(default_factory=list)
-    told: list[StoredSlot] = field(default_factory=list)
+    told: list[SlotRow] = field(default_factory=list)
     works: dict[str, Playing] = field(default_factory=dict)
     """What a recipe is at where it takes longer than a moment, by its name; all others are played at once."""
 
@@ -97,7 +97,7 @@ class World:
         self.played.append(slot)
         return Played("done", run_key=f"{recipe.name}@{slot}")
 
-    def rows(self, recipe: str = "daily") -> tuple[StoredSlot, ...]:
+    def rows(self, recipe: str = "daily") -> tuple[SlotRow, ...]:
         """Return what the ledger says of all slots."""
         return self.store.run_read(partial(stored_slots, recipe=recipe))
 

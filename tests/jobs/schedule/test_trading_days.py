@@ -11,10 +11,10 @@ from predibot.api.play_slot import play_slot
 from predibot.config import Settings
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
+from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, valuations
 from predibot.ledger.write.runs import list_runs
-from predibot.ledger.write.slots import StoredSlot
 from tests.acceptance.conftest import Predibot, predibot
 from tests.jobs.replay.hand_made_stocks import AAA, BBB, at, write_stocks
 from tests.jobs.tiny import nobody
@@ -52,7 +52,7 @@ def known(folder: Path, *days: int) -> None:
     write_stocks(folder / "stocks", closes, ())
 
 
-def kept(recipe: Scheduled, store: Store, slot_at: datetime, now: datetime) -> StoredSlot:
+def kept(recipe: Scheduled, store: Store, slot_at: datetime, now: datetime) -> SlotRow:
     """Play a slot at an instant, as the service does."""
     settings = Settings(workers=1)
     caller = Caller(lambda: settings, lambda: now, lambda _: None, lambda: nullcontext(nobody))
