@@ -27,7 +27,7 @@ def cohort(
     from predibot.jobs.accounts.cohorts import cohorts_of, every_cohort, set_archived
     from predibot.plugins.venues import currency_of
     from predibot.reports import figures
-    from predibot.reports.cohorts.statement import cohort_document, list_grid, print_cohort, summary_document
+    from predibot.reports.accounts.cohort_statement import cohort_document, list_grid, print_cohort, summary_document
     from predibot.reports.terminal.grid import print_grid
 
     caller = output.caller()

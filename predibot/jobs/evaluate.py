@@ -30,7 +30,7 @@ from predibot.ledger.write.runs import (
 )
 from predibot.plugins.venues import currency_of
 from predibot.scoring.accounts.board import account_board, rank_agreements
-from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
+from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.records.part import EVERYTHING, Part

@@ -24,8 +24,7 @@ from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.accounts.cohort_board import CohortBotScore
-from predibot.scoring.accounts.cohort_scores import CohortResult
+from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
 from predibot.scoring.accounts.implied import implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore

@@ -11,7 +11,7 @@ from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
 from predibot.ledger.read.account_statement import Allocation, BookedRow, Statement
 from predibot.plugins.venues import currency_of
 from predibot.reports import figures
-from predibot.reports.cohorts.statement import (
+from predibot.reports.accounts.cohort_statement import (
     position_document,
     positions_grid,
     prices_document,

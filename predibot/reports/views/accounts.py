@@ -6,7 +6,7 @@ from dataclasses import asdict
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number
 from predibot.scoring.accounts.board import AccountBoard, AccountPair
-from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBotScore
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.rolling_delay import DELAYS
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.inference.bootstrap import Estimate

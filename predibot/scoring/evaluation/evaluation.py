@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
-from predibot.scoring.accounts.cohort_board import CohortBoard
+from predibot.scoring.accounts.cohorts import CohortBoard
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores

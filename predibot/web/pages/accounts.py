@@ -7,8 +7,8 @@ from predibot.jobs.accounts.statement import AccountStatement, account_statement
 from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
 from predibot.plugins.venues import currency_of
 from predibot.reports import figures
+from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
-from predibot.reports.cohorts.statement import cohort_statement_grids
 from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.drawing import Banded, Shares, banded, shares_of

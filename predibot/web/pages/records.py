@@ -14,7 +14,7 @@ from predibot.ledger.read.account_statement import names_of_accounts
 from predibot.ledger.read.standing import Cost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import stored_schedules, stored_slots
-from predibot.reports.cohorts.statement import list_grid
+from predibot.reports.accounts.cohort_statement import list_grid
 from predibot.reports.terminal.tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.web.pages.page import Page, grids_page, paged, records

@@ -7,7 +7,7 @@ import pytest
 from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.reports.views.accounts import cohort_conclusions
-from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord, cohort_board
+from predibot.scoring.accounts.cohorts import CohortBot, CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.records.part import Part
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, VENUE, WEEK, Weeks, bets, sells

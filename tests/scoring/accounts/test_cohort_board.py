@@ -8,8 +8,7 @@ import pytest
 from predibot.reports.terminal.boards.accounts import cohort_grids
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.views.accounts import cohort_board_document, cohort_conclusions
-from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBot, CohortsRecord, cohort_board
-from predibot.scoring.accounts.cohort_scores import CohortResult
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, CohortResult, CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import SizedBet
 from tests.reports.terminal.test_terminal import screen, shown
 from tests.scoring.accounts.test_cohort_scores import SUNDAY

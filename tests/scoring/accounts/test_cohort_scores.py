@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.domain.price import Quote
-from predibot.scoring.accounts.cohort_scores import (
+from predibot.scoring.accounts.cohorts import (
     CohortResult,
     cohort_score,
     implied_confidence,

@@ -22,8 +22,7 @@ from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs
-from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
-from predibot.scoring.accounts.cohort_scores import CohortResult
+from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 

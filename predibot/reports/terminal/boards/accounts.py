@@ -7,7 +7,7 @@ from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
-from predibot.scoring.accounts.cohort_board import CohortBoard, CohortBotScore
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.score import AccountScore
 
 _CURVE_CELLS = 6

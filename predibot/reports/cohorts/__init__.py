@@ -1,1 +1,0 @@
-"""Cohorts for people: the list of them, and the statement of one."""
