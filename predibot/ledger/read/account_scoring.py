@@ -29,7 +29,7 @@ from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, order
 from predibot.ledger.write.events import instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
-from predibot.scoring.accounts.implied import implied, last_known
+from predibot.scoring.accounts.implied import implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
@@ -511,7 +511,7 @@ def implied_by_prices(
                     added[place[row.at], column[row.instrument]] += row.shares * part
         shares = np.cumsum(added, axis=0)
         # As one account that is worth a dollar throughout.
-        cash = 1.0 - (shares * np.nan_to_num(last_known(prices))).sum(axis=1)
+        cash = 1.0 - (shares * np.nan_to_num(record.known_prices)).sum(axis=1)
         every, nothing = np.arange(len(at)), np.zeros(len(at))
         as_one = AccountRecord("", "", every, nothing, np.arange(ids.size), shares, cash, shares, cash)
         found[bot] = implied(record, as_one).deviation

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, Markets
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.dependence import dependence
 
@@ -58,7 +57,7 @@ def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord
     if record.sectors is not None:
         return Implied()
     both = account.slot if other is None else np.intersect1d(account.slot, other.slot)
-    held, markets = shares_of_value(record, account, both), _Markets.of(record, both)
+    held, markets = shares_of_value(record, account, both), record.markets.at(both)
     less = 0.0 if other is None else _weights(record, other, both, markets)
     weight = _weights(record, account, both, markets) - less
     gained = weight[:-1] * np.diff(markets.price_yes, axis=0)
@@ -77,13 +76,10 @@ def shares_of_value(record: AccountsRecord, account: AccountRecord, slots: Ints)
 
     The last column is cash: (slots, i + 1).
     """
-    rows = np.searchsorted(account.slot, slots)
-    prices = last_known(record.prices[:, account.held])[slots]
-    worth = account.shares[rows] * np.nan_to_num(prices)
-    whole = worth.sum(axis=1) + account.cash_usd[rows]
+    _, worth, cash = _held(record, account, slots)
     found = np.zeros((slots.size, len(record.instruments) + 1))
-    found[:, account.held], found[:, -1] = worth, account.cash_usd[rows]
-    return _for_each_dollar(found, whole)
+    found[:, account.held], found[:, -1] = worth, cash
+    return _for_each_dollar(found, worth.sum(axis=1) + cash)
 
 
 def distance(record: AccountsRecord, one: AccountRecord, other: AccountRecord) -> float | None:
@@ -95,52 +91,20 @@ def distance(record: AccountsRecord, one: AccountRecord, other: AccountRecord) -
     return float(np.abs(apart).sum(axis=1).mean())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Markets:
-    """The m markets of a record at some of its slots."""
-
-    of_instrument: Ints
-    """(i,)"""
-    price_yes: Floats
-    """(slots, m), never NaN."""
-    settled: NDArray[np.bool_]
-    """(slots, m)"""
-    event: Ints
-    """(m,)"""
-    group: Ints
-    """Of those that exclude each other, -1 for none, (m,)."""
-
-    @classmethod
-    def of(cls, record: AccountsRecord, slots: Ints) -> "_Markets":
-        """Return them; what is seen of one side is seen of the other."""
-        alone = np.arange(len(record.instruments))
-        market = alone if record.market is None else record.market
-        _, first, column = np.unique(market, return_index=True, return_inverse=True)
-        seen = np.where(record.outcome < 0, 1.0 - record.prices, record.prices)
-        prices = np.full((seen.shape[0], first.size), np.nan)
-        for number, each in enumerate(column.tolist()):
-            prices[:, each] = np.where(np.isnan(prices[:, each]), seen[:, number], prices[:, each])
-        # Nothing is gained before the first price.
-        prices = last_known(last_known(prices)[::-1])[::-1][slots]
-        settled = np.zeros(record.prices.shape, np.bool_) if record.settled is None else record.settled
-        return cls(
-            column.astype(np.int64),
-            np.clip(np.nan_to_num(prices), 0.0, 1.0),
-            settled[slots][:, first],
-            (alone if record.event is None else record.event)[first],
-            (np.full(alone.shape, -1) if record.group is None else record.group)[first],
-        )
-
-
-def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, markets: _Markets) -> Floats:
-    """Return shares of YES, negative for NO, for each dollar of an account after its fills, (slots, m)."""
+def _held(record: AccountsRecord, account: AccountRecord, slots: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return an account's shares after its fills and their dollars, (slots, h) each, and its cash, (slots,)."""
     rows = np.searchsorted(account.slot, slots)
-    prices = last_known(record.prices[:, account.held])[slots]
-    whole = (account.shares[rows] * np.nan_to_num(prices)).sum(axis=1) + account.cash_usd[rows]
+    shares = account.shares[rows]
+    return shares, shares * np.nan_to_num(record.known_prices[np.ix_(slots, account.held)]), account.cash_usd[rows]
+
+
+def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, markets: Markets) -> Floats:
+    """Return shares of YES, negative for NO, for each dollar of an account after its fills, (slots, m)."""
+    shares, worth, cash = _held(record, account, slots)
     sign = np.where(record.outcome[account.held] < 0, -1.0, 1.0)
     found = np.zeros((markets.event.size, slots.size))
-    np.add.at(found, markets.of_instrument[account.held], (account.shares[rows] * sign).T)
-    return _for_each_dollar(found.T, whole)
+    np.add.at(found, markets.of_instrument[account.held], (shares * sign).T)
+    return _for_each_dollar(found.T, worth.sum(axis=1) + cash)
 
 
 def _for_each_dollar(amounts: Floats, whole: Floats) -> Floats:
@@ -149,7 +113,7 @@ def _for_each_dollar(amounts: Floats, whole: Floats) -> Floats:
     return found
 
 
-def _variance(weight: Floats, markets: _Markets) -> float:
+def _variance(weight: Floats, markets: Markets) -> float:
     price, alone = markets.price_yes, markets.group < 0
     open_ = np.where(markets.settled, 0.0, price * (1.0 - price))
     added = float((weight**2 * (open_[:-1] - open_[1:]))[:, alone].sum())
@@ -177,13 +141,6 @@ def _most_in_one_event(record: AccountsRecord, held: Floats) -> float:
     _, number = np.unique(event, return_inverse=True)
     member = (number[:, np.newaxis] == np.arange(number.max(initial=-1) + 1)).astype(np.float64)
     return float((np.abs(held[:, :-1]) @ member).max(initial=0.0))
-
-
-def last_known(prices: Floats) -> Floats:
-    """Return prices with the last one there was where there is none, (slots, ...)."""
-    row = np.where(np.isnan(prices), 0, np.arange(prices.shape[0])[:, np.newaxis])
-    found: Floats = np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)
-    return found
 
 
 def days_of(record: AccountsRecord, slots: Ints) -> Ints:

@@ -1,8 +1,9 @@
 """The record of accounts: what each was worth and held at each slot, as arrays, and at which prices."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,26 @@ class AccountRecord(AccountState):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Markets:
+    """The m markets of a record at some of its slots."""
+
+    of_instrument: Ints
+    """(i,)"""
+    price_yes: Floats
+    """The last price, before the first one that, (slots, m), never NaN."""
+    settled: NDArray[np.bool_]
+    """(slots, m)"""
+    event: Ints
+    """(m,)"""
+    group: Ints
+    """Of those that exclude each other, -1 for none, (m,)."""
+
+    def at(self, slots: Ints) -> "Markets":
+        """Return them at some slots."""
+        return replace(self, price_yes=self.price_yes[slots], settled=self.settled[slots])
+
+
+@dataclass(frozen=True, eq=False)
 class AccountsRecord:
     """The accounts of a recipe and a game, of one mode: what may be compared."""
 
@@ -120,3 +141,36 @@ class AccountsRecord:
     """Whether the price is what was paid, (s, i); left out, nothing was."""
     sectors: tuple[str, ...] | None = None
     """Of shares the sector of each instrument, empty where none is named, (i,); None of what are no shares."""
+
+    @cached_property
+    def known_prices(self) -> Floats:
+        """Return the prices with the last one there was where there is none, (s, i)."""
+        return last_known(self.prices)
+
+    @cached_property
+    def markets(self) -> Markets:
+        """Return the markets at all slots; what is seen of one side is seen of the other."""
+        alone = np.arange(len(self.instruments))
+        market = alone if self.market is None else self.market
+        _, first, column = np.unique(market, return_index=True, return_inverse=True)
+        seen = np.where(self.outcome < 0, 1.0 - self.prices, self.prices)
+        prices = np.full((seen.shape[0], first.size), np.nan)
+        for number, each in enumerate(column.tolist()):
+            prices[:, each] = np.where(np.isnan(prices[:, each]), seen[:, number], prices[:, each])
+        # Nothing is gained before the first price.
+        prices = last_known(last_known(prices)[::-1])[::-1]
+        settled = np.zeros(self.prices.shape, np.bool_) if self.settled is None else self.settled
+        return Markets(
+            column.astype(np.int64),
+            np.clip(np.nan_to_num(prices), 0.0, 1.0),
+            settled[:, first],
+            (alone if self.event is None else self.event)[first],
+            (np.full(alone.shape, -1) if self.group is None else self.group)[first],
+        )
+
+
+def last_known(prices: Floats) -> Floats:
+    """Return prices with the last one there was where there is none, (slots, ...)."""
+    row = np.where(np.isnan(prices), 0, np.arange(prices.shape[0])[:, np.newaxis])
+    found: Floats = np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)
+    return found
