@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
-from sqlalchemy import select
+from sqlalchemy import Column, Integer, MetaData, Table, select
 
 from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Label, Source
@@ -21,7 +21,7 @@ from predibot.domain.event import Event, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.ledger.care.table_rows import ledger_tables
 from predibot.ledger.read.export import TABLES, export_rows
-from predibot.ledger.schema.natural_keys import REFERS_TO
+from predibot.ledger.schema.natural_keys import REFERS_TO, named_table
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import Finished
 from predibot.ledger.write.events import catalogue
@@ -138,3 +138,11 @@ def test_no_row_refers_to_two_rows_of_another_table() -> None:
     for table in ledger_tables():
         referred = [REFERS_TO[column.name].name for column in table.c if column.name in REFERS_TO]
         assert sorted(referred) == sorted({*referred})
+
+
+def test_a_table_that_nobody_names_is_known_by_its_own_constraints() -> None:
+    columns = (Column(name, Integer, primary_key=name.endswith("id")) for name in ("account_id", "market_row", "wish"))
+    wishes = named_table(Table("wishes", MetaData(), *columns))
+    names = [each.name for each in wishes.columns]
+    assert names[:3] == ["recipe", "game", "mode"] and names[-4:] == ["subject_id", "market_venue", "market_id", "wish"]
+    assert (wishes.n_keys, [*wishes.references]) == (8, ["account_id", "market_row"])

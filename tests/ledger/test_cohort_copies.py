@@ -7,12 +7,11 @@ from datetime import timedelta
 import pytest
 
 from predibot.ledger.read.cohorts.scoring import cohort_records
-from predibot.ledger.read.export import TABLES
-from predibot.ledger.restore import Placed, Restorer, RowRefused
+from predibot.ledger.restore import RowRefused
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 from tests.ledger.read.test_export import canonical
-from tests.ledger.test_restore import Rows, rows_of
+from tests.ledger.test_restore import Rows, put_back, rows_of
 
 
 @pytest.fixture
@@ -31,20 +30,10 @@ def exported(store: Store) -> Rows:
     return rows_of(store)
 
 
-def put_back(store: Store, rows: Rows) -> dict[str, int]:
-    with store.write() as connection:
-        restorer = Restorer(connection)
-        new = {}
-        for table in TABLES:
-            new[table] = restorer.put(table, (Placed(f"{table} {n}", row) for n, row in enumerate(rows[table], 1)))
-        restorer.finish()
-        return new
-
-
 def test_cohorts_come_back_with_their_accounts_and_their_scores(store: Store, other: Store, exported: Rows) -> None:
-    new = put_back(other, exported)
+    new, _ = put_back(other, exported)
     assert (new["cohorts"], new["accounts"]) == (2, 4)
-    assert set(put_back(other, exported).values()) == {0}
+    assert set(put_back(other, exported)[0].values()) == {0}
     assert rows_of(other) == exported and canonical(other) == canonical(store)
     found = []
     for each in (store, other):

@@ -22,8 +22,7 @@ from predibot.ledger.write.runs import frozen_events
 from predibot.ledger.write.turns import markets_behind, sides_of
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 from tests.ledger.read.test_export import canonical
-from tests.ledger.test_cohort_copies import put_back
-from tests.ledger.test_restore import rows_of
+from tests.ledger.test_restore import put_back, rows_of
 
 DAY = timedelta(days=1)
 NAMES = ("Reds", "No", "Blues")

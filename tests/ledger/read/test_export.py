@@ -11,7 +11,6 @@ from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, failed, finished_with, take
-from tests.ledger.databases import Postgres
 
 ONE, TWO = event_of(1, 2), event_of(2)
 FIRST = finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)})
@@ -95,10 +94,3 @@ def test_rows_carry_names_and_no_numbers_of_ours(store: Store) -> None:
     assert tables["bets"][0]["market_id"] == "m1a"
     assert tables["observations"][0]["at"] == "2026-03-01T12:00Z"
     assert tables["fills"][0]["instrument_id"] == "100"
-
-
-def test_a_file_and_a_server_export_the_same(other: Store, postgres: Postgres) -> None:
-    fill(other)
-    with Store.open(postgres.fresh()) as server:
-        fill(server)
-        assert canonical(server) == canonical(other)

@@ -11,8 +11,7 @@ from sqlalchemy import update
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.verify import verify
-from predibot.ledger.read.export import TABLES, export_rows
-from predibot.ledger.restore import Placed, Restorer
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.foreign_rows import foreign_rows
 from predibot.ledger.schema.tables import FillRow, JournalEntryRow
 from predibot.ledger.schema.upsert import table_of
@@ -117,20 +116,6 @@ def test_tracking_a_past_leaves_its_accounts_as_they_are(store: Store, archive: 
     before = [rows(store, table) for table in ("journal", "valuations", "marks", "orders")]
     track_on(store, archive)
     assert [rows(store, table) for table in ("journal", "valuations", "marks", "orders")] == before
-
-
-def test_what_is_exported_is_put_back_whole(store: Store, other: Store, archive: Path) -> None:
-    walk(store, archive, 0, 1, 4, 10)
-    with store.read() as connection:
-        exported = {table: [dict(row) for row in export_rows(connection, table)] for table in TABLES}
-    for _ in range(2):
-        with other.write() as connection:
-            restorer = Restorer(connection)
-            for table in TABLES:
-                restorer.put(table, [Placed(f"{table} {n}", row) for n, row in enumerate(exported[table], start=1)])
-            restorer.finish()
-        assert canonical(other) == canonical(store)
-    assert broken(other) == []
 
 
 def test_a_run_that_accounts_rest_on_is_not_voided(store: Store, archive: Path) -> None:
