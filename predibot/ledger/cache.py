@@ -91,10 +91,10 @@ class Cache:
 
     def _read(self, asked: object) -> bytes:
         file = self._file(asked)
-        with open_plain(file) as held:
+        with open_plain(file, MOST_BYTES) as held:
             if os.fstat(held.fileno()).st_uid != os.geteuid():
                 raise PermissionError(f"{file} is not this user's")
-        content = plain_bytes(file, MOST_BYTES)
+            content = held.read()
         # What is asked for stays longest.
         os.utime(file)
         return content

@@ -244,6 +244,18 @@ def test_where_no_folder_is_ones_own_nothing_is_kept(ledger: Store, folder: Path
     assert not folder.is_dir() or [*folder.iterdir()] == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_somebody_else_put_there_is_not_used(ledger: Store, folder: Path) -> None:
+    before = document(ledger)
+    (kept,) = (file for file in folder.iterdir() if file.read_bytes().startswith(b"{"))
+    forged = kept.read_bytes().replace(b'"decisions": 2', b'"decisions": 9')
+    kept.write_bytes(forged)
+    assert document(ledger) != before
+    os.chown(kept, 12_345, 12_345)
+    assert document(ledger) == before
+    assert (kept.stat().st_uid, kept.read_bytes() == forged) == (os.geteuid(), False)
+
+
 def test_what_is_kept_is_for_nobody_else_and_not_more_than_there_is_room_for(
     ledger: Store, address: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,9 +60,23 @@ def track_record(
         ValueError, TypeError, LookupError, ArithmeticError: If something else is not: a ledger may be anybody's file.
     """
     at = to_microseconds(as_of)
-    read = _read(connection, venue, as_of, part)
-    market_rows, event_rows, played, asked_of = read.market_rows, read.event_rows, read.played, read.asked_of
-    head, bet, knowledge = read.head, read.bet, read.knowledge
+    in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
+    listed = columns(connection, in_order)
+    market_rows = listed["id"].astype(np.int64)
+    payout, settled_at = settled(connection, venue, market_rows, as_of)
+    # Also of bots that nobody asked for: another may pool them.
+    made_in, head, bet = _decided(connection, venue, as_of, part)
+    _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
+    live = made_in["live"][head["run"].astype(np.int64)] == 1.0
+    knowledge = _knowledge(connection, head, live, listed["event_row"].astype(np.int64), settled_at)
+    played = played_events(connection, venue, as_of, part)
+    if part.category is not None:
+        in_it = _of_category(head["event_row"], played, part.category)
+        head, bet = _only(in_it, head, bet)
+        knowledge = knowledge[in_it]
+    event_rows = _event_rows(connection, venue, head["event_row"])
+    observed = observations(connection, venue, market_rows, as_of)
+    asked_of = asked_markets(connection, venue, part)
     if part.bots:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(part.bots))).scalars()
         asked = np.isin(head["bot_id"], list(rows))
@@ -72,7 +85,7 @@ def track_record(
     names, bot_index, baselines = _bots(connection, head["bot_id"])
     event, decision = head["event_row"].astype(np.int64), bet["decision"].astype(np.int64)
     categories, category = _categories(event, played)
-    slot, run_id = (read.runs[name][head["run"].astype(np.int64)] for name in ("slot_at", "id"))
+    slot, run_id = (made_in[name][head["run"].astype(np.int64)] for name in ("slot_at", "id"))
     run = run_id.astype(np.int64)
     terms = _terms(run[decision], bet["market_row"].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(run, event, market_rows, asked_of)
@@ -93,11 +106,11 @@ def track_record(
         bet_usd=bet["bet_usd"].copy(),
         bet_price_yes=bet["price_yes"].copy(),
         bet_probability=bet["probability"].copy(),
-        payout_yes=read.payout,
-        settled_at=read.settled_at,
-        observation_market=read.observed[0],
-        observation_at=read.observed[1],
-        observation_price_yes=read.observed[2],
+        payout_yes=payout,
+        settled_at=settled_at,
+        observation_market=observed[0],
+        observation_at=observed[1],
+        observation_price_yes=observed[2],
         decision_knowledge=knowledge,
         decision_slot=slot / _MICROSECONDS,
         decision_category=category,
@@ -115,43 +128,6 @@ def track_record(
         market_exclusive=_exclusive(market_rows, asked_of),
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
-
-
-class _Read(NamedTuple):
-    """What a record is made of, whichever bots are asked for."""
-
-    market_rows: Ints
-    payout: Floats
-    settled_at: Floats
-    runs: Columns
-    head: Columns
-    bet: Columns
-    knowledge: NDArray[np.int8]
-    played: Mapping[int, PlayedEvent]
-    event_rows: Ints
-    asked_of: AskedMarkets
-    observed: tuple[Ints, Floats, Floats]
-
-
-def _read(connection: Connection, venue: str, as_of: datetime, part: Part) -> _Read:
-    in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
-    listed = columns(connection, in_order)
-    market_rows = listed["id"].astype(np.int64)
-    payout, settled_at = settled(connection, venue, market_rows, as_of)
-    # Also of bots that nobody asked for: another may pool them.
-    made_in, head, bet = _decided(connection, venue, as_of, part)
-    _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
-    live = made_in["live"][head["run"].astype(np.int64)] == 1.0
-    knowledge = _knowledge(connection, head, live, listed["event_row"].astype(np.int64), settled_at)
-    played = played_events(connection, venue, as_of, part)
-    if part.category is not None:
-        in_it = _of_category(head["event_row"], played, part.category)
-        head, bet = _only(in_it, head, bet)
-        knowledge = knowledge[in_it]
-    event_rows = _event_rows(connection, venue, head["event_row"])
-    observed = observations(connection, venue, market_rows, as_of)
-    asked_of = asked_markets(connection, venue, part)
-    return _Read(market_rows, payout, settled_at, made_in, head, bet, knowledge, played, event_rows, asked_of, observed)
 
 
 def _check_numbers(
