@@ -46,20 +46,19 @@ def evaluate(
     Raises:
         PredibotError: As `located` and `evaluate` of the jobs; or if the ledger cannot be opened.
     """
-    settings = caller.settings() if track else None
-    opened = Store.open_to_read(ledger) if settings is None else Store.open(ledger, create=False)
+    opened = Store.open(ledger, create=False) if track else Store.open_to_read(ledger)
     with opened as store, caller.following(store) as listener:
         there = located(store, part, caller.clock)
         if there.part.recipe is not None:
             caller.say(f"recipe: {there.part.recipe}")
         remarks: list[str] = []
-        if settings is not None:
+        if track:
             # Who asks no venue needs nothing of all that tracking knows.
             from predibot.api.track import tracked_if_reached
 
             own_runs = part.venue is None
             for each in there.specs:
-                remarks += tracked_if_reached(store, each, there.as_of, settings, caller, listener, own_runs=own_runs)
+                remarks += tracked_if_reached(store, each, there.as_of, caller, listener, own_runs=own_runs)
             # Quotes that were taken just now count too.
             there = replace(there, as_of=look_back_at(there.specs[-1], part.as_of, caller.clock))
         found = _evaluated(store, there, question, worst)

@@ -15,7 +15,6 @@ from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
@@ -30,7 +29,6 @@ def play_slot(
     ledger: str,
     caller: Caller,
     executor: ExecutorSpec | None = None,
-    retry: frozenset[Retry] = frozenset(),
 ) -> Played:
     """Make every decision of a slot that is missing, store new prices, and evaluate where nobody did that day.
 
@@ -38,13 +36,12 @@ def play_slot(
     and the slot is tried all the same: a bot may not need it.
 
     Args:
-        recipe: The recipe.
+        recipe: The recipe, and what of the slot is tried again at once, because somebody asks for it.
         slot_at: The instant that its schedule names.
         store: The ledger, open.
         ledger: Its URL.
         caller: Whose settings and clock it is, and who hears of each decision.
         executor: Who does the work; left out, threads of this process.
-        retry: What is tried again at once, because somebody asks for it.
 
     Returns:
         What it came to; an error that predibot has words for is a failed slot.
@@ -52,7 +49,7 @@ def play_slot(
     settings = caller.settings()
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
     deadline_at = slot_at + recipe.schedule.deadline
-    request = replace(recipe.request, slot_at=slot_at, deadline_at=deadline_at, retry=retry)
+    request = replace(recipe.request, slot_at=slot_at, deadline_at=deadline_at)
     venue, paces = request.recipe.venue, SharedPaces()
     paces.store = store
     try:
@@ -72,11 +69,11 @@ def play_slot(
 
 def track_recipe(recipe: Scheduled, *, store: Store, caller: Caller) -> tuple[str, ...]:
     """Store new prices and resolutions of what a recipe's venue knows, and return what could not be read."""
-    spec, settings = recipe.request.recipe.venue, caller.settings()
+    spec = recipe.request.recipe.venue
     as_of = look_back_at(spec, None, caller.clock)
     try:
         with caller.progress() as listener:
-            return tracked_if_reached(store, spec, as_of, settings, caller, listener, own_runs=True)
+            return tracked_if_reached(store, spec, as_of, caller, listener, own_runs=True)
     except PredibotError as error:
         return (f"tracking failed: {words_of(error)}",)
 

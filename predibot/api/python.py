@@ -20,7 +20,7 @@ from predibot.domain.sizing import SIZINGS
 from predibot.domain.spelling import did_you_mean
 from predibot.environment import DEFAULT_LEDGER
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.caller import Caller
+from predibot.jobs.caller import Caller, wall_clock
 from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
@@ -291,7 +291,7 @@ class Ledger:
         self, recipe: str | None, bots: Sequence[str], venue: str | None, as_of: datetime | None, asked: Question
     ) -> Evaluation:
         part = Part(recipe=recipe, bots=_names("bots", bots), venue=venue, as_of=_aware("as_of", as_of))
-        return evaluate_stored(self._store, part, asked, clock=_wall_clock)
+        return evaluate_stored(self._store, part, asked, clock=wall_clock)
 
     def _asked(
         self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
@@ -439,7 +439,7 @@ def replay(
         every=every,
         as_of=_aware("as_of", as_of),
         settings=load_settings(),
-        clock=_wall_clock,
+        clock=wall_clock,
     )
     with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or _untold) as (done, _):
         played = Rows(done.played, _PLAYED_COLUMNS, _played_cells)
@@ -537,13 +537,8 @@ def _url(address: Address) -> str:
     return address if isinstance(address, str) else sqlite_address(address)
 
 
-def _wall_clock() -> datetime:
-    """Return the instant it is."""
-    return datetime.now(UTC)
-
-
 def _caller(listener: ProgressListener | None) -> Caller:
-    return Caller(load_settings, _wall_clock, _unsaid, lambda: nullcontext(listener or _unheard))
+    return Caller(load_settings, wall_clock, _unsaid, lambda: nullcontext(listener or _unheard))
 
 
 def _unsaid(text: str) -> None:

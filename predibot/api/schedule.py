@@ -223,7 +223,8 @@ def play_now(
         slot_at = slot_at or recipe.slot_to_play(store, now)
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
-        return _played_and_kept(recipe, slot_at, caller, store, ledger, executor, retry)
+        recipe = replace(recipe, request=replace(recipe.request, retry=retry))
+        return _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
 
 
 def play_in_process(
@@ -241,9 +242,8 @@ def _played_and_kept(
     store: Store,
     ledger: str,
     executor: ExecutorSpec | None,
-    retry: frozenset[Retry] = frozenset(),
 ) -> SlotRow:
-    play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor, retry=retry)
+    play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
     return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
@@ -31,11 +30,10 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
         VenueUnavailable: If some could not be read, after the rest is stored.
         PredibotError: As `track`; or if ledger or venue cannot be opened.
     """
-    settings = caller.settings()
     with Store.open(ledger, create=False) as store, caller.following(store) as listener:
         report = TrackReport.sum_of(
             [
-                _tracked(store, spec, part.as_of, settings, caller, listener, own_runs=part.venue is None)
+                _tracked(store, spec, part.as_of, caller, listener, own_runs=part.venue is None)
                 for spec in located(store, part, caller.clock).specs
             ]
         )
@@ -48,7 +46,6 @@ def tracked_if_reached(
     store: Store,
     spec: str,
     as_of: datetime,
-    settings: Settings,
     caller: Caller,
     listener: ProgressListener,
     *,
@@ -56,7 +53,7 @@ def tracked_if_reached(
 ) -> tuple[str, ...]:
     """Track as of an instant, and return its notes; of a venue out of reach what is stored can still be scored."""
     try:
-        return _tracked(store, spec, as_of, settings, caller, listener, own_runs=own_runs).notes
+        return _tracked(store, spec, as_of, caller, listener, own_runs=own_runs).notes
     except (PluginError, VenueMissing, VenueUnavailable) as error:
         return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
@@ -65,13 +62,12 @@ def _tracked(
     store: Store,
     spec: str,
     as_of: datetime | None,
-    settings: Settings,
     caller: Caller,
     listener: ProgressListener,
     *,
     own_runs: bool,
 ) -> TrackReport:
-    paces = SharedPaces(store=store)
+    settings, paces = caller.settings(), SharedPaces(store=store)
     with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock, paces=paces) as opened:
         report = track_markets(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
         failures = track_accounts(store=store, opened=opened, clock=caller.clock)

@@ -123,7 +123,6 @@ def demo(
     verbose: options.Verbose = False,
 ) -> None:
     """Decide on a month of simulated days, track, evaluate; start over each time."""
-    from predibot.config import load_settings
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.demo import demonstrate
     from predibot.ledger.store import Store
@@ -133,22 +132,22 @@ def demo(
     from predibot.reports.views.from_jobs import decide_view
     from predibot.scoring.evaluation.evaluation import Question
 
-    output.set_up_logs(verbose=verbose)
+    caller = output.caller(verbose=verbose)
     if market is DemoMarket.STOCKS and game is not DemoGame.PORTFOLIO_WEIGHTS:
         raise UsageError("--market stocks is of portfolios; add --game portfolio_weights")
-    settings = load_settings()
+    settings = caller.settings()
     played = _STOCKS if market is DemoMarket.STOCKS else _GAMES[game]
     requests = tuple(RunRequest.read(name, played.overrides, played.bots) for name in played.recipes)
     for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
         played.file.with_name(name).unlink(missing_ok=True)
     url = f"sqlite:///{played.file.as_posix()}"
     output.say(f"recipes: {' and '.join(each.recipe.source for each in requests)}\nledger: {url}")
-    with Store.open(url) as store, output.progress(verbose=verbose) as listener:
+    with Store.open(url) as store, caller.progress() as listener:
         done = demonstrate(
             requests,
             store=store,
             settings=settings,
-            clock=options.wall_clock,
+            clock=caller.clock,
             listener=listener,
             told=_tell,
             question=output.question_for(Question(), Shown(), json=json),
@@ -165,7 +164,7 @@ def demo(
         return
     output.print_evaluation(done.evaluation, json=False)
     console = output.report_console()
-    cohort = min((each.run.slot_at for each in done.runs), default=options.wall_clock())
+    cohort = min((each.run.slot_at for each in done.runs), default=caller.clock())
     said = played.following.format(bots_are=_BOTS_ARE, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
     for line in said.split("\n"):
         print_line(console, line)

@@ -24,15 +24,14 @@ def doctor(
     json: options.Json = False,
 ) -> None:
     """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
-    from predibot.config import load_settings
     from predibot.jobs.doctor import check_all, check_live, check_recipe
     from predibot.reports.terminal.grid import Column, Grid, print_grid
     from predibot.reports.terminal.text import plain
 
-    output.set_up_logs(verbose=False)
+    caller = output.caller()
     hidden = secrets_here().hidden
-    settings = load_settings()
-    models, of_models = ((), ()) if recipe is None else check_recipe(recipe, settings, options.wall_clock)
+    settings = caller.settings()
+    models, of_models = ((), ()) if recipe is None else check_recipe(recipe, settings, caller.clock)
     # A plug-in may quote a key where it fails, and an address may hold one.
     checks = [
         replace(check, seen=hidden(check.seen))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -280,11 +280,6 @@ class Log:
     verbose: Verbose = False
     log_file: LogFile = None
     log_json: LogJson = False
-
-
-def wall_clock() -> datetime:
-    """Return the instant it is."""
-    return datetime.now(UTC)
 
 
 def names(text: str | None, example: str = "--bots market_price,random_bet") -> tuple[str, ...]:

@@ -98,8 +98,7 @@ def caller(log: "options.Log | None" = None, *, verbose: bool = False) -> "Calle
     """
     from functools import partial
 
-    from predibot.cli.options import wall_clock
-    from predibot.jobs.caller import Caller
+    from predibot.jobs.caller import Caller, wall_clock
 
     verbose = verbose if log is None else log.verbose
     set_up_logs(verbose=verbose)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from predibot.ledger.store import Store
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
     from predibot.config import Settings
     from predibot.contracts import ProgressListener
     from predibot.jobs.open_venue import Clock
+
+
+def wall_clock() -> datetime:
+    """Return the instant it is."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
