@@ -5,12 +5,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
-from predibot.ledger.write.decisions import StoredBet
 from predibot.reports.document import Document, document, json_value
 from predibot.selection import PassedOver
+
+if TYPE_CHECKING:
+    # What writes decisions loads the database.
+    from predibot.ledger.write.decisions import StoredBet
+
 
 Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
@@ -74,7 +78,7 @@ class DecisionView:
     bot: str
     event_id: str
     status: Outcome
-    bets: tuple[StoredBet, ...] = ()
+    bets: "tuple[StoredBet, ...]" = ()
     unallocated_usd: float | None = None
     cost_usd: float | None = 0.0
     """None where a part is unknown."""
