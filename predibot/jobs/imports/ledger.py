@@ -5,8 +5,9 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from itertools import groupby
+from dataclasses import dataclass
+from functools import partial
+from itertools import count, groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,56 +51,6 @@ class ImportedLedger:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Counted:
-    """Rows on their way, counted."""
-
-    rows: Iterator[Placed]
-    count: int = 0
-
-    def __iter__(self) -> Iterator[Placed]:
-        for row in self.rows:
-            self.count += 1
-            yield row
-
-
-@dataclass(slots=True)
-class _Work:
-    """One export on its way into a ledger; it starts anew where the server went away."""
-
-    export: Path
-    listener: ProgressListener
-    tables: dict[str, TableCount] = field(default_factory=dict)
-
-    def __call__(self, connection: Connection) -> ImportedLedger:
-        """Put all of it back, in the connection's transaction."""
-        self.tables = {}
-        restorer = Restorer(connection)
-        notes: list[str] = []
-        if self.export.is_dir():
-            kind = _format_of(self.export)
-            if kind == "csv":
-                notes.append(_NO_TEXTS)
-            files = {table: self.export / f"{table}.{kind}" for table in TABLES}
-            with table_process(kind) if kind == "parquet" else nullcontext() as process:
-                for table, file in files.items():
-                    if table not in ADDED_TABLES or file.is_file():
-                        rows = _READERS[kind](file) if process is None else _parquet(file, process)
-                        self._put(restorer, table, rows)
-        else:
-            for table, rows in groupby(_jsonl(self.export), _table_of):
-                self._put(restorer, table, (row for row in rows))
-        restorer.finish()
-        return ImportedLedger(self.tables, (*notes, *restorer.notes))
-
-    def _put(self, restorer: Restorer, table: str, rows: Iterator[Placed]) -> None:
-        counted = _Counted(rows)
-        new = restorer.put(table, counted)
-        before = self.tables.get(table, TableCount(0, 0))
-        self.tables[table] = TableCount(before.rows + counted.count, before.new + new)
-        self.listener(Progress("import", len(self.tables), len(TABLES), table))
-
-
 def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> ImportedLedger:
     """Put the rows of an export into a ledger, those that are not there yet; all of them, or nothing.
 
@@ -114,11 +65,37 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
     """
     try:
         with _long_cells():
-            return store.run_write(_Work(export, listener))
+            return store.run_write(partial(_put_back, export=export, listener=listener))
     except RowRefused as error:
         raise UsageError(f"nothing is imported: {error}. Export again, or fix the row") from None
     except OSError as error:
         raise UsageError(f"{export} cannot be read: {error.strerror}. Name a folder that `export` wrote") from None
+
+
+def _put_back(connection: Connection, *, export: Path, listener: ProgressListener) -> ImportedLedger:
+    """Put all of an export back, in the connection's transaction."""
+    restorer, tables = Restorer(connection), dict[str, TableCount]()
+    notes = (_NO_TEXTS,) if export.is_dir() and _format_of(export) == "csv" else ()
+    for table, rows in _tables_of(export):
+        numbers = count()
+        new = restorer.put(table, (row for row, _ in zip(rows, numbers, strict=False)))
+        before = tables.get(table, TableCount(0, 0))
+        tables[table] = TableCount(before.rows + next(numbers), before.new + new)
+        listener(Progress("import", len(tables), len(TABLES), table))
+    restorer.finish()
+    return ImportedLedger(tables, (*notes, *restorer.notes))
+
+
+def _tables_of(export: Path) -> Iterator[tuple[str, Iterator[Placed]]]:
+    if not export.is_dir():
+        yield from groupby(_jsonl(export), _table_of)
+        return
+    kind = _format_of(export)
+    with table_process(kind) if kind == "parquet" else nullcontext() as process:
+        for table in TABLES:
+            file = export / f"{table}.{kind}"
+            if table not in ADDED_TABLES or file.is_file():
+                yield table, _READERS[kind](file) if process is None else _parquet(file, process)
 
 
 def _format_of(folder: Path) -> Format:
