@@ -20,7 +20,7 @@ from predibot.domain.decision import Label, Source
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.ledger.care.table_rows import ledger_tables
-from predibot.ledger.read.export import TABLES, export_rows
+from predibot.ledger.read.export import TABLES, export_rows, named
 from predibot.ledger.schema.natural_keys import REFERS_TO, named_table
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import Finished
@@ -146,3 +146,11 @@ def test_a_table_that_nobody_names_is_known_by_its_own_constraints() -> None:
     names = [each.name for each in wishes.columns]
     assert names[:3] == ["recipe", "game", "mode"] and names[-4:] == ["subject_id", "market_venue", "market_id", "wish"]
     assert (wishes.n_keys, [*wishes.references]) == (8, ["account_id", "market_row"])
+
+
+def test_every_column_is_exported_but_what_belongs_to_this_very_ledger() -> None:
+    tables = [named(table) for table in TABLES if table != "bets"]
+    columns = {(each.table, column.name) for each in tables for column in each.table.c}
+    exported = {(each.table, column.path[0].name) for each in tables for column in each.columns}
+    left_out = {name for _, name in columns - exported} - {"id"}
+    assert left_out == {"receipted", "receipts", "task_id"}
