@@ -41,7 +41,7 @@ WORLDS: Mapping[str, tuple[str, ...]] = {
     "demo": ("demo --days 12",),
     "portfolio": ("demo --game portfolio_weights --days 12",),
     "weekly": ("demo --game weekly_cohort --days 30",),
-    "stocks": ("demo --market stocks --days 20",),
+    "stocks": ("demo --game portfolio_weights --market stocks --days 20",),
     "daily": (f"replay events.toml --venue archive:{DATA}/polymarket-daily --every 28d --ledger LEDGER",),
     "february": (f"replay events.toml --venue archive:{DATA}/polymarket-2026-02 --ledger LEDGER",),
     "comments": ("decide comments.toml --as-of 2026-11-01 --ledger LEDGER", "tables stakebench --full --ledger LEDGER"),
