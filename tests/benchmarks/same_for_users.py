@@ -78,9 +78,9 @@ READ = (
 MASKED = (
     (re.compile(r"/[\w/.-]*/(?:before|after)/"), "FOLDER/"),
     (re.compile(r"127\.0\.0\.1:\d+"), "LOOPBACK"),
-    (re.compile(r"(untrusted \d{4})\d+"), r"\1"),
+    (re.compile(r"(untrusted) \d+"), r"\1"),
     (re.compile(rf"{datetime.now(UTC):%Y-%m-%d}[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)?"), "NOW"),
-    (re.compile(r"(\broot\b\W*)[0-9a-f]{64}"), r"\1ROOT"),
+    (re.compile(r"(\b(?:root|receipt \d+|trace_sha256)\b\W*)[0-9a-f]{64}"), r"\1ROOT"),
     (re.compile(r"(\"\w*(?:seconds|latency)\w*\": )[\d.e-]+"), r"\1SECONDS"),
     (re.compile(r"\b\d+(?:\.\d+)? (?:s|ms)\b"), "SECONDS"),
     (re.compile(r"predibot 0\.[\w.+]+"), "VERSION"),
