@@ -1,6 +1,7 @@
 """Games of labels: each item of a data set gets one, nothing is bet, and an answer that cannot be read is a miss."""
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -31,9 +32,9 @@ class LabelGame(Game):
     """The class of what is labelled."""
     item_noun: ClassVar[str]
 
+    @abstractmethod
     def allowed(self, view: Any) -> Sequence[Collection[str]]:
         """Return the sets of labels that are answers about an item; a complaint names the first."""
-        raise NotImplementedError
 
     def view(
         self,
@@ -65,7 +66,22 @@ class LabelGame(Game):
         Raises:
             AnswerError: If it is anything else.
         """
-        return booked_label(answer, view.subject_id, *self.allowed(view))
+        allowed = self.allowed(view)
+        if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
+            raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")
+        if len(answer.labels) != 1:
+            raise AnswerComplaint(f"it has {len(answer.labels)} labels; give exactly one")
+        (said,) = answer.labels
+        if said.item_id != view.subject_id:
+            raise AnswerComplaint(
+                f"it labels {quoted(said.item_id)}, which was not asked about; label {view.subject_id}"
+            )
+        of = next((labels for labels in allowed if said.label in labels), None)
+        if of is None:
+            raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(allowed[0])}")
+        if any(name not in of or not 0.0 <= share <= 1.0 for name, share in said.probabilities.items()):
+            raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; fix it, or state none")
+        return Booking()
 
 
 def frozen_item(item: Any, title: str, about: str) -> Event:
@@ -73,29 +89,3 @@ def frozen_item(item: Any, title: str, about: str) -> Event:
     payload = item.as_json()
     digest = hashlib.sha256(payload.encode()).hexdigest()
     return Event(item.subject_id, title, (), description=f"{about} {digest}", payload=payload)
-
-
-def booked_label(answer: Decision, subject_id: str, *allowed: Collection[str]) -> Booking:
-    """Return that nothing was bet, if the answer is one allowed label of the item that was shown.
-
-    Args:
-        answer: As a bot gave it.
-        subject_id: Of the item.
-        allowed: The sets of labels that are answers; a complaint names the first.
-
-    Raises:
-        AnswerError: If it is anything else.
-    """
-    if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
-        raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")
-    if len(answer.labels) != 1:
-        raise AnswerComplaint(f"it has {len(answer.labels)} labels; give exactly one")
-    (said,) = answer.labels
-    if said.item_id != subject_id:
-        raise AnswerComplaint(f"it labels {quoted(said.item_id)}, which was not asked about; label {subject_id}")
-    of = next((labels for labels in allowed if said.label in labels), None)
-    if of is None:
-        raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(allowed[0])}")
-    if any(name not in of or not 0.0 <= share <= 1.0 for name, share in said.probabilities.items()):
-        raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; fix it, or state none")
-    return Booking()

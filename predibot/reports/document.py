@@ -40,7 +40,8 @@ def json_value(value: object) -> object:
         case tuple() | list():
             return [json_value(each) for each in value]
         case _:
-            return document(value) if is_dataclass(value) else value
+            # A row of a database is known by its fields: to import its class here would load the database.
+            return document(value) if is_dataclass(value) or hasattr(value, "_fields") else value
 
 
 def number(value: float | None) -> float | None:
