@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, select
 
 from predibot.environment import cache_folder
 from predibot.ledger.schema.tables import ChangeRow
@@ -36,6 +36,7 @@ changes = table_of(ChangeRow)
 
 MOST_BYTES = 500_000_000
 """Of all that is kept, of all ledgers together; what nobody asked for longest goes first."""
+_DIGEST_BYTES = 32
 _CODE = ("domain", "games", "jobs", "ledger", "scoring")
 """The folders of the package whose change may change what is worked out."""
 
@@ -94,15 +95,20 @@ class Cache:
         with open_plain(file, MOST_BYTES) as held:
             if os.fstat(held.fileno()).st_uid != os.geteuid():
                 raise PermissionError(f"{file} is not this user's")
-            content = held.read()
+            content, digest = (whole := held.read())[:-_DIGEST_BYTES], whole[-_DIGEST_BYTES:]
+        if digest != hashlib.sha256(content).digest():
+            raise OSError(f"{file} is damaged")
         # What is asked for stays longest.
         os.utime(file)
         return content
 
     def _keep(self, asked: object, write: Callable[[BinaryIO], object]) -> None:
+        content = io.BytesIO()
+        write(content)
         try:
             with whole_file(self._file(asked)) as file:
-                write(file)
+                file.write(content.getbuffer())
+                file.write(hashlib.sha256(content.getbuffer()).digest())
             clear_unfinished(self.folder)
             _make_room(self.folder)
         except OSError as error:
@@ -112,9 +118,13 @@ class Cache:
 def cache_of(connection: Connection) -> Cache | None:
     """Return what is kept of a ledger; None where no folder is this user's alone, or somebody removed a count.
 
+    Of a ledger on a server nothing is kept: what was restored there can count as much as what it replaced.
+
     Args:
         connection: A transaction that sees a single state, the one that is asked about.
     """
+    if (file := sqlite_file(connection.engine.url)) is None:
+        return None
     counted = connection.execute(select(*changes.c).order_by(changes.c.scope)).all()
     if not {row.scope for row in counted} >= {0, *connection.execute(select(runs.c.id)).scalars()}:
         return None
@@ -124,31 +134,26 @@ def cache_of(connection: Connection) -> Cache | None:
         found = folder.stat()
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise PermissionError(f"{folder} is not a folder that only you can use. Remove it; another is made")
-        state = repr((_place(connection), [tuple(row) for row in counted], code_digest()))
+        state = repr((_place(file), [tuple(row) for row in counted], code_digest()))
     except (OSError, RuntimeError) as error:
         _log.info("nothing is kept for the next evaluation: %s", error)
         return None
     return Cache(folder, hashlib.sha256(state.encode()).hexdigest())
 
 
-def _place(connection: Connection) -> str:
+def _place(file: Path) -> str:
     """Return where the ledger is, and which: one that was put in its place, or a copy, is another one.
 
     The counts of two copies that were changed apart may be equal, and a file may have the number of one that is gone.
-    So the times of a file belong to it; a server numbers who counted.
+    So the times of a file belong to it, also that of the last change of its times.
     """
-    url = connection.engine.url
-    file = sqlite_file(url)
-    if file is None:
-        database = connection.execute(text("SELECT oid FROM pg_database WHERE datname = current_database()")).scalar()
-        return f"{url.host}:{url.port}/{url.database}?{sorted(url.query.items())} {database}"
     file = file.resolve()
     said = [str(file)]
     for each in (file, file.with_name(f"{file.name}-wal")):
         with suppress(FileNotFoundError):
             # Whoever opens a file makes an empty one beside it.
             if (found := each.stat()).st_size:
-                said.append(f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}")
+                said.append(f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}")
     return " ".join(said)
 
 
