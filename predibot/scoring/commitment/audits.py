@@ -117,11 +117,6 @@ class Drift:
     p_value: float
     """One-sided, for below zero, by flipping the signs of users; NaN below two users, or where no one differs."""
 
-    @property
-    def difference(self) -> float:
-        """Return the difference in differences as the paper has it: all comments after less all before."""
-        return self.after - self.before
-
 
 def within_user_drift(
     predicted: ArrayLike,
@@ -210,11 +205,6 @@ class OutcomeAudit:
     by_resolution: float
     n: int
 
-    @property
-    def gap(self) -> float:
-        """Return by how much the outcome is read better than the writer."""
-        return self.by_resolution - self.by_side
-
 
 def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> OutcomeAudit:
     """Return whether a bot's sides are those of the writers or those that won, of one split.
@@ -222,7 +212,7 @@ def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
     Only comments of markets that paid YES or NO count.
 
     Examples:
-        >>> outcome_audit([1, 1], [1, -1], [1, 1]).gap
+        >>> outcome_audit([1, 1], [1, -1], [1, 1]).by_side
         0.5
     """
     said, held, came = (

@@ -23,7 +23,6 @@ class CoverageBias:
     """The difference of the means in pooled standard deviations; NaN below two of each, or without any spread."""
     p_value: float
     """Two-sided, by Mann and Whitney."""
-    n: int
 
 
 def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
@@ -52,7 +51,7 @@ def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
     # A deviation of numbers that are all alike is rounding.
     cohen_d = (means[0] - means[1]) / spread if spread > 1e-12 * max(map(abs, means)) else math.nan
     p_value = mann_whitney(one, other).two_sided
-    return CoverageBias(means[0], means[1], cohen_d, p_value, int(known.sum()))
+    return CoverageBias(means[0], means[1], cohen_d, p_value)
 
 
 def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:

@@ -3,15 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from predibot.scoring.arguments import indices, refuse, same_length
-from predibot.scoring.commitment.ratios import Marks
-
-CHANCE = {"acc": 0.5, "da": 0.5, "acc_act": 0.25, "acc_f": 0.5, "acc_d": 0.5}
-"""What guessing earns, by score."""
-
 
 @dataclass(frozen=True, slots=True)
 class CommitmentGap:
@@ -36,7 +27,7 @@ def commitment_gap(
     """Return the commitment gaps CG(2), CG(3) and CG(4), and by its `mean` MCG.
 
     Args:
-        side_reference: O2, see `side_reference_marks`.
+        side_reference: O2, how often the side on which most was staked won.
         directed_accuracy: DA.
         action_accuracy: Acc_act.
         odds_reference: O4, the accuracy of the stake-weighted side on the windows that the bot answered.
@@ -57,25 +48,6 @@ def commitment_gap(
         [-0.047, 0.721, 0.052, 0.242]
     """
     return CommitmentGap(side_reference - directed_accuracy, 1.0 - action_accuracy, odds_reference - odds_lead)
-
-
-def side_reference_marks(sides: ArrayLike, resolved: ArrayLike) -> Marks:
-    """Return the hits of the side on which most was staked, by market: O2 of a split is their ratio.
-
-    Args:
-        sides: As `stake_weighted_sides` has them; a tie counts for nothing.
-        resolved: +1 for YES, -1 for NO, 0 for a market that paid something else and so counts for nothing.
-
-    Examples:
-        >>> side_reference_marks([1, -1, 0, 1], [1, 1, -1, 0]).over_all()
-        0.5
-    """
-    most, came = indices("sides", sides), indices("resolved", resolved)
-    same_length(sides=most, resolved=came)
-    for name, each in (("sides", most), ("resolved", came)):
-        refuse(name, each, np.abs(each) > 1, "each must be -1, 0 or 1")
-    counted = (most != 0) & (came != 0)
-    return Marks((counted & (most == came)).astype(np.float64), counted.astype(np.float64))
 
 
 def aggregate_score(

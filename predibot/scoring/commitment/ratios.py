@@ -11,8 +11,6 @@ from predibot.scoring.inference.bootstrap import check_draws
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.draws import generator, resampled_counts
 
-ABSTAINED = 0
-"""The prediction of a side or a direction that is none: NEUTRAL."""
 REFUSED = -99
 """The prediction where an answer could not be read: never right, and never a side."""
 

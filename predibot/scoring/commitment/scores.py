@@ -127,28 +127,6 @@ def costly_signal_marks(
     return Marks(plain.earned * high, high), Marks(plain.earned * low, low)
 
 
-def stake_weighted_sides(sides: ArrayLike, stakes: ArrayLike, groups: ArrayLike, number: int) -> Ints:
-    """Return the side on which most is staked in each market or window, shape (number,), 0 where it is a tie.
-
-    Args:
-        sides: +1 or -1, 0 for no position, shape (n,).
-        stakes: Magnitudes count, shape (n,).
-        groups: Whole numbers from zero, below the number, shape (n,).
-        number: How many groups there are.
-
-    Examples:
-        >>> stake_weighted_sides([1, -1, -1], [5.0, -4.0, 3.0], [0, 0, 1], 3).tolist()
-        [1, -1, 0]
-    """
-    signs, sizes, rows = indices("sides", sides), np.abs(numbers("stakes", stakes)), indices("groups", groups)
-    same_length(sides=signs, stakes=sizes, groups=rows)
-    refuse("groups", rows, (rows < 0) | (rows >= number), f"each must be from 0 to below {number}")
-    sums = np.bincount(rows, signs * sizes, minlength=number)
-    largest = np.bincount(rows, sizes, minlength=number)
-    # Of two sides that add up to the same in dollars the last digit may differ in floats.
-    return np.where(np.abs(sums) <= 1e-12 * largest, 0, np.sign(sums)).astype(np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class RecallProfile:
     """How a bot's answers lie over some classes."""

@@ -51,8 +51,6 @@ class Discoveries:
     """Those with a p-value."""
     raw: int
     retained: int
-    adjusted: Floats
-    """By test, NaN where it has no p-value."""
 
     @property
     def retention(self) -> float:
@@ -74,12 +72,9 @@ def discoveries(p_values: ArrayLike, *, level: float = 0.05) -> Discoveries:
     """
     between_0_and_1("level", level)
     given = floats("p_values", p_values)
-    known = ~np.isnan(given)
-    adjusted = np.full(given.size, np.nan)
-    if known.any():
-        adjusted[known] = benjamini_hochberg(given[known])
-    raw = int((given[known] < level).sum())
-    return Discoveries(int(known.sum()), raw, int((adjusted[known] < level).sum()), adjusted)
+    known = given[~np.isnan(given)]
+    retained = int((benjamini_hochberg(known) < level).sum()) if known.size else 0
+    return Discoveries(known.size, int((known < level).sum()), retained)
 
 
 @dataclass(frozen=True, slots=True)

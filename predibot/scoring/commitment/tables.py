@@ -1,7 +1,7 @@
 """The paper's tables for any bots: from what each said of which text to columns of numbers."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean, stdev
@@ -13,7 +13,7 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.commitment.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.scoring.commitment.comparisons import coverage_bias, independence_p_value, platform_comparison
 from predibot.scoring.commitment.gaps import aggregate_score, commitment_gap
-from predibot.scoring.commitment.ratios import REFUSED, Marks, macro_average, macro_estimate
+from predibot.scoring.commitment.ratios import REFUSED, MacroEstimate, Marks, macro_average, macro_estimate
 from predibot.scoring.commitment.scores import (
     accuracy_marks,
     commitment_calibrated_marks,
@@ -99,27 +99,31 @@ class Readings:
             found.setdefault(fact.task, []).append((item, fact))
         return found
 
-    def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Part":
+    def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
         """Return what a bot said of some tasks, on some splits or on all."""
-        wanted = None if splits is None else set(splits)
+        wanted = self.splits if splits is None else {*splits}
         said = self.said[bot]
         chosen = [
             (fact, said[item])
             for task in tasks
             for item, fact in self._of_task.get(task, ())
-            if item in said and (wanted is None or fact.split in wanted)
+            if item in said and fact.split in wanted
         ]
-        return Part(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), readings_numbers(self))
+        return Answers(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), self.splits)
+
+    def of_all(self, task: str) -> list["Answers"]:
+        """Return what each bot said of a task that said something of it."""
+        return [own for bot in self.said if (own := self.of(bot, task)).facts]
 
 
 @dataclass(frozen=True)
-class Part:
+class Answers:
     """Answers of one bot."""
 
     facts: tuple[Fact, ...]
     labels: tuple[str | None, ...]
-    numbers: Mapping[str, int]
-    """Of the splits."""
+    splits: tuple[str, ...]
+    """All there are, in order."""
 
     @cached_property
     def predicted(self) -> Ints:
@@ -134,7 +138,7 @@ class Part:
     @cached_property
     def split(self) -> Ints:
         """Return the splits as numbers."""
-        return np.array([self.numbers[fact.split] for fact in self.facts], dtype=np.int64)
+        return np.searchsorted(self.splits, [fact.split for fact in self.facts])
 
     @cached_property
     def stakes(self) -> Floats:
@@ -156,95 +160,76 @@ class Part:
         """Return the markets."""
         return np.array([fact.market for fact in self.facts], dtype=np.str_)
 
-    def macro(self, marks: Marks) -> float:
-        """Return the mean of a score over splits."""
-        return macro_average(self.by_split(marks)) if self.facts else math.nan
+    def by_split(self, marks: Marks, minus: Marks | None = None) -> Floats:
+        """Return a score by split, less another one where one is taken off."""
+        values = marks.by_split(self.split, len(self.splits))
+        return values if minus is None else values - minus.by_split(self.split, len(self.splits))
 
-    def by_split(self, marks: Marks) -> Floats:
-        """Return a score by split."""
-        return marks.by_split(self.split, len(self.numbers))
+    def p_values(self, marks: Marks, task: str) -> list[float]:
+        """Return by split the chance of so many hits by guessing."""
+        hits, trials = (
+            np.bincount(self.split, each, minlength=len(self.splits)) for each in (marks.earned, marks.counted)
+        )
+        return [float(each) for each in binomial_p_values(hits, trials, chance=_CHANCES[task])]
 
-    @cached_property
-    def accuracy(self) -> Marks:
-        """Return what is right of all."""
-        return accuracy_marks(self.predicted, self.true)
 
-    @cached_property
-    def directed(self) -> Marks:
-        """Return what is right of the answers that name a side."""
-        return directed_marks(self.predicted, self.true)
+def _accuracy(answers: Answers) -> tuple[Marks]:
+    return (accuracy_marks(answers.predicted, answers.true),)
 
-    @cached_property
-    def baseline(self) -> Marks:
-        """Return what the stakes behind the windows get right, a tie being a miss."""
-        return accuracy_marks([fact.baseline for fact in self.facts], self.true)
 
-    @cached_property
-    def lead(self) -> Floats:
-        """Return by split how much better than the stakes the windows were read."""
-        return self.by_split(self.accuracy) - self.by_split(self.baseline)
+def _directed(answers: Answers) -> tuple[Marks]:
+    return (directed_marks(answers.predicted, answers.true),)
+
+
+def _signals(answers: Answers) -> tuple[Marks, Marks]:
+    return costly_signal_marks(answers.predicted, answers.true, answers.stakes, answers.split)
+
+
+def _calibrated(answers: Answers) -> tuple[Marks]:
+    return (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)
+
+
+def _lead(answers: Answers) -> tuple[Marks, Marks]:
+    """Return hits, and those of the stakes behind the windows, a tie being a miss."""
+    return *_accuracy(answers), accuracy_marks([fact.baseline for fact in answers.facts], answers.true)
+
+
+_SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Marks, ...]]]] = {
+    "G1 Acc": ("G1", _accuracy),
+    "G1 F1": ("G1", lambda answers: (f1_marks(answers.predicted, answers.true),)),
+    "G2 strict": ("G2", _accuracy),
+    "G2 DA": ("G2", _directed),
+    "G2 CCA": ("G2", _calibrated),
+    "G2 CSD": ("G2", _signals),
+    "G3 Acc_act": ("G3", _accuracy),
+    "G3 Acc_f": ("G3f", _accuracy),
+    "G3 Acc_d": ("G3d", _accuracy),
+    "G4 PLA": ("G4", _accuracy),
+    "G4 lead": ("G4", _lead),
+}
+"""By score: of which task, what its answers earn, and what is taken off where something is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
-    """The scores of one bot, macro averages; NaN where it has none."""
+class Score:
+    """A score of one bot."""
 
     bot: str
-    accuracy: float
-    f1: float
-    strict: float
-    directed: float
-    cca: float
-    csd: float
-    action: float
-    flips: float
-    decreases: float
-    lead: float
-    ahead: float
-    n_plus: int
-    windows_in: int
-    """Splits with windows."""
-    o2: float
-    o4: float
-    aggregate: float
+    name: str
+    by_split: Floats
+    """NaN where there is none."""
+    estimate: MacroEstimate
+    marks: Marks
+    answers: Answers
+
+    @property
+    def mean(self) -> float:
+        """Return the mean over splits; NaN where none has a value."""
+        return macro_average(self.by_split)
 
 
-def scores_of(readings: Readings, bot: str) -> Scores:
-    """Return the scores of a bot."""
-    g1, g2, g3, g4 = (readings.of(bot, task) for task in ("G1", "G2", "G3", "G4"))
-    flips, decreases = readings.of(bot, "G3f"), readings.of(bot, "G3d")
-    ahead = g4.lead[~np.isnan(g4.lead)] if g4.facts else np.array([])
-    csd = math.nan
-    if g2.facts:
-        high, low = costly_signal_marks(g2.predicted, g2.true, g2.stakes, g2.split)
-        csd = macro_average(g2.by_split(high) - g2.by_split(low))
-    crowds = [won / counted for won, counted in readings.crowds.values() if counted]
-    found = {
-        "accuracy": g1.macro(g1.accuracy),
-        "directed_accuracy": g2.macro(g2.directed),
-        "action_accuracy": g3.macro(g3.accuracy),
-        "flip_accuracy": flips.macro(flips.accuracy),
-    }
-    n_plus = int((ahead > 0.0).sum())
-    return Scores(
-        bot=bot,
-        accuracy=found["accuracy"],
-        f1=g1.macro(f1_marks(g1.predicted, g1.true)),
-        strict=g2.macro(g2.accuracy),
-        directed=found["directed_accuracy"],
-        cca=g2.macro(commitment_calibrated_marks(g2.predicted, g2.true, g2.stakes)),
-        csd=csd,
-        action=found["action_accuracy"],
-        flips=found["flip_accuracy"],
-        decreases=decreases.macro(decreases.accuracy),
-        lead=g4.macro(g4.accuracy),
-        ahead=float(ahead.mean()) if ahead.size else math.nan,
-        n_plus=n_plus,
-        windows_in=ahead.size,
-        o2=fmean(crowds) if crowds else math.nan,
-        o4=g4.macro(g4.baseline),
-        aggregate=aggregate_score(**found, lead_share=n_plus / ahead.size if ahead.size else math.nan),
-    )
+_Scores = Mapping[tuple[str, str], Score]
+"""By bot and name; those of tasks of which the bot said something."""
 
 
 def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[Table, ...]:
@@ -254,87 +239,83 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
         readings: Of the bots of one run.
         pairs: Bots whose scores are taken from one another, the second from the first.
     """
-    bots = list(readings.said)
-    scores = [scores_of(readings, bot) for bot in bots]
+    scores = {(each.bot, each.name): each for bot in readings.said for each in _scores_of(readings, bot)}
     found = [
         _main(readings, scores),
-        _intervals(readings, bots),
-        _actions(readings, bots),
-        _reliability(readings, bots),
-        _horizons(readings, bots),
-        *_audits(readings, bots),
-        _platforms(readings, bots),
+        _intervals(scores),
+        _actions(readings),
+        _reliability(scores),
+        _horizons(readings),
+        *_audits(readings),
+        _platforms(readings, scores),
         *([_paired(scores, pairs)] if pairs else []),
-        _odds(readings, bots),
-        _difficulty(readings, bots),
-        _gaps(scores),
+        _odds(readings, scores),
+        _difficulty(readings, scores),
+        _gaps(readings, scores),
         _coverage(readings),
     ]
     return tuple(found)
 
 
-def _main(readings: Readings, scores: Sequence[Scores]) -> Table:
-    columns = (
-        *("bot", "Agg", "G1 Acc", "G1 F1", "G2 strict", "G2 DA", "G2 CCA", "G2 CSD"),
-        *("G3 Acc_act", "G3 Acc_f", "G3 Acc_d", "G4 PLA", "G4 lead", "n+", "splits", "answers", "unread"),
-    )
+def _scores_of(readings: Readings, bot: str) -> Iterator[Score]:
+    for name, (task, earned) in _SCORES.items():
+        answers = readings.of(bot, task)
+        if answers.facts:
+            marks, *others = earned(answers)
+            minus = others[0] if others else None
+            estimate = macro_estimate(marks, answers.split, answers.markets, minus=minus)
+            yield Score(bot, name, answers.by_split(marks, minus), estimate, marks, answers)
+
+
+def _mean(scores: _Scores, bot: str, name: str) -> float:
+    return scores[bot, name].mean if (bot, name) in scores else math.nan
+
+
+def _named(scores: _Scores, name: str) -> list[Score]:
+    """Return a score of every bot that has it."""
+    return [each for each in scores.values() if each.name == name]
+
+
+def _main(readings: Readings, scores: _Scores) -> Table:
+    columns = ("bot", "Agg", *_SCORES, "n+", "splits", "answers", "unread")
     rows = []
-    for each in scores:
-        said = readings.said[each.bot]
-        numbers = (each.accuracy, each.f1, each.strict, each.directed, each.cca, each.csd, each.action, each.flips)
-        more = (each.decreases, each.lead, each.ahead)
+    for bot, said in readings.said.items():
+        lead = scores.get((bot, "G4 lead"))
+        windows_in = 0 if lead is None else int((~np.isnan(lead.by_split)).sum())
+        n_plus = 0 if lead is None else int((lead.by_split > 0.0).sum())
+        aggregate = aggregate_score(
+            accuracy=_mean(scores, bot, "G1 Acc"),
+            directed_accuracy=_mean(scores, bot, "G2 DA"),
+            action_accuracy=_mean(scores, bot, "G3 Acc_act"),
+            flip_accuracy=_mean(scores, bot, "G3 Acc_f"),
+            lead_share=n_plus / windows_in if windows_in else math.nan,
+        )
+        means = (_mean(scores, bot, name) for name in _SCORES)
+        counts = (n_plus, windows_in) if windows_in else (None, None)
         unread = sum(label is None for label in said.values())
-        n_plus = (each.n_plus, each.windows_in) if each.windows_in else (None, None)
-        rows.append((each.bot, each.aggregate, *numbers, *more, *n_plus, len(said), unread))
+        rows.append((bot, aggregate, *means, *counts, len(said), unread))
     return _table("3", "Scores, each a mean over splits", columns, rows)
 
 
-def _intervals(readings: Readings, bots: Sequence[str]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for bot in bots:
-        for name, (task, marks, minus) in _SCORES.items():
-            part = readings.of(bot, task)
-            if not part.facts:
-                continue
-            found = macro_estimate(
-                marks(part), part.split, part.markets, minus=None if minus is None else minus(part), seed=0
-            )
-            if found.splits:
-                value = (found.estimate, found.low, found.high)
-                rows.append((bot, name, *value, found.splits, found.markets, found.n))
+def _intervals(scores: _Scores) -> Table:
+    rows = [
+        (each.bot, each.name, of.estimate, of.low, of.high, of.splits, of.markets, of.n)
+        for each in scores.values()
+        if (of := each.estimate).splits
+    ]
     columns = ("bot", "score", "value", "low", "high", "splits", "markets", "answers")
     note = "95 % intervals, markets drawn anew within each split; none where a split has a single market."
-    return Table("intervals", "On how much each score rests", columns, _known(rows), note)
+    return _table("intervals", "On how much each score rests", columns, rows, note)
 
 
-def _quartiles(part: Part) -> tuple[Marks, Marks]:
-    return costly_signal_marks(part.predicted, part.true, part.stakes, part.split)
-
-
-_SCORES: Mapping[str, tuple[str, Callable[[Part], Marks], Callable[[Part], Marks] | None]] = {
-    "G1 Acc": ("G1", lambda part: part.accuracy, None),
-    "G1 F1": ("G1", lambda part: f1_marks(part.predicted, part.true), None),
-    "G2 strict": ("G2", lambda part: part.accuracy, None),
-    "G2 DA": ("G2", lambda part: part.directed, None),
-    "G2 CCA": ("G2", lambda part: commitment_calibrated_marks(part.predicted, part.true, part.stakes), None),
-    "G2 CSD": ("G2", lambda part: _quartiles(part)[0], lambda part: _quartiles(part)[1]),
-    "G3 Acc_act": ("G3", lambda part: part.accuracy, None),
-    "G3 Acc_f": ("G3f", lambda part: part.accuracy, None),
-    "G3 Acc_d": ("G3d", lambda part: part.accuracy, None),
-    "G4 PLA": ("G4", lambda part: part.accuracy, None),
-    "G4 lead": ("G4", lambda part: part.accuracy, lambda part: part.baseline),
-}
-"""By score: of which task, what its answers earn, and what is taken off."""
-
-
-def _actions(readings: Readings, bots: Sequence[str]) -> Table:
+def _actions(readings: Readings) -> Table:
     rows: list[tuple[Cell, ...]] = []
     truth: tuple[float, ...] = ()
-    for bot in bots:
-        part = readings.of(bot, "G3")
-        if not part.facts:
+    for bot in readings.said:
+        answers = readings.of(bot, "G3")
+        if not answers.facts:
             continue
-        profile = recall_profile(part.predicted, part.true, classes=len(ACTIONS))
+        profile = recall_profile(answers.predicted, answers.true, classes=len(ACTIONS))
         truth = profile.true
         said = "one or two labels" if profile.is_degenerate else ""
         rows.append((bot, *profile.recall, profile.entropy, said))
@@ -344,82 +325,59 @@ def _actions(readings: Readings, bots: Sequence[str]) -> Table:
     return _table("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
 
 
-def _reliability(readings: Readings, bots: Sequence[str]) -> Table:
+def _reliability(scores: _Scores) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for task, score in (("G1", "Acc"), ("G2", "DA"), ("G3", "Acc_act"), ("G3f", "Acc_f"), ("G3d", "Acc_d")):
-        p_values: list[float] = []
-        widths = []
-        for bot in bots:
-            part = readings.of(bot, task)
-            if not part.facts:
-                continue
-            marks = part.directed if task == "G2" else part.accuracy
-            estimate = macro_estimate(marks, part.split, part.markets)
-            widths += [estimate.width] if estimate.width is not None else []
-            hits, trials = (
-                np.bincount(part.split, each, minlength=len(part.numbers)) for each in (marks.earned, marks.counted)
-            )
-            p_values += binomial_p_values(hits, trials, chance=_CHANCES[task]).tolist()
+    for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G3 Acc_d"):
+        task, score = _SCORES[name][0], name.partition(" ")[2]
+        found = _named(scores, name)
+        p_values = [p_value for each in found for p_value in each.answers.p_values(each.marks, task)]
+        widths = [each.estimate.width for each in found if each.estimate.width is not None]
         if p_values:
             kept = discoveries(p_values)
-            share = kept.retained / kept.raw if kept.raw else math.nan
             width = fmean(widths) if widths else math.nan
-            rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, share))
+            rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, kept.retention))
     columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
     return _table("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
 
 
-def _horizons(readings: Readings, bots: Sequence[str]) -> Table:
+def _horizons(readings: Readings) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    parts = [part for bot in bots if (part := readings.of(bot, "G3")).facts]
-    for place, hours in enumerate(readings.action_hours):
-        scores: list[float] = []
-        p_values: list[float] = []
-        holds: list[float] = []
-        for part in parts:
-            marks = accuracy_marks(part.predicted, [_CODES[fact.actions[place]] for fact in part.facts])
-            scores.append(part.macro(marks))
-            hits, trials = (
-                np.bincount(part.split, each, minlength=len(part.numbers)) for each in (marks.earned, marks.counted)
-            )
-            p_values += binomial_p_values(hits, trials, chance=_CHANCES["G3"]).tolist()
-            holds.append(fmean(fact.actions[place] == "hold" for fact in part.facts))
-        if scores:
-            said = fmean(fmean(label == "hold" for label in part.labels) for part in parts)
-            rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
+    every = readings.of_all("G3")
+    said = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
+    for place, hours in enumerate(readings.action_hours if every else ()):
+        marks = [accuracy_marks(each.predicted, [_CODES[fact.actions[place]] for fact in each.facts]) for each in every]
+        p_values = [p for each, own in zip(every, marks, strict=True) for p in each.p_values(own, "G3")]
+        scores = (macro_average(each.by_split(own)) for each, own in zip(every, marks, strict=True))
+        holds = (fmean(fact.actions[place] == "hold" for fact in each.facts) for each in every)
+        rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
     columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
     note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
-    return Table("7", "Windows of actions", columns, _known(rows), note)
+    return _table("7", "Windows of actions", columns, rows, note)
 
 
-def _audits(readings: Readings, bots: Sequence[str]) -> Iterable[Table]:
+def _audits(readings: Readings) -> Iterator[Table]:
     wrong: list[tuple[Cell, ...]] = []
     outcomes: list[tuple[Cell, ...]] = []
     doses: list[tuple[Cell, ...]] = []
     drifts: list[tuple[Cell, ...]] = []
-    for bot in bots:
-        parts = [readings.of(bot, "G2", splits=[split]) for split in readings.splits]
-        parts = [part for part in parts if part.facts]
-        found = [wrong_bettors(part.predicted, part.sides, part.resolved) for part in parts]
+    for bot in readings.said:
+        by_split = [own for split in readings.splits if (own := readings.of(bot, "G2", splits=[split])).facts]
+        found = [wrong_bettors(each.predicted, each.sides, each.resolved) for each in by_split]
         tested = [each for each in found if not math.isnan(each.p_value)]
         if tested:
             following = [each.following for each in tested]
             many = sum(each.p_value < 0.05 for each in tested)
             wrong.append((bot, len(tested), many, sum(share > 0.5 for share in following), fmean(following)))
-        audits = [outcome_audit(part.predicted, part.sides, part.resolved) for part in parts]
-        by_side, by_outcome = (
-            macro_average([getattr(each, name) for each in audits]) if audits else math.nan
-            for name in ("by_side", "by_resolution")
-        )
-        if parts:
-            outcomes.append((bot, len(parts), by_side, by_outcome, by_outcome - by_side))
-        for part in parts:
-            dose = dose_response(part.predicted, part.sides, part.stakes)
+        audits = [outcome_audit(each.predicted, each.sides, each.resolved) for each in by_split]
+        if audits:
+            by_side = macro_average([each.by_side for each in audits])
+            by_outcome = macro_average([each.by_resolution for each in audits])
+            outcomes.append((bot, len(audits), by_side, by_outcome, by_outcome - by_side))
+        for each in by_split:
+            dose = dose_response(each.predicted, each.sides, each.stakes)
             if not math.isnan(dose.p_value):
-                csd = dose.by_quartile[3] - dose.by_quartile[0]
-                doses.append((bot, part.facts[0].split, dose.n, csd, dose.p_value, *dose.by_quartile))
-        if drift := _drift(readings, bot):
-            drifts.append(drift)
+                doses.append((bot, each.facts[0].split, dose.n, dose.signal, dose.p_value, *dose.by_quartile))
+        drifts += _drift(readings, bot)
     columns: tuple[str, ...] = ("bot", "splits", "p < .05", "above half", "following")
     yield _table("8", "Wrong bettors: how often a side that lost is named as the writer's", columns, wrong)
     columns = ("bot", "splits", "by side", "by outcome", "gap")
@@ -430,27 +388,22 @@ def _audits(readings: Readings, bots: Sequence[str]) -> Iterable[Table]:
     yield _table("11", "The same people before and after their first position", columns, drifts)
 
 
-def _drift(readings: Readings, bot: str) -> tuple[Cell, ...] | None:
+def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
     found = []
     for split in readings.splits:
-        part = readings.of(bot, "G2", "G2before", splits=[split])
-        if not part.facts:
-            continue
-        users, after = [fact.user for fact in part.facts], [fact.task == "G2" for fact in part.facts]
-        drift = within_user_drift(part.predicted, part.sides, part.resolved, users, part.markets, after)
-        if drift.users:
-            found.append(drift)
-    if not found:
-        return None
-    means = [
-        macro_average([getattr(each, name) for each in found])
-        for name in ("within_user", "before", "after", "after_by_side")
-    ]
-    negative, sure = (sum(each.within_user < 0.0 for each in found), sum(each.p_value < 0.05 for each in found))
-    return (bot, len(found), means[0], negative, *means[1:], sure)
+        own = readings.of(bot, "G2", "G2before", splits=[split])
+        if own.facts:
+            users, after = [fact.user for fact in own.facts], [fact.task == "G2" for fact in own.facts]
+            drift = within_user_drift(own.predicted, own.sides, own.resolved, users, own.markets, after)
+            found += [drift] if drift.users else []
+    if found:
+        names = ("within_user", "before", "after", "after_by_side")
+        drifts, *means = (macro_average([getattr(each, name) for each in found]) for name in names)
+        negative, sure = (sum(each.within_user < 0.0 for each in found), sum(each.p_value < 0.05 for each in found))
+        yield (bot, len(found), drifts, negative, *means, sure)
 
 
-def _platforms(readings: Readings, bots: Sequence[str]) -> Table:
+def _platforms(readings: Readings, scores: _Scores) -> Table:
     platforms = sorted({fact.platform for fact in readings.facts.values()}, reverse=True)
     rows: list[tuple[Cell, ...]] = []
     columns = ("score", "difference", "t", "p", "rank correlation", "rank p", "topics", "bots")
@@ -460,92 +413,68 @@ def _platforms(readings: Readings, bots: Sequence[str]) -> Table:
                 *({s.partition("/")[2] for s in readings.splits if s.startswith(f"{each}/")} for each in platforms)
             )
         )
-        for name, of_part in _BY_SPLIT.items():
-            task = name.partition(" ")[0]
-            parts = [part for bot in bots if (part := readings.of(bot, task)).facts]
-            if not parts or not topics:
-                continue
-            values = [of_part(part) for part in parts]
-            one, other = (
-                [
-                    [value[part.numbers[f"{platform}/{topic}"]] for topic in topics]
-                    for part, value in zip(parts, values, strict=True)
-                ]
-                for platform in platforms
-            )
-            cmp = platform_comparison(one, other)
-            rows.append(
-                (name, cmp.difference, cmp.t, cmp.p_value, cmp.rank_correlation, cmp.rank_p_value, cmp.topics, cmp.bots)
-            )
+        places = [[readings.splits.index(f"{each}/{topic}") for topic in topics] for each in platforms]
+        for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 lead"):
+            found = _named(scores, name)
+            if found and topics:
+                cmp = platform_comparison(*([each.by_split[own] for each in found] for own in places))
+                score = f"{_SCORES[name][0]} {name.partition(' ')[2]}"
+                of_ranks = (cmp.rank_correlation, cmp.rank_p_value)
+                rows.append((score, cmp.difference, cmp.t, cmp.p_value, *of_ranks, cmp.topics, cmp.bots))
     what = " less ".join(platforms) if len(platforms) == 2 else "no second platform"
     return _table("12", f"Platforms over the topics that both have: {what}", columns, rows)
 
 
-_BY_SPLIT: Mapping[str, Callable[[Part], Floats]] = {
-    "G1 Acc": lambda part: part.by_split(part.accuracy),
-    "G2 DA": lambda part: part.by_split(part.directed),
-    "G3 Acc_act": lambda part: part.by_split(part.accuracy),
-    "G3f Acc_f": lambda part: part.by_split(part.accuracy),
-    "G4 lead": lambda part: part.lead,
-}
-
-
-def _paired(scores: Sequence[Scores], pairs: Sequence[tuple[str, str]]) -> Table:
-    by_bot = {each.bot: each for each in scores}
-    names = ("accuracy", "directed", "action", "flips", "lead")
-    rows = [
-        (f"{a} less {b}", *(getattr(by_bot[a], name) - getattr(by_bot[b], name) for name in names)) for a, b in pairs
+def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> Table:
+    names = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
+    rows: list[tuple[Cell, ...]] = [
+        (f"{a} less {b}", *(_mean(scores, a, name) - _mean(scores, b, name) for name in names)) for a, b in pairs
     ]
-    return _table("13", "Pairs of bots", ("pair", "G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA"), rows)
+    return _table("13", "Pairs of bots", ("pair", *names), rows)
 
 
-def _odds(readings: Readings, bots: Sequence[str]) -> Table:
+def _odds(readings: Readings, scores: _Scores) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    parts = [part for bot in bots if (part := readings.of(bot, "G4")).facts]
     for platform in sorted({fact.platform for fact in readings.facts.values()}):
-        places = [number for split, number in sorted(readings_numbers(readings).items()) if _is_of(split, platform)]
-        leads = np.concatenate([part.lead[places] for part in parts]) if parts else np.array([])
-        right = np.concatenate([part.by_split(part.accuracy)[places] for part in parts]) if parts else np.array([])
+        places = [place for place, split in enumerate(readings.splits) if split.startswith(f"{platform}/")]
+        leads, right = (
+            np.concatenate([np.zeros(0), *(each.by_split[places] for each in _named(scores, name))])
+            for name in ("G4 lead", "G4 PLA")
+        )
         known = ~np.isnan(leads)
         if known.any():
-            ahead = int((leads[known] > 0.0).sum())
-            count = int(known.sum())
+            ahead, count = int((leads[known] > 0.0).sum()), int(known.sum())
             rows.append((platform, count, ahead, ahead / count, float(right[known].mean()), float(leads[known].mean())))
     columns = ("platform", "bots x splits", "ahead", "share", "PLA", "lead")
     return _table("14", "G4 by platform", columns, rows)
 
 
-def readings_numbers(readings: Readings) -> Mapping[str, int]:
-    """Return the number of each split."""
-    return {split: number for number, split in enumerate(readings.splits)}
-
-
-def _is_of(split: str, platform: str) -> bool:
-    return split.startswith(f"{platform}/")
-
-
-def _difficulty(readings: Readings, bots: Sequence[str]) -> Table:
-    values = [part.by_split(part.directed) for bot in bots if (part := readings.of(bot, "G2")).facts]
+def _difficulty(readings: Readings, scores: _Scores) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for split, number in readings_numbers(readings).items():
-        known = [float(each[number]) for each in values if not math.isnan(each[number])]
+    for place, split in enumerate(readings.splits):
+        values = [float(each.by_split[place]) for each in _named(scores, "G2 DA")]
+        known = [value for value in values if not math.isnan(value)]
         if known:
             rows.append((split, fmean(known), stdev(known) if len(known) > 1 else None, min(known), max(known)))
     rows.sort(key=lambda row: (row[1] or 0.0, row[0]))
     return _table("17", "G2 by split, the hardest first: DA over bots", ("split", "mean", "sd", "min", "max"), rows)
 
 
-def _gaps(scores: Sequence[Scores]) -> Table:
+def _gaps(readings: Readings, scores: _Scores) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for each in scores:
+    crowds = [won / counted for won, counted in readings.crowds.values() if counted]
+    side_reference = fmean(crowds) if crowds else math.nan
+    for bot in readings.said:
+        windows = readings.of(bot, "G4")
+        odds_reference = macro_average(windows.by_split(_lead(windows)[1])) if windows.facts else math.nan
         gap = commitment_gap(
-            side_reference=each.o2,
-            directed_accuracy=each.directed,
-            action_accuracy=each.action,
-            odds_reference=each.o4,
-            odds_lead=each.lead,
+            side_reference=side_reference,
+            directed_accuracy=_mean(scores, bot, "G2 DA"),
+            action_accuracy=_mean(scores, bot, "G3 Acc_act"),
+            odds_reference=odds_reference,
+            odds_lead=_mean(scores, bot, "G4 PLA"),
         )
-        rows.append((each.bot, each.o2, gap.side, gap.action, each.o4, gap.odds, gap.mean))
+        rows.append((bot, side_reference, gap.side, gap.action, odds_reference, gap.odds, gap.mean))
     columns = ("bot", "O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
     return _table("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
 
@@ -558,18 +487,13 @@ def _coverage(readings: Readings) -> Table:
         for what in ("length", "written", "volume", "days_left"):
             bias = coverage_bias([float(getattr(fact, what)) for fact in facts], holds)
             rows.append((what.replace("_", " "), bias.holders, bias.others, bias.cohen_d, bias.p_value))
-        number = readings_numbers(readings)
-        p_value = independence_p_value(holds, [number[fact.split] for fact in facts])
-        rows.append(("topic", None, None, None, p_value))
+        rows.append(("topic", None, None, None, independence_p_value(holds, [fact.split for fact in facts])))
     note = "Of the comments asked about in G1, of which as many are of holders as not in each split."
     columns = ("what", "holders", "others", "Cohen's d", "p")
-    return Table("coverage", "Holders against others", columns, _known(rows), note)
+    return _table("coverage", "Holders against others", columns, rows, note)
 
 
-def _table(name: str, title: str, columns: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Table:
-    return Table(name, title, columns, _known(rows))
-
-
-def _known(rows: Sequence[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
-    """Return rows with None for what has no value: it is missing, and not zero."""
-    return tuple(tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row) for row in rows)
+def _table(name: str, title: str, columns: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], note: str = "") -> Table:
+    """Return a table with None for what has no value: it is missing, and not zero."""
+    known = (tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row) for row in rows)
+    return Table(name, title, columns, tuple(known), note)

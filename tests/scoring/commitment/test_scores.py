@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from predibot.scoring.commitment.gaps import aggregate_score, commitment_gap, side_reference_marks
+from predibot.scoring.commitment.gaps import aggregate_score, commitment_gap
 from predibot.scoring.commitment.ratios import REFUSED, Marks, macro_average, macro_estimate
 from predibot.scoring.commitment.scores import (
     accuracy_marks,
@@ -17,7 +17,6 @@ from predibot.scoring.commitment.scores import (
     f1_marks,
     recall_profile,
     stake_quartiles,
-    stake_weighted_sides,
 )
 from tests.scoring.commitment.answers import Answers, made
 
@@ -108,20 +107,6 @@ def test_splits_weigh_the_same_however_many_comments_they_have() -> None:
 def test_an_unreadable_answer_is_a_miss_and_no_side() -> None:
     assert accuracy_marks([REFUSED, 1], [1, 1]).over_all() == 0.5
     assert directed_marks([REFUSED, 1], [1, 1]).over_all() == 1.0
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_side_of_most_stakes_is_that_of_a_loop(seed: int) -> None:
-    answers = made(seed)
-    found = stake_weighted_sides(answers.side, answers.stake, answers.market, 24)
-    for market in range(24):
-        rows = [at for at in range(answers.said.size) if answers.market[at] == market]
-        total = sum(abs(answers.stake[at]) * answers.side[at] for at in rows)
-        assert found[market] == np.sign(total)
-
-
-def test_ties_and_voided_markets_leave_the_reference() -> None:
-    assert side_reference_marks([0, 1, 1, -1], [1, 0, 1, 1]).over_all() == 0.5
 
 
 def test_an_interval_over_markets_is_wider_where_comments_of_a_market_are_alike() -> None:
