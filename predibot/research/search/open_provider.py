@@ -1,24 +1,16 @@
 """The search providers that are predibot's, by the names recipes use."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from datetime import datetime
-from typing import Any
 
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import BUILT_IN_SEARCH, DDGS_BACKENDS
 from predibot.errors import UsageError
 from predibot.research.search.ddgs_provider import DdgsSearch
-from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
+from predibot.research.search.http_providers import OWN_URLS, HttpSearch
 from predibot.research.search.provider import SearchProvider
 
 PROVIDER_NAMES = BUILT_IN_SEARCH
-_WITH_KEY: dict[str, type[BraveSearch | TavilySearch | ExaSearch | SerperSearch]] = {
-    "brave": BraveSearch,
-    "tavily": TavilySearch,
-    "exa": ExaSearch,
-    "serper": SerperSearch,
-}
 
 
 def search_provider(
@@ -50,16 +42,12 @@ def search_provider(
         return DdgsSearch(
             clock, "text" if name == "ddgs" else "news", tuple(each for each in backends if each in known)
         )
-    given: dict[str, Any] = {} if usd_per_call is None else {"usd_per_call": usd_per_call}
-    if name == "searxng":
-        if not base_url:
-            raise UsageError("search provider 'searxng' needs the address of an instance; set its base URL")
-        return SearxngSearch(base_url, clock, **given)
-    if not key:
+    if name == "searxng" and not base_url:
+        raise UsageError("search provider 'searxng' needs the address of an instance; set its base URL")
+    if name != "searxng" and not key:
         raise UsageError(f"search provider {name!r} needs a key; set it in the settings or the environment")
-    if base_url:
-        given["base_url"] = base_url.rstrip("/")
-    return _WITH_KEY[name](key, clock, **given)
+    known_usd = 0.0 if name == "searxng" and usd_per_call is None else usd_per_call
+    return HttpSearch(name, clock, base_url or OWN_URLS[name], key or "", known_usd)
 
 
 def own_url(name: str) -> str | None:
@@ -67,6 +55,4 @@ def own_url(name: str) -> str | None:
 
     Its key goes there, and to a base URL of a recipe only where the operator says so.
     """
-    if name not in _WITH_KEY:
-        return None
-    return next(str(each.default) for each in fields(_WITH_KEY[name]) if each.name == "base_url")
+    return OWN_URLS.get(name)

@@ -19,7 +19,7 @@ from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
 from predibot.research.search.dates import latest_instant, latest_of_made
 from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
+from predibot.research.search.http_providers import OWN_URLS, HttpSearch
 from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider, asked_after
 from tests.jobs.program import wait_until
@@ -156,23 +156,23 @@ def test_a_body_without_end_does_not_keep_its_thread_beyond_the_deadline() -> No
 
 
 def searxng(http: SearchHttp) -> SearchProvider:
-    return SearxngSearch("http://127.0.0.1:8080/", clock, http=http)
+    return HttpSearch("searxng", clock, "http://127.0.0.1:8080/", usd_per_call=0.0, http=http)
 
 
 def brave(http: SearchHttp) -> SearchProvider:
-    return BraveSearch(KEY, clock, http=http)
+    return HttpSearch("brave", clock, OWN_URLS["brave"], KEY, http=http)
 
 
 def tavily(http: SearchHttp) -> SearchProvider:
-    return TavilySearch(KEY, clock, http=http)
+    return HttpSearch("tavily", clock, OWN_URLS["tavily"], KEY, http=http)
 
 
 def exa(http: SearchHttp) -> SearchProvider:
-    return ExaSearch(KEY, clock, http=http)
+    return HttpSearch("exa", clock, OWN_URLS["exa"], KEY, http=http)
 
 
 def serper(http: SearchHttp) -> SearchProvider:
-    return SerperSearch(KEY, clock, http=http)
+    return HttpSearch("serper", clock, OWN_URLS["serper"], KEY, http=http)
 
 
 Make = Callable[[SearchHttp], SearchProvider]
@@ -273,14 +273,14 @@ def test_no_results_with_silent_engines_are_unknown() -> None:
 def test_exa_says_what_a_call_cost_and_others_are_told() -> None:
     assert exa(answering(EXA)).search("q", before=None, count=8).cost_usd == 0.007
     assert brave(answering(BRAVE)).search("q", before=None, count=8).cost_usd is None
-    priced = BraveSearch(KEY, clock, usd_per_call=0.005, http=answering(BRAVE))
+    priced = HttpSearch("brave", clock, OWN_URLS["brave"], KEY, usd_per_call=0.005, http=answering(BRAVE))
     assert priced.search("q", before=None, count=8).cost_usd == 0.005
 
 
 @pytest.mark.parametrize("total", [0, 1e-15, -1.0, 10**400, None, "0.01", float("nan")])
 def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_price(total: object) -> None:
     http = answering({**EXA, "costDollars": {"total": total}})
-    provider = ExaSearch(KEY, clock, usd_per_call=0.01, http=http)
+    provider = HttpSearch("exa", clock, OWN_URLS["exa"], KEY, usd_per_call=0.01, http=http)
     meter = Budget.of("decision", Limits(usd=0.025))
     search = make_web_search([provider], SearchPolicy(), meter=meter)
     search("one")
@@ -291,13 +291,8 @@ def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_p
 
 
 def test_a_discount_on_a_search_is_believed() -> None:
-    provider = ExaSearch(KEY, clock, usd_per_call=0.5, http=answering(EXA))
+    provider = HttpSearch("exa", clock, OWN_URLS["exa"], KEY, usd_per_call=0.5, http=answering(EXA))
     assert provider.search("q", before=None, count=8).cost_usd == 0.007
-
-
-def test_tavily_dates_news_only() -> None:
-    assert TavilySearch(KEY, clock).dates_results
-    assert not TavilySearch(KEY, clock, topic="general").dates_results
 
 
 class Misbehaving(BaseHTTPRequestHandler):
@@ -327,7 +322,7 @@ def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that hang up are the point
     Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     http = SearchHttp(deadline_seconds=0.5, max_body_bytes=100_000)
-    provider = SearxngSearch(f"http://127.0.0.1:{server.server_port}/{path}", clock, http=http)
+    provider = HttpSearch("searxng", clock, f"http://127.0.0.1:{server.server_port}/{path}", http=http)
     began, before = time.monotonic(), set(threading.enumerate())
     with pytest.raises(SearchFailed, match=said):
         provider.search("q", before=None, count=8)
@@ -342,7 +337,7 @@ def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
 def test_an_unreachable_or_impossible_address_is_a_failure() -> None:
     for base_url in ("http://127.0.0.1:9", "http://[", "no address"):
         with pytest.raises(SearchFailed):
-            SearxngSearch(base_url, clock).search("q", before=None, count=8)
+            HttpSearch("searxng", clock, base_url).search("q", before=None, count=8)
 
 
 def test_importing_the_tool_does_not_import_ddgs() -> None:

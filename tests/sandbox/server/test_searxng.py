@@ -8,7 +8,7 @@ import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import SearxngSearch
+from predibot.research.search.http_providers import HttpSearch
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
@@ -98,7 +98,7 @@ def test_an_altered_future_changes_no_byte_of_any_answer(days: int) -> None:
 
 
 def test_the_real_tool_over_the_sandbox_shows_news_and_not_the_market(server: SandboxServer, world: World) -> None:
-    provider = SearxngSearch(server.search_url, lambda: server.now, http=SearchHttp(deadline_seconds=30))
+    provider = HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
     text = make_web_search([provider], SearchPolicy())(question(world)).text
     assert text.startswith("8 results")
     assert "1 on a blocked site" in text
@@ -108,7 +108,7 @@ def test_the_real_tool_over_the_sandbox_shows_news_and_not_the_market(server: Sa
 def test_a_replay_over_a_server_that_knows_more_shows_nothing_later(world: World) -> None:
     before = SANDBOX_OPENS_AT - timedelta(days=1)
     with SandboxServer(world, now=SANDBOX_OPENS_AT) as server:
-        provider = SearxngSearch(server.search_url, lambda: server.now, http=SearchHttp(deadline_seconds=30))
+        provider = HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
         policy = SearchPolicy(before=before, count=20)
         texts = [make_web_search([provider], policy)(question(world, place)).text for place in range(12)]
     dates = [

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import SearxngSearch
+from predibot.research.search.http_providers import HttpSearch
 from predibot.research.search.provider import SearchResult
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
@@ -17,7 +17,7 @@ from predibot.sandbox.world.world import World
 
 
 def found(server: SandboxServer, ticker: str, count: int = 10) -> tuple[SearchResult, ...]:
-    provider = SearxngSearch(server.search_url, lambda: server.now, http=SearchHttp(deadline_seconds=30))
+    provider = HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
     return provider.search(f"{ticker} stock news", before=None, count=count).results
 
 

@@ -14,7 +14,7 @@ import trafilatura
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import SearxngSearch
+from predibot.research.search.http_providers import HttpSearch
 from predibot.sandbox.server import chat
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer
@@ -43,7 +43,9 @@ class Desk:
     calls: list[Call] = field(default_factory=list)
 
     def search(self, query: str) -> str:
-        provider = SearxngSearch(self.server.search_url, lambda: self.server.now, http=SearchHttp(deadline_seconds=30))
+        provider = HttpSearch(
+            "searxng", lambda: self.server.now, self.server.search_url, http=SearchHttp(deadline_seconds=30)
+        )
         return make_web_search([provider], SearchPolicy(count=10))(query).text
 
     def visit(self, url: str) -> str:
