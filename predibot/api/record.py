@@ -13,7 +13,7 @@ from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.price_histories import Reading, read_histories, shortened
-from predibot.plugins.venues import default_venue, payloads_of
+from predibot.plugins.venues import default_venue, known_venue
 from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive.reader import Archive
 from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
@@ -60,7 +60,7 @@ def record(
         caller.progress() as listener,
     ):
         source = opened.venue
-        payloads = payloads_of(source.name)
+        payloads = known_venue(source.name).payloads
         if payloads is None or not isinstance(source, RecordableVenue):
             raise UsageError(f"{opened.spec} cannot be recorded, or is a recording already; record from another venue")
         known = _known_refs(folder)

@@ -30,7 +30,7 @@ def account(
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
     from predibot.jobs.accounts.statement import account_statements, told
-    from predibot.plugins.venues import currency_of
+    from predibot.plugins.venues import known_venue
     from predibot.reports import figures
     from predibot.reports.accounts.statement import account_document, print_account
 
@@ -56,5 +56,5 @@ def account(
         for number, each in enumerate(found):
             if number:
                 console.print()
-            with figures.in_currency(currency_of(each.statement.name.venue)):
+            with figures.in_currency(known_venue(each.statement.name.venue).currency):
                 print_account(console, each, asked, full=full)

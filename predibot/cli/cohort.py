@@ -25,7 +25,7 @@ def cohort(
 ) -> None:
     """Show members, values, positions, markets in common, and what is due."""
     from predibot.jobs.accounts.cohorts import cohorts_of, every_cohort, set_archived
-    from predibot.plugins.venues import currency_of
+    from predibot.plugins.venues import known_venue
     from predibot.reports import figures
     from predibot.reports.accounts.cohort_statement import cohort_document, list_grid, print_cohort, summary_document
     from predibot.reports.terminal.grid import print_grid
@@ -58,5 +58,5 @@ def cohort(
         for number, each in enumerate(statements):
             if number:
                 console.print()
-            with figures.in_currency(currency_of(each.cohort.venue)):
+            with figures.in_currency(known_venue(each.cohort.venue).currency):
                 print_cohort(console, each, full=full)

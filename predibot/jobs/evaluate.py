@@ -28,7 +28,7 @@ from predibot.ledger.write.runs import (
     live_venues,
     runs,
 )
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
@@ -90,7 +90,7 @@ def evaluate(
     kept = () if cut else kept
     try:
         with store.rows_blamed():
-            found = replace(evaluation_of(record, as_of, question), currency=currency_of(venue_name))
+            found = replace(evaluation_of(record, as_of, question), currency=known_venue(venue_name).currency)
             found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
         # Such as numbers so far apart that no sum of them is one.

@@ -7,7 +7,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue, Paces, Past, Purpose, VenueRequest
 from predibot.errors import UsageError
 from predibot.plugins.registry import own_code
-from predibot.plugins.venues import checked, ends_at, named
+from predibot.plugins.venues import checked, known_venue, named
 
 Clock = Callable[[], datetime]
 
@@ -56,7 +56,7 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
 
 def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
     """Return the instant a venue is looked back on from: the one asked for, the end of its world, or now."""
-    return as_of or ends_at(spec) or clock()
+    return as_of or known_venue(spec).ends_at or clock()
 
 
 def _request(

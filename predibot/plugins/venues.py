@@ -1,10 +1,9 @@
 """Venues by name, as a user writes them: `name` or `name:argument`; none is opened here."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import cast
 
-from predibot.contracts import Assumption, PayloadReader, VenuePlugin, VenueSettings
+from predibot.contracts import Assumption, VenuePlugin, VenueSettings
 from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
 from predibot.plugins.registry import Kind, Plugin, own_code
@@ -55,52 +54,17 @@ def instruments_of(spec: str) -> str:
     return spec.partition(":")[0] if found.instruments_of is None else found.instruments_of(argument)
 
 
-def is_live(spec: str) -> bool:
-    """Return whether a venue, as a run keeps it, answers for now only; one that is not installed any more does not."""
+def known_venue(spec: str) -> VenuePlugin:
+    """Return what is known of a venue, as a run keeps it; of one that is not installed any more no more than defaults.
+
+    So it answers for no instant of its own, its world is not made up, its amounts are dollars, and nobody reads its
+    payloads.
+    """
+    name = spec.partition(":")[0]
     try:
-        return venue_plugin(spec.partition(":")[0]).live
+        return venue_plugin(name)
     except PluginError:
-        return False
-
-
-def is_invented(name: str) -> bool:
-    """Return whether the world of a venue is made up; that of one that is not installed any more is not."""
-    try:
-        return venue_plugin(name).invented
-    except PluginError:
-        return False
-
-
-def ends_at(spec: str) -> datetime | None:
-    """Return from when a venue is looked back on, None for now; one that is not installed any more is from now."""
-    try:
-        return venue_plugin(spec.partition(":")[0]).ends_at
-    except PluginError:
-        return None
-
-
-def payloads_of(name: str) -> PayloadReader | None:
-    """Return how the payloads of a venue's events are read; None where nobody knows."""
-    try:
-        return venue_plugin(name).payloads
-    except PluginError:
-        return None
-
-
-def currency_of(name: str) -> str:
-    """Return what the amounts of a venue are in; dollars where the venue is not installed any more."""
-    try:
-        return venue_plugin(name).currency
-    except PluginError:
-        return "USD"
-
-
-def lists_by(name: str) -> str:
-    """Return the volume by which a venue lists its events, `volume_1wk` or `volume_24h`."""
-    try:
-        return venue_plugin(name).lists_by
-    except PluginError:
-        return "volume_1wk"
+        return VenuePlugin(lambda asked: venue_plugin(name).open(asked), live=False)
 
 
 def default_venue() -> str:

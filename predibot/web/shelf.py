@@ -32,7 +32,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.relatedness.clusters import RELATED, RelatedEvents
@@ -134,7 +134,7 @@ class Shelf:
         found = [each.venue for each in self.read(listed_events) if each.event_id == event] if event else []
         # A run has its own venue, whichever is asked for of all that has none.
         found += [each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue))]
-        return currency_of(next(iter(found), ""))
+        return known_venue(next(iter(found), "")).currency
 
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""

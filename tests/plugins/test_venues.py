@@ -10,16 +10,7 @@ import pytest
 from predibot.config import load_settings
 from predibot.errors import UsageError, VenueMissing
 from predibot.plugins import registry
-from predibot.plugins.venues import (
-    VENUE,
-    checked,
-    currency_of,
-    default_venue,
-    instruments_of,
-    is_live,
-    named,
-    venue_plugin,
-)
+from predibot.plugins.venues import VENUE, checked, default_venue, instruments_of, known_venue, named, venue_plugin
 from tests.operator import set_up
 from tests.packaging.conftest import REPOSITORY
 from tests.plugins.conftest import Install
@@ -99,10 +90,12 @@ def test_a_venue_is_known_by_what_it_declares(tmp_path: Path, monkeypatch: pytes
     assert (instruments_of("sandbox:seed=7"), instruments_of("archive:recorded")) == ("sandbox", default_venue())
     (tmp_path / "recorded/venue.json").write_text('{"venue": "sandbox"}', encoding="utf-8")
     assert instruments_of("archive:recorded") == "sandbox"
-    assert [spec for spec in (*LIVE, "sandbox", "sandbox_mana", "archive:recorded", "gone") if is_live(spec)] == LIVE
+    assert [
+        spec for spec in (*LIVE, "sandbox", "sandbox_mana", "archive:recorded", "gone") if known_venue(spec).live
+    ] == LIVE
     assert default_venue() == "polymarket"
     names = ("polymarket", "sandbox", "manifold", "sandbox_mana", "gone")
-    assert [currency_of(name) for name in names] == ["USD", "USD", "MANA", "MANA", "USD"]
+    assert [known_venue(name).currency for name in names] == ["USD", "USD", "MANA", "MANA", "USD"]
     with pytest.raises(VenueMissing, match="there is no archive folder"):
         checked("archive:nowhere")
 

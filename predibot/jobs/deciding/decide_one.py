@@ -70,7 +70,7 @@ from predibot.ledger.write.events import Catalogue
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.turns import KnownMarket
 from predibot.plugins.strategies import StrategySpec, load_strategy
-from predibot.plugins.venues import payloads_of
+from predibot.plugins.venues import known_venue
 from predibot.recipe.recipe import BotSpec
 
 _log = logging.getLogger(__name__)
@@ -175,7 +175,7 @@ class Worker:
 
     def view(self, subject: Subject, events: Sequence[Event], turn: AccountTurn | None) -> Any:
         """Return what a bot is shown, with its account where it has one."""
-        payloads = payloads_of(self.venue.name)
+        payloads = known_venue(self.venue.name).payloads
         # What in it states a result, only its venue knows.
         shown = [
             replace(event, payload="" if payloads is None else payloads.without_results(event.payload))

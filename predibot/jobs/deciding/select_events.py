@@ -12,7 +12,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.domain.price import money_sign
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.plugins.venues import currency_of, lists_by
+from predibot.plugins.venues import known_venue
 from predibot.selection import (
     MARKET_VOLUME,
     QUIET_PAGES,
@@ -168,7 +168,7 @@ def choose(
             by which duplicates are told is not on this machine.
         VenueError: If the list could not be read whole.
     """
-    listed_by = lists_by(venue.name)
+    listed_by = known_venue(venue.name).lists_by
     remarks: tuple[str, ...] = ()
     if listed_by != "volume_1wk" and rules.rank_by not in (listed_by, MARKET_VOLUME):
         lacks = "no week's volume" if rules.rank_by == "volume_1wk" else "no day's volume of an answer"
@@ -187,7 +187,7 @@ def choose(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
             "recipe plays. Name a venue that has them with --venue, or a later instant"
         )
-    sign = money_sign(currency_of(venue.name))
+    sign = money_sign(known_venue(venue.name).currency)
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]

@@ -16,7 +16,7 @@ from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -97,7 +97,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
         markets=tuple(market_history(record, row, listed[row]) for row in rows),
         forecasts=forecasts,
         decisions=decisions,
-        currency=currency_of(there.venue_name),
+        currency=known_venue(there.venue_name).currency,
     )
 
 

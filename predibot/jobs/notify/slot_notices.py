@@ -40,7 +40,7 @@ from predibot.ledger.write.slots import (
     stored_slots,
 )
 from predibot.ledger.write.spending import LedgerAccount
-from predibot.plugins.venues import is_live
+from predibot.plugins.venues import known_venue
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.records.part import Part
@@ -139,7 +139,7 @@ class SlotNotices:
         if is_good:
             yield notice_of_remarks(row.recipe, row.slot_at, row.reason)
         if run is not None:
-            if is_live(Recipe.from_json(run.recipe_json).venue):
+            if known_venue(Recipe.from_json(run.recipe_json).venue).live:
                 # A sandbox or an archive says the same for ever; the notes of the run say what its list lacks.
                 yield notice_of_drift(row.recipe, doubts_in(run.notes))
             yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))

@@ -12,7 +12,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Instrument, Side
 from predibot.ledger.schema.tables import EventRow, InstrumentRow, MarketRow, RunEventRow
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 
 events, markets, instruments = table_of(EventRow), table_of(MarketRow), table_of(InstrumentRow)
 run_events = table_of(RunEventRow)
@@ -137,7 +137,7 @@ def instrument_values(
         "market_row": market_row,
         "side": side,
         "outcome": outcome,
-        "currency": currency_of(instrument.venue),
+        "currency": known_venue(instrument.venue).currency,
         "lowest_price": lowest,
         "highest_price": highest if isfinite(highest) else None,
     }

@@ -23,7 +23,7 @@ from predibot.ledger.schema.tables import (
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
 from predibot.ledger.write.events import remember, run_events
-from predibot.plugins.venues import is_live
+from predibot.plugins.venues import known_venue
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
@@ -49,7 +49,9 @@ def live_venues(connection: Connection) -> tuple[str, ...]:
 
     Any other is a replay, whose events may have ended before a model was trained.
     """
-    return tuple(spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if is_live(spec))
+    return tuple(
+        spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if known_venue(spec).live
+    )
 
 
 @dataclass(frozen=True, slots=True)

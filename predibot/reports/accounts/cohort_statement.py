@@ -15,7 +15,7 @@ from predibot.ledger.read.cohorts.statement import (
     MemberLine,
     PositionLine,
 )
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number
 from predibot.reports.terminal.grid import Column, Grid, print_grid
@@ -175,7 +175,7 @@ def _named(cohort: KeptCohort) -> Document:
     return {
         "cohort": cohort.name,
         **document(cohort, "recipe game mode venue"),
-        "currency": currency_of(cohort.venue),
+        "currency": known_venue(cohort.venue).currency,
         **document(cohort, "methodology started_at archived_at archived_reason"),
         "line_up": [asdict(member) for member in cohort.members],
     }
@@ -308,7 +308,7 @@ def _listed(cohort: CohortAsOf) -> tuple[str, ...]:
     state = "decides" if cohort.decides else "tracked" if cohort.ended_at is None else "complete"
     profit = figures.MISSING
     if cohort.mean_profit_usd is not None:
-        with figures.in_currency(currency_of(cohort.venue)):
+        with figures.in_currency(known_venue(cohort.venue).currency):
             profit = figures.whole_gain_usd(cohort.mean_profit_usd)
     return (
         cohort.name,

@@ -9,7 +9,7 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
 from predibot.ledger.read.account_statement import Allocation, BookedRow, Statement
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import (
     position_document,
@@ -70,7 +70,7 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
         **document(name, "bot recipe game mode subject"),
         "methodology": name.methodology or None,
         "venue": name.venue,
-        "currency": currency_of(name.venue),
+        "currency": known_venue(name.venue).currency,
         **document(statement, "valued_at value_usd"),
         **document(account, "cash_usd paid_in_usd realised_usd dividends_usd fees_usd"),
         "owing_usd": -account.cash_usd if account.owing else 0.0,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import RunSummary, StoredRun
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.reports.views.decide import (
     ChosenView,
     DecideView,
@@ -63,7 +63,7 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
         ),
         passed_over=choice.selection.passed_over,
         notes=choice.notes,
-        currency=currency_of(opened.venue.name),
+        currency=known_venue(opened.venue.name).currency,
     )
 
 

@@ -21,7 +21,7 @@ from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError
-from predibot.plugins.venues import payloads_of
+from predibot.plugins.venues import known_venue
 from predibot.venues import fields
 from predibot.venues.archive import layout
 from predibot.venues.archive.resolutions import known_at, known_revisions
@@ -64,7 +64,7 @@ class Archive:
         self.folder = folder
         self.name = layout.recorded_venue(folder)
         """The venue whose instruments these are."""
-        payloads = payloads_of(self.name)
+        payloads = known_venue(self.name).payloads
         if payloads is None:
             raise UsageError(f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it")
         self._payloads = payloads

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from predibot.jobs.accounts.cohorts import cohorts_of
 from predibot.jobs.accounts.statement import AccountStatement, account_statements
 from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
-from predibot.plugins.venues import currency_of
+from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
@@ -46,7 +46,7 @@ def cohort_page(shelf: Shelf, week: str) -> Page:
     members = dict.fromkeys(each.member.bot_id for cohort in found for each in cohort.members)
     grids = []
     for each in found:
-        with figures.in_currency(currency_of(each.cohort.venue)):
+        with figures.in_currency(known_venue(each.cohort.venue).currency):
             grids += [grid for grid in cohort_statement_grids(each) if grid.rows]
     return Page("cohort", {"week": week, "members": list(members), "grids": grids}, grid_tables(grids))
 
@@ -59,7 +59,7 @@ def _shown(shelf: Shelf, found: AccountStatement) -> ShownAccount:
     points = [
         RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
     ]
-    currency = currency_of(name.venue)
+    currency = known_venue(name.venue).currency
     with figures.in_currency(currency):
         said = f"in {figures.money_noun()}; the line is what was paid in"
         grids = statement_grids(found)
