@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from predibot.domain.account import Account
 from predibot.domain.budget import Limits, Spending
@@ -26,7 +26,11 @@ from predibot.games.game import Game as Game
 from predibot.games.game import JudgingForm as JudgingForm
 from predibot.games.game import ReasonedForm as ReasonedForm
 from predibot.games.game import References as References
-from predibot.games.game import WordForm as WordForm
+
+WordForm = AnswerForm
+"""The name that strategies have for a form with `labels`."""
+
+_T = TypeVar("_T")
 
 Purpose = Literal["decide", "look_back"]
 """What a venue is opened for."""
@@ -206,6 +210,22 @@ def untrusted_mark() -> str:
     return f"{secrets.randbelow(10**24):024d}"
 
 
+def whole_class(of_plugin: type, base: type) -> type:
+    """Return the class of a plug-in with what it leaves to its base, whether it inherits that or not."""
+    if base in of_plugin.__mro__:
+        return of_plugin
+    own = {name: getattr(of_plugin, name) for name in ("__module__", "__qualname__", "__doc__")}
+    return type(of_plugin.__name__, (of_plugin, base), {"__slots__": (), **own})
+
+
+def whole(of_plugin: _T, base: type) -> _T:
+    """Return the object of a plug-in with what it leaves to its base, whether it inherits that or not."""
+    if base not in type(of_plugin).__mro__:
+        # Also where it is frozen.
+        object.__setattr__(of_plugin, "__class__", whole_class(type(of_plugin), base))
+    return of_plugin
+
+
 def no_reference() -> Any:
     """Refuse what only baselines may know: what a context does where it was not declared."""
     raise PluginError("what is known of other items is asked for, and not declared. Set needs = Needs(reference=True)")
@@ -281,7 +301,7 @@ class Context:
 
     def form(self, *, price_blind: bool = False) -> AnswerForm:
         """Return how an answer is asked for and read in the game that is played."""
-        return self.game.form(self.view, price_blind=price_blind)
+        return whole(self.game.form(self.view, price_blind=price_blind), AnswerForm)
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
         """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing.
@@ -413,6 +433,8 @@ class ResolutionPage:
 class EventSource(Protocol):
     """A place that lists events, as of an instant."""
 
+    __slots__ = ()
+
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open events, the most traded of the week first where the venue can order them.
 
@@ -440,6 +462,8 @@ class EventSource(Protocol):
 class PriceSource(Protocol):
     """A place that knows past prices; reading only."""
 
+    __slots__ = ()
+
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the recorded prices with start < at <= until, oldest first.
 
@@ -447,10 +471,13 @@ class PriceSource(Protocol):
             VenueUnavailable: If they could not be read whole.
             VenueChanged: If the answer does not keep the contract.
         """
+        return PricePath(instrument)
 
 
 class ResolutionSource(Protocol):
     """A place that knows how markets were settled."""
+
+    __slots__ = ()
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
         """Return what these markets paid, as far as it was known at the instant.
@@ -461,10 +488,17 @@ class ResolutionSource(Protocol):
             VenueUnavailable: If they could not be read whole.
             VenueChanged: If the answer does not keep the contract.
         """
+        return ResolutionPage({})
 
 
 class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
-    """Where events and prices come from."""
+    """Where events and prices come from.
+
+    What has a body here, or in what it inherits, need not be said; a venue of an installed package need not inherit it
+    either.
+    """
+
+    __slots__ = ()
 
     @property
     def name(self) -> str:
@@ -480,57 +514,65 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
         Of more than two outcomes each has its own, by the id of its instrument.
         Only a live venue is asked; a replay books at the quotes of its instant.
         """
-
-
-@runtime_checkable
-class MarketLister(Venue, Protocol):
-    """A venue that can order its markets by what they traded in all their life."""
+        return {market.id: market.quote for market in event.markets if market.quote is not None}
 
     def events_by_market(
         self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None
     ) -> EventPage:
-        """Return the open events of the most traded markets, these first; else as `events`."""
+        """Return the open events of the markets most traded in all their life, these first; else as `events`."""
+        return self.events(as_of, enough=enough)
 
-
-@runtime_checkable
-class DataSetVenue(Venue, Protocol):
-    """A venue that is a data set of texts, and lists no events."""
+    @property
+    def ranks_markets(self) -> bool:
+        """Return whether it can order its markets by what they traded in all their life."""
+        return type(self).events_by_market is not Venue.events_by_market
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of its files."""
+        """Return the SHA-256 of the files of a data set of texts, which lists no events; empty of any other venue."""
+        return ""
 
     def rows(self, name: str) -> Iterator[Any]:
-        """Yield the rows of a file, from its beginning.
+        """Yield the rows of a file of the data set, from its beginning.
 
         Raises:
             VenueChanged: If a line cannot be read.
         """
-
-
-@runtime_checkable
-class RecordableVenue(Venue, Protocol):
-    """A venue whose answers can be written down as they were sent."""
+        return iter(())
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterable[list[object]]:
         """Yield the pages of open events as the venue wrote them; `enough` ends the reading early, as in `events`."""
+        return ()
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> Sequence[Mapping[str, object]]:
         """Return the points of a token with start < t <= until, each with `t` in unix seconds and a price `p`."""
+        return ()
 
-
-@runtime_checkable
-class SessionVenue(Venue, Protocol):
-    """A venue whose instruments trade at the closes of its trading days only, and change by what issuers do."""
+    @property
+    def is_recordable(self) -> bool:
+        """Return whether its answers can be written down as they were sent."""
+        return type(self).raw_events is not Venue.raw_events
 
     def closes(self, *, start: datetime, until: datetime) -> tuple[datetime, ...]:
         """Return the instants with start < at <= until at which the close of a trading day became known."""
+        return ()
 
     def actions(self, instrument: Instrument, *, start: datetime, until: datetime) -> tuple[CorporateAction, ...]:
         """Return what issuers did to an instrument with start < effective_at <= until, oldest first."""
+        return ()
 
     def last_closes(self, wanted: Collection[Instrument], at: datetime) -> Mapping[Instrument, Price]:
         """Return the prices of the last trading day by an instant; one without a price then is left out."""
+        return {}
+
+    @property
+    def has_sessions(self) -> bool:
+        """Return whether its instruments trade at the closes of trading days only, and change by what issuers do."""
+        return type(self).closes is not Venue.closes
+
+
+RecordableVenue = Venue
+"""The name that packages know which were made for an older predibot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,6 +677,10 @@ class OpenVenue(AbstractContextManager["OpenVenue"]):
     closing: ExitStack = field(default_factory=ExitStack, repr=False)
     loopback: Loopback | None = None
     """Only of a simulated world."""
+
+    def __post_init__(self) -> None:
+        """Take venues that leave something to their base and do not inherit it."""
+        whole(self.venue, Venue)
 
     @property
     def may_recover(self) -> bool:

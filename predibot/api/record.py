@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from predibot.contracts import Progress, ProgressListener, RecordableVenue
+from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueUnavailable
@@ -61,7 +61,7 @@ def record(
     ):
         source = opened.venue
         payloads = known_venue(source.name).payloads
-        if payloads is None or not isinstance(source, RecordableVenue):
+        if payloads is None or not source.is_recordable:
             raise UsageError(f"{opened.spec} cannot be recorded, or is a recording already; record from another venue")
         known = _known_refs(folder)
         raw = _raw_events(source, events, listener)
@@ -83,7 +83,7 @@ def record(
     return RecordReport(snapshot, len(raw), len(refs), points, resolved, notes)
 
 
-def _raw_events(venue: RecordableVenue, events: int, listener: ProgressListener) -> list[object]:
+def _raw_events(venue: Venue, events: int, listener: ProgressListener) -> list[object]:
     def enough(so_far: Sequence[object]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))
         return 0 < events <= len(so_far)
@@ -104,9 +104,7 @@ def _refs(events: Iterable[Event]) -> list[MarketRef]:
     return [market.ref for event in events for market in event.markets]
 
 
-def _record_resolutions(
-    folder: Path, venue: RecordableVenue, refs: Sequence[MarketRef], now: datetime
-) -> tuple[int, list[str]]:
+def _record_resolutions(folder: Path, venue: Venue, refs: Sequence[MarketRef], now: datetime) -> tuple[int, list[str]]:
     """Write what is settled, and return how many resolutions were new and what could not be read."""
     page = venue.resolutions(refs, as_of=now)
     rows: dict[str, Resolution] = {ref.resolution_key: page.found[ref.id][-1] for ref in refs if ref.id in page.found}
@@ -118,7 +116,7 @@ def _record_resolutions(
 
 def _record_histories(
     folder: Path,
-    source: RecordableVenue,
+    source: Venue,
     refs: Sequence[MarketRef],
     now: datetime,
     days: float,

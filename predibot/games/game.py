@@ -17,8 +17,14 @@ from predibot.games.fills import FillModel
 from predibot.selection import SelectionRules
 
 
+@runtime_checkable
 class AnswerForm(Protocol):
-    """How an answer about one view is asked for and read."""
+    """How an answer about one view is asked for and read.
+
+    What has a body here need not be said; a form of an installed package need not inherit it either.
+    """
+
+    __slots__ = ()
 
     @property
     def schema(self) -> ToolSchema:
@@ -51,22 +57,23 @@ class AnswerForm(Protocol):
             AnswerError: The message names every complaint and what to fix.
         """
 
-
-@runtime_checkable
-class WordForm(Protocol):
-    """A form whose answer is one of some words; a prompt shows its view alone, without the instant."""
-
     @property
     def labels(self) -> Sequence[str]:
-        """Return the words that are answers."""
+        """Return the words of which an answer is one; none where it is an object.
+
+        With such words a prompt shows the view alone, without the instant.
+        """
+        return ()
 
     @property
     def ending(self) -> str:
-        """Return how a prompt ends: in which form one of them is answered."""
+        """Return how a prompt ends: in which form one of the words is answered."""
+        return ""
 
     @property
     def strict(self) -> bool:
         """Return whether only what `parse` takes as text is an answer, without marks or words around it."""
+        return False
 
 
 @runtime_checkable

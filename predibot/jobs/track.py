@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from predibot.config import Settings
-from predibot.contracts import OpenVenue, ProgressListener, SessionVenue, Venue
+from predibot.contracts import OpenVenue, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
@@ -116,7 +116,7 @@ def track(
         resolution_notes += gone
     _log.info("%d markets as of %s: %d new prices", len(refs), format_instant(as_of), points)
     late: tuple[str, ...] = ()
-    if isinstance(venue, SessionVenue):
+    if venue.has_sessions:
         late = store.run_read(partial(late_actions, venue=venue, spec=opened.spec, until=as_of))
     for failure in failures:
         _log.info("not read: %s", failure)

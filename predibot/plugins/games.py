@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
-from predibot.contracts import Game
+from predibot.contracts import Game, whole_class
 from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
 from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
@@ -34,7 +34,7 @@ def make_game(name: str, **options: Argument) -> Game:
     if problem := _problem(found):
         raise PluginError(problem)
     given: Mapping[str, object] = options
-    game = cast(Game, made(replace(found, thing=_whole(found.thing)), given))
+    game = cast(Game, made(replace(found, thing=whole_class(found.thing, Game)), given))
     with own_code(f"{found.label} does not say its name"):
         said = game.name
     if said != name:
@@ -83,14 +83,6 @@ def game_problems() -> Iterator[tuple[str, str]]:
     """Yield the name of every game, and why it cannot be played; no text where it can."""
     for found in registry.find_all(GAME):
         yield found.name, found.problem or _problem(found)
-
-
-def _whole(game: type) -> type:
-    """Return the class of a game with what it leaves to its protocol, whether it inherits that or not."""
-    if Game in game.__mro__:
-        return game
-    own = {"__slots__": (), "__module__": game.__module__, "__qualname__": game.__qualname__, "__doc__": game.__doc__}
-    return type(game.__name__, (game, Game), own)
 
 
 def _problem(found: Plugin) -> str:

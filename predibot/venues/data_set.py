@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from predibot.contracts import Venue
 from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError, VenueChanged, VenueMissing
 from predibot.plain_file import open_plain
-from predibot.venues.without_answers import WithoutAnswers
 
 _BLOCK = 1 << 20
 _MAX_LINE_BYTES = 32 << 20
@@ -48,12 +48,19 @@ class DataSetKind:
         return folder
 
 
-class DataSet(WithoutAnswers):
+class DataSet(Venue):
     """A data set that a run of text tasks is drawn from; it has texts, and no markets that are traded."""
+
+    live = False
 
     def __init__(self, folder: Path, kind: DataSetKind) -> None:
         """Read the data set of a folder; nothing is read before it is asked for."""
-        self.folder, self.kind, self.name = folder, kind, kind.name
+        self.folder, self.kind = folder, kind
+
+    @property
+    def name(self) -> str:
+        """Return the sort of data sets that it is of."""
+        return self.kind.name
 
     @cached_property
     def digest(self) -> str:

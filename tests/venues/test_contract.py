@@ -10,7 +10,7 @@ import pytest
 
 from predibot.api.record import record
 from predibot.config import Settings
-from predibot.contracts import OpenVenue, RecordableVenue
+from predibot.contracts import OpenVenue
 from predibot.domain.event import Event, MarketRef
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.jobs.caller import Caller
@@ -155,7 +155,7 @@ def test_a_recording_tells_what_the_venue_told(name: str, tmp_path: Path) -> Non
     assert archive.name == name
     with opened(name, later, "events=6") as found:
         venue = found.venue
-        assert isinstance(venue, RecordableVenue)
+        assert venue.is_recordable
         assert archive.events(later).events == venue.events(later).events
         refs = [market.ref for at in archive.instants for each in archive.events(at).events for market in each.markets]
         assert archive.resolutions(refs, as_of=later) == venue.resolutions(refs, as_of=later)

@@ -8,7 +8,7 @@ from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import read_text, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
-from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed, WordForm
+from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
 from predibot.games.answers import abstained
@@ -60,7 +60,7 @@ def run_one_shot(
     repairs = most_repairs if game.repairs is None else game.repairs
     asking = Asking(model, seconds, clock, repairs)
     messages = [Message("user", prompt)]
-    schema = None if isinstance(form, WordForm) else form.schema
+    schema = None if form.labels else form.schema
     try:
         while asking.replies <= most_repairs:
             request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed, answer=schema)
@@ -80,7 +80,7 @@ def run_one_shot(
         return LoopResult.of(error, asking.after_complaint())
     except LoopEnded as ended:
         # A label is a miss without being put in place.
-        if game.repairs is not None and not isinstance(form, WordForm):
+        if game.repairs is not None and not form.labels:
             return LoopResult(game.given_up(str(ended)))
         return LoopResult.of(ended)
     except NoAnswer as error:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from predibot.agents.answer.calls import ARGUMENTS, read_call, written_call
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.spoken import spoken_part
-from predibot.contracts import AnswerForm, WordForm
+from predibot.contracts import AnswerForm
 from predibot.domain.chat import ChatReply, ToolCall, ToolSchema
 from predibot.domain.decision import LENIENT, Decision
 from predibot.errors import AnswerError
@@ -70,8 +70,8 @@ def read_text(text: str, form: AnswerForm) -> Reading:
     Raises:
         AnswerError: If it is no answer; the message says what to mend.
     """
-    if isinstance(form, WordForm):
-        return Reading(_labelled(text, form, form))
+    if form.labels:
+        return Reading(_labelled(text, form))
     return read_object(_object(text, form), form)
 
 
@@ -133,13 +133,13 @@ def _object(text: str, form: AnswerForm) -> object:
     return spoken.objects[0][1]
 
 
-def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
+def _labelled(text: str, form: AnswerForm) -> Decision:
     """Return the decision of a label: as its form reads it bare, or where that is allowed by the rule of `labels`."""
     spoken = spoken_part(text, decoder(form.fields), _own(form))
     try:
         return form.parse(spoken.text.strip())
     except AnswerError:
-        if words.strict:
+        if form.strict:
             raise
     if call := read_call(spoken.text, (form.schema,)):
         spoken = spoken_part(call.arguments_json, decoder(form.fields))
@@ -153,11 +153,11 @@ def _labelled(text: str, form: AnswerForm, words: WordForm) -> Decision:
         ((begin, value),) = objects
         given = _shaped(value, form.schema.parameters, form.fields)
         if not isinstance(given, Mapping) or [*given] != [LABEL] or not isinstance(given[LABEL], str):
-            raise AnswerError(f"the object is no label alone; answer with exactly one of {', '.join(words.labels)}.")
+            raise AnswerError(f"the object is no label alone; answer with exactly one of {', '.join(form.labels)}.")
         _, end = decoder(form.fields).raw_decode(said, begin)
         written, shown = said[begin:end], f"{{label: {' '.join(_BRACES.split(given[LABEL]))}}}"
         said = said[:begin] + shown + said[end:]
-    label, before = read_label(said, words.labels)
+    label, before = read_label(said, form.labels)
     try:
         # As a form reads it that asks for reasons first.
         decision = form.parse(f"{before.replace(shown, written, 1)}\n{json.dumps({LABEL: label})}")

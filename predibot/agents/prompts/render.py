@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import AnswerForm, Context, WordForm, no_history
+from predibot.contracts import AnswerForm, Context, no_history
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import bounded
 from predibot.games.answers import Words
@@ -53,7 +53,7 @@ def decide_prompt(context: Context, fence: Fence, form: AnswerForm, *, min_searc
 def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     """Return what a model without tools is asked."""
     words = _words(context, fence, form)
-    if isinstance(form, WordForm):
+    if form.labels:
         fields = {"task": words.task, "view": words.view, "ask": words.ask, "ending": form.ending}
         return filled("label", {**fields, **_fences(fence)})
     return filled("one_shot", {**_shown(context, fence, words), "ask": words.ask, "answer_shape": form.shape})

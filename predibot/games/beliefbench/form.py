@@ -8,6 +8,7 @@ from predibot.domain.decision import Decision, Label
 from predibot.domain.price import PricePoint
 from predibot.games.answers import LABEL, AnswerComplaint, Words, final_answer, quoted, read_json
 from predibot.games.beliefbench.words import judge_words, pair_words
+from predibot.games.game import AnswerForm
 from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
 
 MAX_REASONS_CHARACTERS = 8_000
@@ -15,7 +16,7 @@ MAX_REASONS_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class PairForm:
+class PairForm(AnswerForm):
     """How a label is asked for and read, once."""
 
     seen: PairItem

@@ -12,13 +12,14 @@ from predibot.games.answers import AnswerComplaint, Words, marked
 from predibot.games.dollar_per_event.complaints import FIELDS
 from predibot.games.dollar_per_event.parse import SCHEMA, SHAPE, parse_answer
 from predibot.games.dollar_per_event.words import event_words
+from predibot.games.game import AnswerForm
 
 Check = Callable[[Decision, EventView, Mapping[Instrument, Price]], object]
 """Raises AnswerError where a decision on an event breaks a rule at these prices."""
 
 
 @dataclass(frozen=True, slots=True)
-class EventForm:
+class EventForm(AnswerForm):
     """How an answer about one event is asked for and read."""
 
     schema: ClassVar = SCHEMA

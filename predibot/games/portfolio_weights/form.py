@@ -8,6 +8,7 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision
 from predibot.domain.price import PricePoint
 from predibot.games.answers import REASONING, Words, final_answer
+from predibot.games.game import AnswerForm
 from predibot.games.portfolio_weights.parse import ALLOCATIONS, FIELDS, PROBABILITIES, parse_answer
 from predibot.games.portfolio_weights.stock_words import STOCK_SHAPE, stock_words
 from predibot.games.portfolio_weights.terms import PortfolioTerms
@@ -23,7 +24,7 @@ SHAPE = f"""{{
 
 
 @dataclass(frozen=True, slots=True)
-class PortfolioForm:
+class PortfolioForm(AnswerForm):
     """How an answer about a portfolio is asked for and read."""
 
     seen: PortfolioView

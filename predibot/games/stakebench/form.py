@@ -7,12 +7,13 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
 from predibot.domain.price import PricePoint
 from predibot.games.answers import LABEL, AnswerComplaint, Words, final_answer, quoted
+from predibot.games.game import AnswerForm
 from predibot.games.stakebench.words import label_words
 from predibot.text_tasks.tasks import TASKS, Item
 
 
 @dataclass(frozen=True, slots=True)
-class LabelForm:
+class LabelForm(AnswerForm):
     """How a label is asked for and read, once."""
 
     seen: Item

@@ -7,6 +7,7 @@ from typing import ClassVar
 from predibot.domain.decision import Decision
 from predibot.domain.price import PricePoint
 from predibot.games.answers import REASONING, Words, final_answer
+from predibot.games.game import AnswerForm
 from predibot.games.weekly_cohort.methodology import MIN_BET_USD
 from predibot.games.weekly_cohort.parse import (
     ACTION,
@@ -68,7 +69,7 @@ SYSTEM_HOLD = "held by the system"
 
 
 @dataclass(frozen=True, slots=True)
-class CohortForm:
+class CohortForm(AnswerForm):
     """How an answer in a cohort is asked for and read."""
 
     schema: ClassVar = SCHEMA

@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from predibot.contracts import SessionVenue, Venue
+from predibot.contracts import Venue
 from predibot.domain.event import Market
 from predibot.domain.price import PricePoint, adjusted_points
 
@@ -43,9 +43,8 @@ class HistoryBoard:
             if place.until is None or not timedelta(0) <= now - place.until <= MAX_AGE:
                 instrument = market.ref.instrument(self._venue.name, "YES")
                 points = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now).points
-                if isinstance(self._venue, SessionVenue):
-                    done = self._venue.actions(instrument, start=now - LOOKS_BACK, until=now)
-                    points = adjusted_points(points, done, until=now)
+                done = self._venue.actions(instrument, start=now - LOOKS_BACK, until=now)
+                points = adjusted_points(points, done, until=now)
                 place.points = tuple({point.at.date(): point for point in points}.values())
                 place.until = now
             return place.points

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from predibot.contracts import DataSetVenue, OpenVenue, ProgressListener, SessionVenue
+from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import EPOCH, floor_to, format_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
@@ -116,13 +116,13 @@ def open_run(
     slot_at, key = _slot(request, opened)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     is_of_weeks = request.slot_at is None and not request.recipe.every % _WEEK
-    if is_of_weeks and not held and not isinstance(opened.venue, DataSetVenue):
+    if is_of_weeks and not held and not opened.venue.digest:
         # Slots of whole weeks began on Thursdays once; a run of such a slot is gone on with.
         before = opened.now - (opened.now - EPOCH) % request.recipe.every
         old = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, before))
         if old:
             slot_at, held, key = before, old, run_key(request.recipe.name, before)
-    if isinstance(opened.venue, DataSetVenue):
+    if opened.venue.digest:
         # Of another data set whose last text is of the same instant there is another run.
         held = tuple(run for run in held if run.key.partition("+")[0] == key)
     fitting = sorted(
@@ -169,7 +169,7 @@ def without_session(request: RunRequest, opened: OpenVenue) -> str:
     Before the hour at which closes become known nobody can tell.
     """
     venue, at = opened.venue, request.slot_at or opened.now
-    if not isinstance(venue, SessionVenue) or request.recipe.every != _DAY:
+    if not venue.has_sessions or request.recipe.every != _DAY:
         return ""
     midnight = floor_to(at, _DAY)
     # Of twenty years the last ones say enough, as long as there are any.
@@ -193,13 +193,13 @@ def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListene
     recipe, venue = request.recipe, opened.venue
     game = recipe.make_game()
     if not game.has_items:
-        if isinstance(venue, DataSetVenue):
+        if venue.digest:
             raise UsageError(
                 f"venue {opened.spec} is a data set of texts, and game {game.name!r} is played on markets. Name "
                 "another venue, or a recipe of text tasks such as stakebench or beliefbench"
             )
         return choose(venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
-    if not isinstance(venue, DataSetVenue):
+    if not venue.digest:
         raise UsageError(
             f"game {game.name!r} asks about the texts of a data set, and venue {opened.spec} has none. Name one with "
             "--venue, such as comments:FOLDER or pairs:FOLDER; `predibot collect` makes them"
@@ -226,7 +226,7 @@ def numbered(key: str, number: int) -> str:
 def _slot(request: RunRequest, opened: OpenVenue) -> tuple[datetime, str]:
     """Return the slot of the request, and the key of its first run: over a data set, the digest in its place."""
     recipe = request.recipe
-    if isinstance(opened.venue, DataSetVenue):
+    if opened.venue.digest:
         return opened.now, f"{recipe.name}@{opened.venue.digest[:_DIGEST_CHARACTERS]}"
     slot_at = request.slot_at or floor_to(opened.now, recipe.every)
     return slot_at, run_key(recipe.name, slot_at)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from predibot.contracts import MarketLister, Progress, ProgressListener, Venue
+from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.domain.price import money_sign
@@ -335,7 +335,7 @@ def _read(
 
     pages: list[Sequence[Event]] = []
     listed = venue.events
-    if rules.rank_by == MARKET_VOLUME and isinstance(venue, MarketLister):
+    if rules.rank_by == MARKET_VOLUME and venue.ranks_markets:
         listed, listed_by = venue.events_by_market, MARKET_VOLUME
 
     def enough(so_far: Sequence[Event]) -> bool:

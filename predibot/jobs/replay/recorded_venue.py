@@ -1,23 +1,25 @@
 """A venue that is only remembered: the quotes a decision was made and booked at, and nothing to ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import NoReturn
 
-from predibot.contracts import ResolutionPage
+from predibot.contracts import ResolutionPage, Venue
 from predibot.domain.event import Event, EventPage, MarketRef
 from predibot.domain.price import Instrument, PricePath, Quote
 from predibot.errors import VenueUnavailable
 from predibot.jobs.deciding.quotes import QuoteBoard
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedVenue:
+class RecordedVenue(Venue):
     """A venue's name; a rerun asks it for nothing."""
 
-    name: str
-    live: bool = False
+    name, live = "", False
+
+    def __init__(self, name: str) -> None:
+        """Know a venue by its name."""
+        self.name = name
 
     def events(self, as_of: datetime, *, enough: object = None) -> EventPage:
         """Refuse."""

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
-from predibot.contracts import ResolutionPage
+from predibot.contracts import ResolutionPage, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
@@ -39,7 +39,7 @@ class _Unpriced(Exception):
     """The prices of one market cannot be read, where its quote would come from them."""
 
 
-class Archive:
+class Archive(Venue):
     """A venue of the past.
 
     Its instruments are those of the venue that was recorded. Each token has a price file of its own:
@@ -49,6 +49,8 @@ class Archive:
 
     live = False
     """It answers for the past."""
+    name = ""
+    """The venue whose instruments these are."""
 
     def __init__(self, folder: Path) -> None:
         """Open an archive.
@@ -63,7 +65,6 @@ class Archive:
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
         self.folder = folder
         self.name = layout.recorded_venue(folder)
-        """The venue whose instruments these are."""
         payloads = known_venue(self.name).payloads
         if payloads is None:
             raise UsageError(f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it")

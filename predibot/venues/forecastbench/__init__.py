@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from predibot.contracts import OpenVenue, VenuePlugin, VenueRequest
+from predibot.contracts import OpenVenue, Venue, VenuePlugin, VenueRequest
 from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError
-from predibot.venues.without_answers import WithoutAnswers
 
 _BY_IMPORT = "its questions come with `predibot import forecastbench`; decide on another venue"
 
 
-class ForecastBench(WithoutAnswers):
+class ForecastBench(Venue):
     """A venue that nobody can ask: the ledger has what was imported, and no more."""
 
     name: ClassVar = "forecastbench"
+    live: ClassVar = False
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Refuse, as there is no list."""

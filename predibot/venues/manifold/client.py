@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from predibot.contracts import ResolutionPage
+from predibot.contracts import ResolutionPage, Venue
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -55,8 +55,10 @@ class _Bets:
         return sum(map(len, self.points.values()))
 
 
-class Manifold(AbstractContextManager["Manifold"]):
+class Manifold(AbstractContextManager["Manifold"], Venue):
     """The live venue; thread-safe."""
+
+    name, live = "manifold", True
 
     def __init__(
         self,

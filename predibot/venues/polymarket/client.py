@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from predibot.contracts import ResolutionPage
+from predibot.contracts import ResolutionPage, Venue
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -54,8 +54,10 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
-class Polymarket(AbstractContextManager["Polymarket"]):
+class Polymarket(AbstractContextManager["Polymarket"], Venue):
     """The live venue; thread-safe."""
+
+    name, live = "polymarket", True
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from predibot.contracts import ResolutionPage
+from predibot.contracts import Venue
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip, Tag
 from predibot.domain.price import EQUITY, CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
@@ -18,7 +18,7 @@ from predibot.venues.stocks.folder import StockFolder
 NAME = "stocks"
 
 
-class StockVenue:
+class StockVenue(Venue):
     """Daily closes; a close of a date is known from 21:00 UTC of it, and a date without trading has none."""
 
     name: ClassVar = NAME
@@ -63,14 +63,6 @@ class StockVenue:
         places = np.flatnonzero(~np.isnan(closes)).tolist()
         points = (PricePoint(self.folder.instant(first + place), float(closes[place])) for place in places)
         return PricePath(instrument, tuple(points))
-
-    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return nothing: a share is no question."""
-        return ResolutionPage({})
-
-    def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return the quotes that the event has: nothing is quoted between closes."""
-        return {market.id: market.quote for market in event.markets if market.quote is not None}
 
     def closes(self, *, start: datetime, until: datetime) -> tuple[datetime, ...]:
         """Return when the closes became known, with start < at <= until."""

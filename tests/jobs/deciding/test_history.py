@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from predibot.contracts import Venue
 from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import Instrument, PricePath, PricePoint
 from predibot.errors import VenueUnavailable
@@ -17,7 +18,7 @@ MARKET = Market(MarketRef("m", None, ("yes", "no")), "Will it?", ("Yes", "No"))
 OTHER = Market(MarketRef("o"), "Will it not?", ("Yes", "No"))
 
 
-class Prices:
+class Prices(Venue):
     """A venue with a price every six hours, that counts who asks and fails as often as told."""
 
     name = "tiny"

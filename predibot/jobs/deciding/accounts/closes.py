@@ -7,7 +7,7 @@ from typing import Self
 
 from sqlalchemy import Connection
 
-from predibot.contracts import SessionVenue
+from predibot.contracts import Venue
 from predibot.domain.clock import EPOCH
 from predibot.domain.price import CorporateAction, Instrument
 from predibot.games.accounts import Journal, account_of
@@ -31,7 +31,7 @@ _NAMED_BOTS = 3
 def turn_at_close(
     connection: Connection,
     account_id: int,
-    venue: SessionVenue,
+    venue: Venue,
     fills: FillModel,
     *,
     slot_at: datetime,
@@ -64,7 +64,7 @@ def turn_at_close(
 def go_through_closes(
     connection: Connection,
     account_id: int,
-    venue: SessionVenue,
+    venue: Venue,
     fills: FillModel,
     *,
     until: datetime,
@@ -89,7 +89,7 @@ def go_through_closes(
     add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
 
 
-def late_actions(connection: Connection, venue: SessionVenue, spec: str, *, until: datetime) -> tuple[str, ...]:
+def late_actions(connection: Connection, venue: Venue, spec: str, *, until: datetime) -> tuple[str, ...]:
     """Return a sentence on each action that accounts went past which held the stock, and that is not in their journal.
 
     Args:
@@ -135,7 +135,7 @@ class _State:
 
 
 def actions_of(
-    venue: SessionVenue, wanted: Collection[Instrument], at: datetime
+    venue: Venue, wanted: Collection[Instrument], at: datetime
 ) -> Mapping[Instrument, tuple[CorporateAction, ...]]:
     """Return what issuers did to instruments by an instant; those to which they did nothing are left out."""
     found = {each: venue.actions(each, start=EPOCH, until=at) for each in wanted}
@@ -145,7 +145,7 @@ def actions_of(
 def _close(
     connection: Connection,
     account_id: int,
-    venue: SessionVenue,
+    venue: Venue,
     fills: FillModel,
     state: _State,
     worths: list[Worth],

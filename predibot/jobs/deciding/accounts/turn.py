@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from predibot.contracts import SessionVenue, Venue
+from predibot.contracts import Venue
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
@@ -91,7 +91,7 @@ def take_turn(
 
     def moved(connection: Connection) -> None:
         require_account(connection, account_id, held)
-        if isinstance(venue, SessionVenue):
+        if venue.has_sessions:
             turn_at_close(connection, account_id, venue, fills, slot_at=run.slot_at, run_id=run.id, at=now, read=read)
             return
         advance(connection, account_id, known, slot_at=run.slot_at, run_id=run.id, fills=fills)
@@ -156,9 +156,7 @@ def look_at(
             for instrument in market.instruments(venue.name)
         ),
         {each.row: found[each.ref.id] for each in ever if found[each.ref.id]},
-        actions_of(venue, [each for market in current for each in market.instruments(venue.name)], now)
-        if isinstance(venue, SessionVenue)
-        else {},
+        actions_of(venue, [each for market in current for each in market.instruments(venue.name)], now),
     )
     return others, known, journal
 

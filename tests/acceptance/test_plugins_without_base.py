@@ -1,0 +1,150 @@
+"""A venue with trading days and a form of words, of a package that inherits nothing of ours, played by a recipe."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from tests.acceptance.conftest import said_here
+
+THUMB = '''"""Thumbs up or down for a share that trades at 21:00 on each day of 2026 but Sundays."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from predibot.agents.answer.one_shot import run_one_shot
+from predibot.agents.prompts.render import one_shot_prompt
+from predibot.agents.prompts.untrusted_text import Fence
+from predibot.contracts import OpenVenue, VenuePlugin
+from predibot.domain.chat import ChatReply, Cost, Message, Usage
+from predibot.domain.decision import Booking, Decision, Label, Subject
+from predibot.domain.event import Event, EventPage, Market, MarketRef
+from predibot.domain.price import EQUITY, Quote
+from predibot.games.answers import AnswerComplaint, Words, final_answer
+
+CLOSES = [datetime(2026, 1, 1, 21, tzinfo=UTC) + timedelta(days=day) for day in range(365)]
+
+
+class Floor:
+    name, live = "acme_floor", False
+
+    def events(self, as_of, *, enough=None):
+        return EventPage((self.event("ACME", as_of),))
+
+    def event(self, event_id, as_of):
+        quote = Quote(self.closes(start=CLOSES[0], until=as_of)[-1], last=5.0, kind=EQUITY)
+        return Event("ACME", "ACME", (Market(MarketRef("ACME", kind=EQUITY), "ACME", ("ACME",), quote=quote),))
+
+    def closes(self, *, start, until):
+        return tuple(at for at in CLOSES if start < at <= until and at.weekday() != 6)
+
+    def actions(self, instrument, *, start, until):
+        return ()
+
+    def last_closes(self, wanted, at):
+        return {}
+
+
+VENUE = VenuePlugin(lambda asked: OpenVenue(asked.spec, Floor(), asked.as_of or CLOSES[-1]), live=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ThumbForm:
+    labels = fields = ("UP", "DOWN")
+    schema, shape, enough_tokens = final_answer("A thumb.", {"label": {"type": "string"}}), "UP", 50
+    ending = "Say UP or DOWN, and no more."
+
+    def words(self, *, history, untrusted):
+        return Words("Judge.", "A share.", (), "", "Up or down?", "", "", "", "", "", "")
+
+    def parse(self, answer):
+        said = answer["label"] if isinstance(answer, dict) else answer
+        if said not in self.labels:
+            raise AnswerComplaint("it is no thumb")
+        return Decision(labels=(Label("thumb", said),))
+
+
+@dataclass(frozen=True, slots=True)
+class AcmeThumb:
+    name, stake_usd, scores = "acme_thumb", 100.0, ("value",)
+    trades_at_closes = True
+
+    def select(self, rules):
+        return replace(rules, only=("ACME",), ends_within_days="any", min_hours_left="any", min_volume_24h_usd=0.0)
+
+    def subjects(self, events):
+        return (Subject("portfolio", "thumb"),)
+
+    def view(self, subject, events, *, venue, account=None, past=None):
+        return events
+
+    def form(self, view, *, price_blind=False):
+        return ThumbForm()
+
+    def book(self, answer, view, account, quotes, fills):
+        return Booking()
+
+
+class Thinker:
+    name = "thinker"
+
+    def chat(self, request, *, deadline_seconds):
+        (asked,) = request.messages
+        assert asked.text.rstrip().endswith(ThumbForm.ending) and "2026" not in asked.text and request.answer is None
+        return ChatReply(Message("assistant", "**UP**"), "stop", Usage(), Cost(0.0, "recipe"), "thinker", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AcmeThinker:
+    games = ("acme_thumb",)
+
+    def decide(self, context):
+        prompt = one_shot_prompt(context, Fence.of(context), context.form())
+        return run_one_shot(Thinker(), prompt, context.form(), context).decision
+'''
+ENTRY_POINTS = """[predibot.venues]
+acme_floor = acme_thumbs:VENUE
+[predibot.games]
+acme_thumb = acme_thumbs:AcmeThumb
+[predibot.strategies]
+acme_thinker = acme_thumbs:AcmeThinker
+"""
+RECIPE = """game = "acme_thumb"
+venue = "acme_floor"
+every = "1d"
+[[bots]]
+strategy = "acme_thinker"
+"""
+
+
+def test_a_venue_and_a_form_without_their_base_play_with_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "site/thumbs-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: thumbs\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
+    (tmp_path / "site/acme_thumbs.py").write_text(THUMB, encoding="utf-8")
+    (tmp_path / "thumb.toml").write_text(RECIPE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    # The fourth of January is a Sunday, on which a daily recipe does not decide.
+    came_to = []
+    for day in (3, 4, 6):
+        done = said_here("decide", "thumb.toml", "--as-of", f"2026-01-0{day}T22:00Z", "--json")
+        assert done.code == 0, done.err
+        came_to.append([each["status"] for each in json.loads(done.out)["decisions"]])
+    assert came_to == [["recorded"], [], ["recorded"]]
+    assert said_here("track").code == said_here("evaluate").code == said_here("ledger", "verify").code == 0
+    with Store.open(f"sqlite:///{tmp_path}/runs/out/predibot.db") as store, store.read() as connection:
+        labels = connection.execute(text("SELECT label FROM labels")).scalars().all()
+        valued = connection.execute(text("SELECT at FROM valuations ORDER BY at")).scalars().all()
+    assert labels == ["UP", "UP"]
+    # At the deposit, and then at each close.
+    at = [datetime.fromtimestamp(each / 1e6, UTC) for each in valued]
+    assert [f"{each:%d %H}" for each in at] == ["03 22", "05 21", "06 21"]
+    told = said_here("record", "recorded", "--venue", "acme_floor")
+    assert (told.code, "cannot be recorded" in told.out + told.err) == (1, True)
