@@ -146,7 +146,6 @@ def _run(arguments: list[str]) -> int:
     # Typer's own way in turns Ctrl-C and a closed pipe into exit codes without a word.
     try:
         with command.make_context("predibot", arguments) as context:
-            command.invoke(context)
+            return int(command.invoke(context) or 0)
     except typer.Exit as exit_:
         return int(exit_.exit_code)
-    return 0

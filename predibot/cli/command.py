@@ -12,6 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 from predibot.cli.ending import DONE, EXIT_CODES, FAILED, NOTHING, PARTLY
 
 _HELP = "show this message and exit"
+_CODES = {code: said.partition(";")[0] for code, said in EXIT_CODES.items() if code not in (PARTLY, NOTHING)}
+"""What exit codes mean of a command that makes no decisions."""
 
 
 class Commands(typer.Typer):
@@ -48,13 +50,11 @@ def _ungrouped(function: Callable[..., Any]) -> Callable[..., Any]:
 class Command(TyperCommand):
     """One command."""
 
-    own_codes: ClassVar[Mapping[int, str]] = {}
-    """What exit codes mean besides, of this command."""
+    codes: ClassVar[Mapping[int, str]] = _CODES
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write what its exit codes mean: as far as they are about decisions, of commands that decide."""
-        short = {code: said.partition(";")[0] for code, said in EXIT_CODES.items() if code not in (PARTLY, NOTHING)}
-        _write_codes(formatter, {**short, **self.own_codes})
+        """Write what its exit codes mean."""
+        _write_codes(formatter, self.codes)
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
@@ -73,15 +73,13 @@ class Command(TyperCommand):
 class StatusCommand(Command):
     """The command whose exit code is its result, as monitoring reads it."""
 
-    own_codes: ClassVar = {DONE: "all is well", FAILED: "somebody has to look, or an error, told in one line"}
+    codes: ClassVar = {**_CODES, DONE: "all is well", FAILED: "somebody has to look, or an error, told in one line"}
 
 
 class DecidingCommand(Command):
     """One command that makes decisions, of which some may fail."""
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write what all exit codes mean."""
-        _write_codes(formatter, EXIT_CODES)
+    codes: ClassVar = EXIT_CODES
 
 
 class Group(TyperGroup):

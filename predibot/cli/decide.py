@@ -53,7 +53,7 @@ def decide(
     ] = False,
     json: options.Json = False,
     log: options.Log,
-) -> None:
+) -> int:
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
@@ -62,8 +62,7 @@ def decide(
     if rerun_traces is not None and replay_traces is not None:
         raise typer.BadParameter("--rerun-traces and its older name --replay-traces are both given; leave one out")
     if (run_key := rerun_traces or replay_traces) is not None:
-        _rerun(run_key, caller, ledger=ledger, as_json=json)
-        return
+        return _rerun(run_key, caller, ledger=ledger, as_json=json)
     pool = parse_executor(executor) if executor else None
     request = RunRequest.read(recipe, limits.with_events(events), options.names(bots))
     output.say(f"recipe: {request.recipe.source}")
@@ -79,7 +78,7 @@ def decide(
     )
     if dry_run:
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
-        return
+        return DONE
     from predibot.api.decide import decide as decide_run
 
     with decide_run(
@@ -91,9 +90,7 @@ def decide(
         executor=pool,
         watching=partial(output.watching, request.recipe, verbose=log.verbose),
     ) as report:
-        code = _show(report, as_json=json)
-    if code:
-        raise typer.Exit(code)
+        return _show(report, as_json=json)
 
 
 def _say_how_to_add_a_model(source: str) -> None:
@@ -119,7 +116,7 @@ def _show(report: "DecideReport", *, as_json: bool) -> int:
     return code
 
 
-def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> None:
+def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> int:
     from predibot.jobs.replay.rerun import rerun
     from predibot.reports.terminal.rerun import print_rerun, rerun_document
 
@@ -133,8 +130,7 @@ def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> Non
             output.print_document(rerun_document(run_key, found), exit_code=code)
         else:
             print_rerun(output.report_console(), run_key, found)
-    if code:
-        raise typer.Exit(code)
+    return code
 
 
 def _show_plan(

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,19 +17,8 @@ if TYPE_CHECKING:
 _BOTS_ARE = "Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:"
 
 
-class DemoGame(StrEnum):
-    """Which game is played."""
-
-    DOLLAR_PER_EVENT = "dollar_per_event"
-    PORTFOLIO_WEIGHTS = "portfolio_weights"
-    WEEKLY_COHORT = "weekly_cohort"
-
-
-class DemoMarket(StrEnum):
-    """What a portfolio is of."""
-
-    QUESTIONS = "questions"
-    STOCKS = "stocks"
+_Game = Literal["dollar_per_event", "portfolio_weights", "weekly_cohort"]
+_Market = Literal["questions", "stocks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +37,8 @@ class _Played:
     """Where simulated stocks are written to; None of a game on questions."""
 
 
-_GAMES = {
-    DemoGame.DOLLAR_PER_EVENT: _Played(
+_GAMES: Mapping[_Game, _Played] = {
+    "dollar_per_event": _Played(
         recipes=("sandbox", "sandbox_agents"),
         file=Path("runs/out/demo.db"),
         days=30,
@@ -59,7 +47,7 @@ _GAMES = {
   predibot report --full --ledger {url}
 On real markets, with a network: predibot decide && predibot evaluate""",
     ),
-    DemoGame.PORTFOLIO_WEIGHTS: _Played(
+    "portfolio_weights": _Played(
         recipes=("sandbox_portfolio",),
         file=Path("runs/out/demo_portfolio.db"),
         # So many that there are ranks, which take 30 returns.
@@ -77,7 +65,7 @@ On real markets, with a network: predibot decide portfolio""",
             *("script_sharp", "script_lazy"),
         ),
     ),
-    DemoGame.WEEKLY_COHORT: _Played(
+    "weekly_cohort": _Played(
         recipes=("sandbox_weekly",),
         file=Path("runs/out/demo_weekly.db"),
         # Eight cohorts: of the last one the first three only track.
@@ -114,8 +102,8 @@ On prices of your own: predibot replay stocks --venue stocks:FOLDER""",
 
 
 def demo(
-    game: Annotated[DemoGame, typer.Option("--game", help="which game is played")] = DemoGame.DOLLAR_PER_EVENT,
-    market: Annotated[DemoMarket, typer.Option("--market", help="what a portfolio is of")] = DemoMarket.QUESTIONS,
+    game: Annotated[_Game, typer.Option("--game", help="which game is played")] = "dollar_per_event",
+    market: Annotated[_Market, typer.Option("--market", help="what a portfolio is of")] = "questions",
     days: Annotated[
         int | None, typer.Option("--days", metavar="N", min=2, max=100, help="how many; left out: a month")
     ] = None,
@@ -133,10 +121,10 @@ def demo(
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(verbose=verbose)
-    if market is DemoMarket.STOCKS and game is not DemoGame.PORTFOLIO_WEIGHTS:
+    if market == "stocks" and game != "portfolio_weights":
         raise UsageError("--market stocks is of portfolios; add --game portfolio_weights")
     settings = caller.settings()
-    played = _STOCKS if market is DemoMarket.STOCKS else _GAMES[game]
+    played = _STOCKS if market == "stocks" else _GAMES[game]
     requests = tuple(RunRequest.read(name, played.overrides, played.bots) for name in played.recipes)
     for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
         played.file.with_name(name).unlink(missing_ok=True)

@@ -22,7 +22,7 @@ def doctor(
     live: _Live = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
-) -> None:
+) -> int:
     """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
     from predibot.jobs.doctor import check_all, check_live, check_recipe
     from predibot.reports.terminal.grid import Column, Grid, print_grid
@@ -52,5 +52,4 @@ def doctor(
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
         columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))
         print_grid(output.report_console(), Grid("Doctor", columns, rows))
-    if code:
-        raise typer.Exit(code)
+    return code

@@ -89,11 +89,10 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
     """
     as_json = "--json" in arguments
     try:
-        with _Crash(as_json=as_json):
-            code = command()
-            # A reader who has gone, or a full disk, is to be met here and not at the very end.
-            sys.stdout.flush()
-            return code
+        code = command()
+        # A reader who has gone, or a full disk, is to be met here and not at the very end.
+        sys.stdout.flush()
+        return code
     except PredibotError as error:
         return _told(error.kind, str(error), MISUSE if isinstance(error, NotTrusted) else FAILED, as_json=as_json)
     except _MISUSE as error:
@@ -117,6 +116,13 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
         if as_json:
             _print_error("Terminated" if terminated else "Interrupted", said, code)
         return code
+    except Exception as error:
+        # A mistake of ours: stdout gets its one document all the same, and the traceback goes on to stderr.
+        sys.excepthook = _print_traceback
+        if as_json:
+            said = secrets_here().hidden(f"a mistake of predibot's own: {without_passwords(str(error))}")
+            _print_error(type(error).__name__, said, FAILED)
+        raise
 
 
 def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -> int:
@@ -197,26 +203,6 @@ def _masked_arguments(arguments: Sequence[str]) -> list[str]:
             is_doubtful = masked[index + 1] == url and "@" in url and not _NO_PASSWORD.fullmatch(url)
             masked[index + 1] = "***" if is_doubtful else masked[index + 1]
     return masked
-
-
-class _Crash:
-    """Gives stdout its one document where a mistake of ours ends the program; the traceback goes on to stderr."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        """Print the document if what happened is nothing that `ended` tells of."""
-        foreseen = isinstance(error, (PredibotError, _MISUSE, OSError))
-        if not isinstance(error, Exception) or foreseen:
-            return
-        sys.excepthook = _print_traceback
-        if self._as_json:
-            said = secrets_here().hidden(f"a mistake of predibot's own: {without_passwords(str(error))}")
-            _print_error(type(error).__name__, said, FAILED)
 
 
 def _print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

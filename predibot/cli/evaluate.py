@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    recipe: Annotated[
-        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
-    ] = None,
     *,
     part: options.PartOptions,
     horizons: Annotated[
@@ -52,9 +49,7 @@ def evaluate(
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
     asked = replace(asked, archived=archived, clusters=options.clusters(clusters))
     question = output.question_for(asked, shown, json=how.json, csv=how.csv)
-    with evaluate_part(
-        part.of(recipe), question, caller, ledger=ledger, track=not no_track, worst=tables.worst
-    ) as found:
+    with evaluate_part(part.read(), question, caller, ledger=ledger, track=not no_track, worst=tables.worst) as found:
         output.print_evaluation(found.evaluation, json=how.json, csv=how.csv, shown=shown, worst=found.worst)
 
 

@@ -2,8 +2,6 @@
 
 from dataclasses import asdict
 
-import typer
-
 from predibot.cli import ledger_copies, ledger_size, options, output
 from predibot.cli.command import Command, Commands, Group
 from predibot.cli.ending import DONE, FAILED
@@ -38,11 +36,11 @@ def upgrade(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
 @GROUP.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")
 def verify(
     columns: options.Columns = False, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False
-) -> None:
+) -> int:
     """Print how many rows each check looked at, and every one that fails; the exit code is 1 where one does."""
     if columns:
         output.print_coverage(json=json)
-        return
+        return DONE
     from predibot.jobs.verify import verify as verify_all
     from predibot.reports.figures import things
     from predibot.reports.terminal.grid import Column, Grid, print_grid
@@ -65,8 +63,7 @@ def verify(
             print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
         if len(found.broken) > _LISTED:
             console.print(f"and {len(found.broken) - _LISTED:,} more; --json lists them all", markup=False)
-    if code:
-        raise typer.Exit(code)
+    return code
 
 
 for _function, _words in (

@@ -13,7 +13,7 @@ def notify(
     test: Annotated[bool, typer.Option("--test", help="send a message over each, and say which arrived")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
-) -> None:
+) -> int:
     """Print one line a channel of [notify] in predibot.toml; the exit code is 1 where one failed, or none is there."""
     from predibot.api.notify import list_channels
     from predibot.errors import UsageError
@@ -36,5 +36,4 @@ def notify(
         rows = tuple((each.verdict, each.channel, plain(each.seen)) for each in found)
         columns = (Column("verdict", "key"), Column("channel", "key"), Column("where", "text"))
         print_grid(output.report_console(), Grid("Channels", columns, rows))
-    if code:
-        raise typer.Exit(code)
+    return code

@@ -78,7 +78,7 @@ def archive(verb: str) -> Any:
     return typer.Option("--archive", metavar="DIR", help=f"{verb} what an archive has, not the ledger")
 
 
-def full(what: str) -> Any:
+def whole(what: str) -> Any:
     """Return the option that shows all there is."""
     return typer.Option("--full", help=what)
 
@@ -86,17 +86,6 @@ def full(what: str) -> Any:
 Venue = Annotated[str | None, venue("the recipe's", _stated)]
 LookBackVenue = Annotated[str | None, venue("that of the runs")]
 AsOf = Annotated[datetime | None, as_of("see nothing later than this")]
-Since = Annotated[
-    datetime | None,
-    typer.Option("--since", parser=instant, metavar="INSTANT", help="only slots at that instant or later"),
-]
-Until = Annotated[
-    datetime | None, typer.Option("--until", parser=instant, metavar="INSTANT", help="only slots before that instant")
-]
-Category = Annotated[
-    str | None, typer.Option("--category", metavar="NAME", help="only events of this category, as --by category has it")
-]
-Mode = Annotated[str | None, typer.Option("--mode", metavar="MODE", help="only runs that were live, or replay")]
 Ledger = Annotated[
     str,
     typer.Option(
@@ -129,25 +118,10 @@ Clusters = Annotated[
     ),
 ]
 AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
-Full = Annotated[bool, full("print every table whole, and all that is missing in sentences")]
-Table = Annotated[
-    str | None,
-    typer.Option(
-        "--table",
-        metavar="NAME",
-        help="print one table: forecasts, returns, quote, pairs, calibration, decisions; of accounts: "
-        "accounts, risk, behaviour, delays, pairs, cohorts",
-    ),
-]
-Worst = Annotated[
-    int | None,
-    typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
-]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Columns = Annotated[
     bool, typer.Option("--columns", help="list every column of every table and what covers it, and look at no ledger")
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="print the scores, or the --table, as CSV on stdout")]
 NoFilters = Annotated[bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")]
 TextModel = Annotated[
     str | None,
@@ -185,46 +159,59 @@ Retry = Annotated[
     ),
 ]
 EventId = Annotated[str | None, typer.Option("--event", metavar="ID", callback=_stated, help="play this one event")]
-MinVolume = Annotated[
-    float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
-]
-MinHoursLeft = Annotated[
-    Any,
-    typer.Option(
-        "--min-hours-left", parser=_hours, metavar="HOURS", help="least time to an event's end; any: also past it"
-    ),
-]
-MaxMarkets = Annotated[
-    int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")
-]
 
 
 @dataclass(frozen=True, slots=True)
 class PartOptions:
     """What part of a ledger is meant."""
 
+    recipe: Annotated[
+        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
+    ] = None
     venue: LookBackVenue = None
     as_of: AsOf = None
-    since: Since = None
-    until: Until = None
-    category: Category = None
-    mode: Mode = None
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", parser=instant, metavar="INSTANT", help="only slots at that instant or later"),
+    ] = None
+    until: Annotated[
+        datetime | None,
+        typer.Option("--until", parser=instant, metavar="INSTANT", help="only slots before that instant"),
+    ] = None
+    category: Annotated[
+        str | None,
+        typer.Option("--category", metavar="NAME", help="only events of this category, as --by category has it"),
+    ] = None
+    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="only runs that were live, or replay")] = (
+        None
+    )
     bots: Bots = None
 
-    def of(self, recipe: str | None) -> "Part":
-        """Return it, of runs of a recipe or of all."""
+    def read(self) -> "Part":
+        """Return it."""
         from predibot.scoring.records.part import Part
 
-        return Part(self.since, self.until, self.category, self.mode, recipe, names(self.bots), self.venue, self.as_of)
+        return Part(
+            self.since, self.until, self.category, self.mode, self.recipe, names(self.bots), self.venue, self.as_of
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What stands instead of the recipe's rules of selection."""
 
-    min_volume_24h: MinVolume = None
-    min_hours_left: MinHoursLeft = None
-    max_markets: MaxMarkets = None
+    min_volume_24h: Annotated[
+        float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
+    ] = None
+    min_hours_left: Annotated[
+        Any,
+        typer.Option(
+            "--min-hours-left", parser=_hours, metavar="HOURS", help="least time to an event's end; any: also past it"
+        ),
+    ] = None
+    max_markets: Annotated[
+        int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")
+    ] = None
 
     def with_events(self, events: int | None) -> dict[str, Any]:
         """Return it by the names of the rules."""
@@ -240,9 +227,20 @@ class Limits:
 class Tables:
     """Which tables of an evaluation are printed."""
 
-    full: Full = False
-    table: Table = None
-    worst: Worst = None
+    full: Annotated[bool, whole("print every table whole, and all that is missing in sentences")] = False
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            help="print one table: forecasts, returns, quote, pairs, calibration, decisions; of accounts: "
+            "accounts, risk, behaviour, delays, pairs, cohorts",
+        ),
+    ] = None
+    worst: Annotated[
+        int | None,
+        typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
+    ] = None
 
     def shown(self, *, every: bool) -> "evaluation_screen.Shown":
         """Return how much of an evaluation is asked for."""
@@ -261,7 +259,7 @@ class Output:
 
     every: AllRows = False
     json: Json = False
-    csv: Csv = False
+    csv: Annotated[bool, typer.Option("--csv", help="print the scores, or the --table, as CSV on stdout")] = False
 
     def check(self, worst: int | None = None, clusters: str = "event") -> None:
         """Refuse to print two things where a program reads one."""

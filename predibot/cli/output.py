@@ -216,14 +216,9 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
 
     What plug-ins print meanwhile goes to stderr too: stdout is for the result.
     """
-    with redirect_stdout(sys.stderr), _bar(verbose=verbose) as listener:
-        yield listener
-
-
-@contextmanager
-def _bar(*, verbose: bool) -> "Iterator[ProgressListener]":
     if not sys.stderr.isatty():
-        yield _log_lines if verbose else _nothing
+        with redirect_stdout(sys.stderr):
+            yield _log_lines if verbose else _nothing
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -232,7 +227,7 @@ def _bar(*, verbose: bool) -> "Iterator[ProgressListener]":
     from predibot.reports.terminal.text import plain
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console_for(sys.stderr), transient=True) as bar:
+    with redirect_stdout(sys.stderr), Bar(*columns, console=console_for(sys.stderr), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def listen(step: "Progress") -> None:
@@ -250,20 +245,15 @@ def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressList
 
     What plug-ins print meanwhile goes to stderr, as in `progress`.
     """
-    with redirect_stdout(sys.stderr), _board(recipe, verbose=verbose) as listeners:
-        yield listeners
-
-
-@contextmanager
-def _board(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
     from predibot.jobs.deciding.activity import unwatched
 
     if not sys.stderr.isatty():
-        yield (_log_lines, _log_activity) if verbose else (_nothing, unwatched)
+        with redirect_stdout(sys.stderr):
+            yield (_log_lines, _log_activity) if verbose else (_nothing, unwatched)
         return
     from predibot.reports.terminal.live import live_board
 
-    with live_board([bot.name for bot in recipe.bots], sys.stderr) as board:
+    with redirect_stdout(sys.stderr), live_board([bot.name for bot in recipe.bots], sys.stderr) as board:
         yield board.progress, board.activity
 
 

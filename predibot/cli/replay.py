@@ -64,7 +64,7 @@ def replay(
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     log: options.Log,
-) -> None:
+) -> int:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.api.replay import replay as replay_plan
     from predibot.jobs.deciding.open_run import RunRequest
@@ -100,8 +100,7 @@ def replay(
         undecided = sum(each.undecided for each in done.played)
         code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
         _show(view, done.evaluation, found, code=code if json else None)
-    if code:
-        raise typer.Exit(code)
+    return code
 
 
 def _teller(of: int) -> "Callable[[Played], None]":

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 
 def report(
-    recipe: Annotated[
-        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
-    ] = None,
     *,
     part: options.PartOptions,
     bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None,
@@ -74,7 +71,7 @@ def report(
         "--url": bool(url),
     }
     if asked.anything(beside):
-        named = part.of(recipe)
+        named = part.read()
         if html is not None:
             closeups.write_html(html, named, caller, ledger=ledger, with_traces=with_traces, url=url, json=how.json)
             return
@@ -88,7 +85,7 @@ def report(
     shown = tables.shown(every=how.every)
     question = Question(archived=archived, clusters=options.clusters(clusters))
     question = output.question_for(question, shown, json=how.json, csv=how.csv)
-    with report_part(part.of(recipe), question, caller, ledger=ledger, worst=tables.worst) as found:
+    with report_part(part.read(), question, caller, ledger=ledger, worst=tables.worst) as found:
         _show(found, shown=shown, json=how.json, csv=how.csv)
 
 

@@ -1,6 +1,5 @@
 """`predibot runs`: what is in the ledger, and taking a run out of all scores."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,15 +8,6 @@ import typer
 from predibot.cli import options, output
 from predibot.cli.command import Command, Commands, Group
 
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """The options that stood before the name of a command below `runs`."""
-
-    ledger: str
-    json: bool
-
-
 GROUP = Commands(cls=Group, rich_markup_mode=None)
 
 
@@ -25,8 +15,6 @@ GROUP = Commands(cls=Group, rich_markup_mode=None)
 def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
-        # Options may stand before `void` as well as behind it.
-        context.obj = _Before(ledger, json)
         return
     from predibot.api.evaluate import list_run_rows
     from predibot.reports.terminal.terminal import print_runs
@@ -54,10 +42,11 @@ def void(
     """Take a run out of all scores."""
     from predibot.api.track import void_run
 
-    before: _Before = context.obj
-    address = before.ledger if ledger == options.DEFAULT_LEDGER else ledger
+    # Options may stand before `void` as well as behind it.
+    before = context.parent.params if context.parent is not None else {}
+    address = before["ledger"] if ledger == options.DEFAULT_LEDGER else ledger
     published = void_run(key, output.caller(), ledger=address, reason=reason, file=publish)
-    if json or before.json:
+    if json or before["json"]:
         more = {} if publish is None else {"published": published}
         output.print_document({"voided": key, "reason": reason, **more})
     else:

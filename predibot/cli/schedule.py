@@ -9,7 +9,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, Commands, DecidingCommand, Group
-from predibot.cli.ending import NOTHING, PARTLY, secrets_here
+from predibot.cli.ending import DONE, NOTHING, PARTLY, secrets_here
 
 if TYPE_CHECKING:
     from predibot.jobs.caller import Caller
@@ -59,7 +59,7 @@ def run(
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     *,
     log: options.Log,
-) -> None:
+) -> int:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
     from contextlib import ExitStack
     from functools import partial
@@ -81,7 +81,7 @@ def run(
         set_up = partial(output.caller, log)
         terms = ServiceTerms(once, grace, pool, set_up, on_slot=notices.on_slot, on_look=notices.look)
         rows = run_schedules(recipes or ["daily"], caller, ledger=ledger, terms=terms)
-    _end_as([row.status for row in rows])
+    return _code_of([row.status for row in rows])
 
 
 def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]]":
@@ -111,10 +111,11 @@ def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]
     return {"/health": lambda: answer(health), "/metrics": lambda: answer(metrics)}
 
 
-def _end_as(statuses: Sequence[str]) -> None:
-    """End with the exit code of what became of slots."""
-    if any(status != "done" for status in statuses):
-        raise typer.Exit(PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING)
+def _code_of(statuses: Sequence[str]) -> int:
+    """Return the exit code of what became of slots."""
+    if all(status == "done" for status in statuses):
+        return DONE
+    return PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING
 
 
 @GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now")
@@ -131,7 +132,7 @@ def run_now(
     json: options.Json = False,
     log_file: options.LogFile = None,
     log_json: options.LogJson = False,
-) -> None:
+) -> int:
     """Play a slot without waiting for its time, and keep its row."""
     from predibot.api.schedule import play_now, words_of_slot
     from predibot.jobs.daemon_threads import parse_executor
@@ -151,7 +152,7 @@ def run_now(
         output.print_document(slot_document(row))
     else:
         output.report_console().print(words_of_slot(row), markup=False, soft_wrap=True)
-    _end_as([row.status])
+    return _code_of([row.status])
 
 
 @GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")

@@ -3,12 +3,12 @@
 import sys
 from contextlib import nullcontext
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Annotated, NoReturn, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.ending import FAILED
+from predibot.cli.ending import DONE, FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def score(
     *,
     how: options.Output,
     verbose: options.Verbose = False,
-) -> None:
+) -> int:
     """Read the file, list its bad rows, and score the rest."""
     from predibot.jobs.score_files.forecastbench import FORMAT, read_sets
     from predibot.jobs.score_files.forecasts import Layout
@@ -121,7 +121,7 @@ def score(
             if equity:
                 annual = HowAnnual(known, periods_per_year, risk_free_rate)
                 _print_equity(score_equity(table, annual, strict=strict), json=how.json)
-                return
+                return DONE
             asked = Question(
                 convention=known,
                 uncertainty=Uncertainty(seed=seed, resamples=resamples),
@@ -130,11 +130,12 @@ def score(
             if compare is not None:
                 compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
                 _print_comparison(compared, json=how.json)
-                return
+                return DONE
             scored = score_forecasts(table, asked, pools, strict=strict, layout=layout)
             _print_forecasts(scored, how)
+            return DONE
     except FileRefused as error:
-        _refuse(error, as_json=how.json)
+        return _refuse(error, as_json=how.json)
 
 
 def _columns(text: str | None) -> dict[str, str]:
@@ -227,7 +228,7 @@ def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
     print_bad_rows(output.report_console(), found.file)
 
 
-def _refuse(error: "FileRefused", *, as_json: bool) -> NoReturn:
+def _refuse(error: "FileRefused", *, as_json: bool) -> int:
     """Tell why a file is not scored, with its bad rows, where one line would not do."""
     from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document
 
@@ -237,4 +238,4 @@ def _refuse(error: "FileRefused", *, as_json: bool) -> NoReturn:
         raise error
     told = {"kind": error.kind, "message": str(error)}
     output.print_document({"error": told, **bad_rows_document(error.file)}, exit_code=FAILED)
-    raise typer.Exit(FAILED)
+    return FAILED

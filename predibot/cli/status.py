@@ -1,12 +1,10 @@
 """`predibot status`: whether what runs by itself does, for a person and for monitoring."""
 
-import typer
-
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
 
 
-def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
+def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> int:
     """Print how the schedules stand; the exit code is 1 where somebody has to look at something."""
     from predibot.jobs.status import status_of
     from predibot.reports.terminal.status import print_status
@@ -20,5 +18,4 @@ def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json =
         output.print_document(status_document(found), exit_code=code)
     else:
         print_status(output.report_console(), found)
-    if code:
-        raise typer.Exit(code)
+    return code

@@ -28,7 +28,7 @@ def stakebench(
         list[str] | None, typer.Option("--pairs", metavar="A:B", help="compare two bots; may be repeated")
     ] = None,
     csv: _Csv = None,
-    full: Annotated[bool, options.full("also intervals, tests, audits and gaps")] = False,
+    full: Annotated[bool, options.whole("also intervals, tests, audits and gaps")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
@@ -50,7 +50,7 @@ def beliefbench(
         Path | None, typer.Option("--sheet", metavar="FILE", help="write a CSV for people to label instead of printing")
     ] = None,
     csv: _Csv = None,
-    full: Annotated[bool, options.full("also domains, cutoffs, and which labels were given")] = False,
+    full: Annotated[bool, options.whole("also domains, cutoffs, and which labels were given")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:

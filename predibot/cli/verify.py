@@ -31,7 +31,7 @@ def verify(
     columns: options.Columns = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
-) -> None:
+) -> int:
     """Print what differs; the exit code is 1 where anything does."""
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
@@ -47,7 +47,7 @@ def verify(
         raise typer.BadParameter("a proof is of one RUN, without --publish and --against")
     if columns:
         output.print_coverage(json=json)
-        return
+        return DONE
     with output.caller().reading(ledger) as store:
         if run is not None and bot is not None and subject is not None:
             proof = prove(store, run, bot, subject)
@@ -55,7 +55,7 @@ def verify(
                 output.print_document(document(proof), exit_code=DONE)
             else:
                 receipts.print_proof(output.report_console(), proof)
-            return
+            return DONE
         published = publish_roots(store, publish, run) if publish is not None else None
         if published is not None:
             found, of_ledger = published.verified, published.ledger
@@ -68,5 +68,4 @@ def verify(
         output.print_document(receipts.receipts_document(found, of_ledger, published), exit_code=code)
     else:
         receipts.print_verified(output.report_console(), found, of_ledger, published, publish)
-    if code:
-        raise typer.Exit(code)
+    return code
