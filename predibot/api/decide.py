@@ -1,7 +1,7 @@
 """Deciding now."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 
 from predibot.config import Settings
@@ -13,6 +13,7 @@ from predibot.jobs.decide import decide as decide_run
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker_setup import Processes
+from predibot.jobs.logs.collector import Spans
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
@@ -102,12 +103,7 @@ def decide_with(
         settings = settings.model_copy(update={"workers": executor.count})
         executor = None
     began_at = caller.clock()
-    with ExitStack() as closing:
-        send = None
-        if settings.otlp_endpoint is not None:
-            from predibot.jobs.logs.collector import spans_to
-
-            send = closing.enter_context(spans_to(settings.otlp_endpoint, store))
+    with Spans(store, settings.otlp_endpoint) as spans:
         report = decide_run(
             request,
             store=store,
@@ -118,6 +114,5 @@ def decide_with(
             watch=watch,
             processes=Processes(executor, ledger) if executor is not None else None,
         )
-        if send is not None:
-            send(report.run.key, began_at)
+        spans.send(report.run.key, began_at)
     return report

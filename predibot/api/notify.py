@@ -13,7 +13,6 @@ from predibot.jobs.notify.notice import notice_of_test
 from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.slot_notices import Shown, SlotNotices
 from predibot.jobs.notify.teller import why_not_told
-from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -61,8 +60,8 @@ def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
 @contextmanager
 def slot_notices(
     caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown], *, last_seconds: float = LAST_SECONDS
-) -> Iterator["SlotNotices | NoNotices"]:
-    """Yield what is told of the slots of a service; where nobody is to be told, that is nothing.
+) -> Iterator[SlotNotices | None]:
+    """Yield what is told of the slots of a service; None where nobody is to be told.
 
     Args:
         caller: Who asks.
@@ -78,7 +77,7 @@ def slot_notices(
     for name, problem in channels.problems:
         caller.say(f"[notify] {name}: {problem}")
     if not channels.usable and channels.ping is None:
-        yield NoNotices()
+        yield None
         return
     with Store.open(ledger) as store:
         teller = open_teller(channels, settings, caller.clock)
@@ -86,13 +85,3 @@ def slot_notices(
             yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
         finally:
             teller.close(last_seconds)
-
-
-class NoNotices:
-    """Tells nobody."""
-
-    def on_slot(self, row: SlotRow) -> None:
-        """Do nothing."""
-
-    def look(self) -> None:
-        """Do nothing."""

@@ -6,16 +6,15 @@ from pathlib import Path
 from predibot.config import Settings
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock, open_venue
-from predibot.jobs.relatedness.beliefs import beliefs_of_ledger, beliefs_of_venue
+from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, beliefs_of_venue
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at
-from predibot.jobs.relatedness.neighbours import KnownAt
 from predibot.ledger.read.details.news import dated_news
 from predibot.ledger.store import Store
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.relatedness.filters import Filters
 
 
-def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> KnownAt:
+def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> KnownBeliefs:
     """Return the beliefs of a ledger, asking no venue.
 
     Args:
@@ -29,19 +28,18 @@ def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> K
     """
     there = located(store, part, clock)
     with store.read() as connection, store.rows_blamed():
-        return KnownAt(there.as_of, beliefs_of_ledger(connection, there.venue_name, there.as_of), there.venue_name)
+        return beliefs_of_ledger(connection, there.venue_name, there.as_of)
 
 
-def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None, clock: Clock) -> KnownAt:
+def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None, clock: Clock) -> KnownBeliefs:
     """Return the beliefs of an archive as of an instant; left out, its last snapshot's.
 
     Raises:
         UsageError: If it is none, or has no snapshot that old.
         VenueError: If it cannot be read.
     """
-    opened = open_venue(f"archive:{folder}", settings, as_of=as_of, purpose="decide", clock=clock)
-    with opened:
-        return KnownAt(opened.now, beliefs_of_venue(opened.venue, opened.now))
+    with open_venue(f"archive:{folder}", settings, as_of=as_of, purpose="decide", clock=clock) as opened:
+        return beliefs_of_venue(opened.venue, opened.now)
 
 
 def graph_in_ledger(
@@ -60,7 +58,7 @@ def graph_in_ledger(
         UsageError: As `known_in_ledger` and `graph_at`.
         LedgerUnusable: If the ledger holds what predibot does not write.
     """
-    at = known_in_ledger(store, part, clock=clock)
+    known = known_in_ledger(store, part, clock=clock)
     with store.read() as connection, store.rows_blamed():
-        news = dated_news(connection, at.venue_name, at.as_of)
-    return graph_at(at, filters=filters, model=model, at_least=at_least, ends=ends, news=news)
+        news = dated_news(connection, known.venue_name, known.as_of)
+    return graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends, news=news)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from predibot.jobs.caller import Caller
-from predibot.jobs.logs.collector import spans_to
+from predibot.jobs.logs.collector import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
 from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs
 from predibot.jobs.replay.replay import replay as play_instants
@@ -39,13 +39,13 @@ def replay(
     past, recipe = plan.past, plan.request.recipe.name
     with (
         Store.open(ledger) as store,
-        spans_to(settings.otlp_endpoint, store) as send,
+        Spans(store, settings.otlp_endpoint) as spans,
         caller.following(store) as listener,
     ):
         began_at = clock()
 
         def tell(instant: Played) -> None:
-            send(instant.run_key, began_at)
+            spans.send(instant.run_key, began_at)
             told(instant)
 
         played = play_instants(plan, store=store, settings=settings, clock=clock, listener=listener, told=tell)

@@ -45,8 +45,8 @@ def graph(
     if archive is not None and venue is not None:
         raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
     if archive is not None:
-        at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
-        found = graph_at(at, filters=filters, model=model, at_least=at_least, ends=ends)
+        known = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
+        found = graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends)
     else:
         with caller.reading(ledger) as store:
             found = graph_in_ledger(

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -116,18 +117,22 @@ def _settings() -> "Settings":
 
 def _add_log(asked: "options.Log", settings: "Settings") -> None:
     """Write a log, where one is asked for: into a file, or as JSON on stderr in place of what is said there."""
-    if asked.log_file is None and not asked.log_json and settings.log_file is None and not settings.log_json:
+    named = Path(settings.log_file) if settings.log_file else None
+    file, as_json = asked.log_file or named, asked.log_json or settings.log_json
+    if file is None and not as_json:
         return
-    from predibot.jobs.logs.log_file import Line, LogFile, NotOthers, log_plan
+    from predibot.jobs.logs.log_file import Line, LogFile, NotOthers
 
-    plan = log_plan(settings, file=asked.log_file, as_json=asked.log_json)
     root, hidden = logging.getLogger(), secrets_here().hidden
-    handler = _Stderr() if plan.file is None else LogFile(plan, plan.file, say)
-    handler.setFormatter(Line(lambda text: hidden(without_passwords(text)), as_json=plan.as_json))
+    handler: logging.Handler = _Stderr()
+    if file is not None:
+        handler = LogFile(file, say, most_bytes=settings.log_file_bytes, backups=settings.log_backups)
+    handler.setFormatter(Line(lambda text: hidden(without_passwords(text)), as_json=as_json))
     handler.addFilter(NotOthers())
-    for other in root.handlers if plan.file is not None else ():
+    others = [] if file is None else root.handlers
+    for other in others:
         other.setLevel(root.level)
-    root.handlers = [*(root.handlers if plan.file is not None else ()), handler]
+    root.handlers = [*others, handler]
     root.setLevel(logging.INFO)
 
 

@@ -31,11 +31,11 @@ def relate(
     if archive is not None and venue is not None:
         raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
     if archive is not None:
-        at = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
+        known = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
     else:
         with caller.reading(ledger) as store:
-            at = known_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
-    found = relations_of(event, at, filters=None if no_filters else Filters(), model=model)
+            known = known_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
+    found = relations_of(event, known, filters=None if no_filters else Filters(), model=model)
     if json:
         output.print_document(relations_document(found))
     else:

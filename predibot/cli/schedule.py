@@ -62,6 +62,7 @@ def run(
 ) -> int:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
     from contextlib import ExitStack
+    from dataclasses import replace
     from functools import partial
 
     from predibot.api.notify import LAST_SECONDS, LAST_SECONDS_ONCE, slot_notices
@@ -78,8 +79,9 @@ def run(
             caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
         last_seconds = LAST_SECONDS_ONCE if once else LAST_SECONDS
         notices = closing.enter_context(slot_notices(caller, ledger, summary_of, last_seconds=last_seconds))
-        set_up = partial(output.caller, log)
-        terms = ServiceTerms(once, grace, pool, set_up, on_slot=notices.on_slot, on_look=notices.look)
+        terms = ServiceTerms(once, grace, pool, partial(output.caller, log))
+        if notices is not None:
+            terms = replace(terms, on_slot=notices.on_slot, on_look=notices.look)
         rows = run_schedules(recipes or ["daily"], caller, ledger=ledger, terms=terms)
     return _code_of([row.status for row in rows])
 

@@ -16,12 +16,12 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.jobs.receipts import VerifiedRun, computed_anew, root_now, run_of_key
+from predibot.jobs.receipts import VerifiedRun, computed_anew, run_of_key
 from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
-from predibot.ledger.read.receipt_leaves import FORM, FORMS
+from predibot.ledger.read.receipt_leaves import FORM, FORMS, leaves_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt
-from predibot.ledger.write.receipts import receipted_runs, stored_receipts
+from predibot.ledger.write.receipts import receipted_runs, root_of, stored_receipts
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
@@ -37,16 +37,19 @@ class _Line(BaseModel):
         return rfc8785.dumps(self.model_dump(exclude_none=True)) + b"\n"
 
 
-class LedgerRoot(BaseModel):
-    """The root of a ledger's newest receipt, which has all before it in it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class _Root(_Line):
+    """The root of a receipt."""
 
     receipt: int = Field(ge=1)
     form: int
     made_at: str
-    rows: int = Field(ge=1)
     root: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class LedgerRoot(_Root):
+    """The root of a ledger's newest receipt, which has all before it in it."""
+
+    rows: int = Field(ge=1)
 
 
 class PublishedLedgerRoot(_Line):
@@ -55,16 +58,12 @@ class PublishedLedgerRoot(_Line):
     ledger: LedgerRoot
 
 
-class PublishedRoot(_Line):
+class PublishedRoot(_Root):
     """The root of a run, the last one of a call with that of the ledger."""
 
     run: str
     created_at: str
-    receipt: int = Field(ge=1)
-    form: int
-    made_at: str
     decisions: int = Field(ge=1)
-    root: str = Field(pattern="^[0-9a-f]{64}$")
     ledger: LedgerRoot | None = None
 
 
@@ -271,7 +270,7 @@ def _compared(
     roots = [receipt.root for receipt in found.receipts]
     is_without = not roots and not found.problems
     if is_without:
-        found = replace(found, root=root_now(connection, run.id, newest.form), notes=())
+        found = replace(found, root=root_of(leaves_of(connection, run.id, newest.form)), notes=())
         found = replace(found, decisions=newest.decisions if found.root == newest.root else 0)
     # An import brings no receipts along, so that only what was published last can be compared.
     known = {*roots, *([each.root for each in published[:-1]] if is_without else []), found.root}

@@ -260,11 +260,6 @@ def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
     )
 
 
-def root_now(connection: Connection, run_id: int, form: int) -> str:
-    """Return the root of a run as it stands in one of `FORMS`."""
-    return root_of(leaves_of(connection, run_id, form))
-
-
 def _differences(receipt: Receipt, leaves: Sequence[Leaf], names: Sequence[str]) -> Iterator[Difference]:
     """Yield where decisions differ from a receipt, by bot and subject."""
     then, now = ({leaf.key: leaf for leaf in each} for each in (receipt.leaves, leaves))

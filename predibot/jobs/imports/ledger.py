@@ -165,12 +165,8 @@ def _csv(path: Path) -> Iterator[Placed]:
                 if len(cells) != len(header):
                     raise RowRefused(place, f"it has {len(cells)} cells, the header {len(header)}")
                 yield Placed(place, dict(zip(header, map(_unquoted, cells), strict=True)), is_text=True)
-        except (csv.Error, UnicodeDecodeError, RowTooLong) as error:
+        except (csv.Error, UnicodeDecodeError) as error:
             raise RowRefused(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
-
-
-class RowTooLong(ValueError):
-    """A row of CSV whose lines are too much to be read together."""
 
 
 @dataclass(slots=True)
@@ -193,10 +189,10 @@ class _RowLines:
         line = next(self.lines)
         self.n_bytes += len(line)
         if self.n_bytes > MAX_LINE_BYTES:
-            raise RowTooLong(f"a row is longer than {MAX_LINE_BYTES // 2**20} MiB")
+            raise csv.Error(f"a row is longer than {MAX_LINE_BYTES // 2**20} MiB")
         self.n_commas += line.count(b",")
         if self.n_commas > MAX_ROW_VALUES:
-            raise RowTooLong(_TOO_MANY)
+            raise csv.Error(_TOO_MANY)
         return line.decode()
 
 

@@ -2,13 +2,12 @@
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 from sqlalchemy import Row
@@ -91,32 +90,35 @@ def send_asked(store: Store, asked: str, endpoint: str) -> Sent:
 
 @dataclass
 class Spans:
-    """Sends spans behind what is done; what goes wrong is a warning, once."""
+    """Sends spans behind what is done in a block, and waits a while at its end; what goes wrong is a warning, once."""
 
     store: Store
+    """Stays open until the end of the block."""
     endpoint: str | None
-    """None to send nothing."""
+    """The collector's address; None to send nothing."""
     _executor: DaemonThreadExecutor = field(default_factory=lambda: DaemonThreadExecutor(1))
     _futures: "list[Future[None]]" = field(default_factory=list)
     _failed: bool = False
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait a while for what is still to be sent, unless the block failed, and send no more."""
+        until = time.monotonic() + SECONDS
+        try:
+            for future in self._futures if kind is None else ():
+                future.result(timeout=max(0.0, until - time.monotonic()))
+        except Late:
+            self._fail(f"not all were sent within {SECONDS:g} s")
+        finally:
+            self._executor.shutdown(wait=False, cancel_futures=True)
 
     def send(self, run_key: str, since: datetime) -> None:
         """Send what was decided in a run since an instant; nobody waits for it here."""
         if self.endpoint is not None and not self._failed:
             self._futures.append(self._executor.submit(self._send, run_key, since, self.endpoint))
-
-    def wait(self) -> None:
-        """Wait a while for what is still to be sent."""
-        until = time.monotonic() + SECONDS
-        try:
-            for future in self._futures:
-                future.result(timeout=max(0.0, until - time.monotonic()))
-        except Late:
-            self._fail(f"not all were sent within {SECONDS:g} s")
-
-    def close(self) -> None:
-        """Send no more."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, run_key: str, since: datetime, endpoint: str) -> None:
         if self._failed:
@@ -135,22 +137,6 @@ class Spans:
         if not self._failed:
             self._failed = True
             _log.warning("spans are sent no more by this command: %s", why)
-
-
-@contextmanager
-def spans_to(endpoint: str | None, store: Store) -> Iterator[Callable[[str, datetime], None]]:
-    """Yield what sends the spans of a run, and wait a while at the end until they are sent; without endpoint nothing.
-
-    Args:
-        endpoint: The collector's address.
-        store: The ledger, which stays open until the end of the block.
-    """
-    spans = Spans(store, endpoint)
-    try:
-        yield spans.send
-        spans.wait()
-    finally:
-        spans.close()
 
 
 def _post(client: httpx.Client, endpoint: str, spans: Sequence[Span], secrets: SecretValues) -> None:

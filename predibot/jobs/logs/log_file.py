@@ -8,11 +8,11 @@ import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
-from predibot.config import Settings
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import about_now
@@ -30,23 +30,6 @@ class NotOthers(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a record is logged."""
         return record.levelno >= logging.WARNING or record.name.partition(".")[0] == OWN
-
-
-@dataclass(frozen=True, slots=True)
-class LogPlan:
-    """Where a log is written, and how."""
-
-    file: Path | None
-    """None for none."""
-    as_json: bool
-    most_bytes: int
-    backups: int
-
-
-def log_plan(settings: Settings, *, file: Path | None, as_json: bool) -> LogPlan:
-    """Return what is logged where: what was asked for, else what the settings say."""
-    named = Path(settings.log_file) if settings.log_file else None
-    return LogPlan(file or named, as_json or settings.log_json, settings.log_file_bytes, settings.log_backups)
 
 
 class Line(logging.Formatter):
@@ -80,19 +63,21 @@ class Line(logging.Formatter):
 class LogFile(logging.Handler):
     """Writes whole lines into a file, also where several programs do; a full one becomes the first of its backups."""
 
-    def __init__(self, plan: LogPlan, file: Path, told: Callable[[str], None]) -> None:
+    def __init__(self, file: Path, told: Callable[[str], None], *, most_bytes: int, backups: int) -> None:
         """Open the file once, so that what is wrong with it is told before anything is done.
 
         Args:
-            plan: How large it may be, and how many are kept beside it.
             file: Where it is.
             told: Told once where it cannot be written later on; nothing fails over a log.
+            most_bytes: How large it may be.
+            backups: How many are kept beside it.
 
         Raises:
             UsageError: If it cannot be written.
         """
         super().__init__()
-        self._file, self._plan, self._told = file.absolute(), plan, told
+        self._file, self._told, self._most_bytes = file.absolute(), told, most_bytes
+        self._places = [self._file, *(self._file.with_name(f"{file.name}.{n}") for n in range(1, backups + 1))]
         self._is_broken = False
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +95,7 @@ class LogFile(logging.Handler):
             line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
             descriptor = self._opened()
             try:
-                if (size := os.fstat(descriptor).st_size) and size + len(line) > self._plan.most_bytes:
+                if (size := os.fstat(descriptor).st_size) and size + len(line) > self._most_bytes:
                     self._rotate()
                     # Who waits for the full one finds that it is not at its place any more.
                     os.close(descriptor)
@@ -144,13 +129,9 @@ class LogFile(logging.Handler):
             os.close(descriptor)
 
     def _rotate(self) -> None:
-        names = [self._file, *(self._backup(number) for number in range(1, self._plan.backups + 1))]
-        for older, newer in reversed(list(zip(names[1:], names[:-1], strict=True))):
+        for newer, older in reversed(list(pairwise(self._places))):
             if newer.exists():
                 newer.replace(older)
-
-    def _backup(self, number: int) -> Path:
-        return self._file.with_name(f"{self._file.name}.{number}")
 
 
 def _lock(descriptor: int) -> None:

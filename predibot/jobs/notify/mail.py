@@ -13,7 +13,7 @@ from email.utils import format_datetime, make_msgid
 
 from httpx import create_ssl_context
 
-from predibot.config import MailSecurity
+from predibot.config import EmailSettings
 from predibot.jobs.notify.channel import SECONDS, Undelivered
 from predibot.jobs.notify.notice import Notice
 from predibot.net.deadline import GRACE_SECONDS, in_time
@@ -27,12 +27,7 @@ _OUR_NAME = "[127.0.0.1]"
 class Mail:
     """Who mails to whom, over which server."""
 
-    host: str
-    port: int
-    security: MailSecurity
-    sender: str
-    to: tuple[str, ...]
-    user: str | None = None
+    settings: EmailSettings
     password: str | None = field(default=None, repr=False)
     seconds: float = SECONDS
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -41,7 +36,8 @@ class Mail:
     @property
     def where(self) -> str:
         """Return where it leads."""
-        return f"{', '.join(self.to)} over {self.host}:{self.port} ({self.security})"
+        said = self.settings
+        return f"{', '.join(said.to)} over {said.host}:{said.usual_port} ({said.security})"
 
     def send(self, notice: Notice) -> None:
         """Hand a notice to the server.
@@ -60,23 +56,23 @@ class Mail:
 
     def _connection(self) -> smtplib.SMTP:
         """Return a connection that is not made yet, so that a caller who gives it up can cut it."""
-        if self.security == "tls":
+        if self.settings.security == "tls":
             connection: smtplib.SMTP = smtplib.SMTP_SSL(
                 local_hostname=_OUR_NAME, timeout=self.seconds, context=create_ssl_context()
             )
         else:
             connection = smtplib.SMTP(local_hostname=_OUR_NAME, timeout=self.seconds)
         # Whose certificate it has to be; without this line only a constructor that connects sets it.
-        connection._host = self.host  # type: ignore[attr-defined]
+        connection._host = self.settings.host  # type: ignore[attr-defined]
         return connection
 
     def _message(self, notice: Notice) -> EmailMessage:
         message = EmailMessage()
         message["Subject"] = notice.title
-        message["From"] = self.sender
-        message["To"] = ", ".join(self.to)
+        message["From"] = self.settings.sender
+        message["To"] = ", ".join(self.settings.to)
         message["Date"] = format_datetime(self.clock())
-        message["Message-ID"] = make_msgid(domain=self.sender.rpartition("@")[2])
+        message["Message-ID"] = make_msgid(domain=self.settings.sender.rpartition("@")[2])
         # Nobody's holiday answers it.
         message["Auto-Submitted"] = "auto-generated"
         message.set_content("\n".join(notice.body) + "\n")
@@ -84,15 +80,15 @@ class Mail:
 
     def _deliver(self, connection: smtplib.SMTP, message: EmailMessage, is_begun: threading.Event) -> None:
         with _translated(is_begun), connection:
-            connection.connect(self.host, self.port)
-            if self.security == "starttls":
+            connection.connect(self.settings.host, self.settings.usual_port)
+            if self.settings.security == "starttls":
                 connection.starttls(context=create_ssl_context())
-            if self.user is not None and self.password is not None:
-                connection.login(self.user, self.password)
+            if self.settings.user is not None and self.password is not None:
+                connection.login(self.settings.user, self.password)
             is_begun.set()
             refused = connection.send_message(message)
         if refused:
-            said = f"the server refused {len(refused)} of {len(self.to)} addresses, and took the others"
+            said = f"the server refused {len(refused)} of {len(self.settings.to)} addresses, and took the others"
             raise Undelivered(said)
 
 

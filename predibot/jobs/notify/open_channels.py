@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.config import EmailSettings, NotifySettings
+from predibot.config import NotifySettings
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import environment_of_command, secret_named, secrets_present
 from predibot.jobs.notify.apprise_library import Apprise
@@ -37,7 +37,7 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
     if settings.email is not None:
         password = secret_named(settings.email.password_env)
         if settings.email.user is None or (password := _secret("email", settings.email.password_env, problems)):
-            usable.append(_mail(settings.email, password, clock))
+            usable.append(Mail(settings.email, password, clock=clock))
     if settings.command is not None:
         given = environment_of_command(settings.command.env)
         usable.append(Command(settings.command.run, given, settings.command.seconds))
@@ -62,16 +62,3 @@ def _secret(channel: str, variable: str, problems: list[tuple[str, str]]) -> str
     if value is None:
         problems.append((channel, f"{variable} is not set; set it in the environment"))
     return value
-
-
-def _mail(settings: EmailSettings, password: str | None, clock: Clock) -> Mail:
-    return Mail(
-        settings.host,
-        settings.usual_port,
-        settings.security,
-        settings.sender,
-        settings.to,
-        user=settings.user,
-        password=password,
-        clock=clock,
-    )

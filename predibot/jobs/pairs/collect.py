@@ -105,7 +105,7 @@ def collect_pairs(
 
 
 def write_pairs(
-    known: KnownMarkets,
+    found: KnownMarkets,
     folder: Path,
     *,
     listener: ProgressListener,
@@ -117,7 +117,7 @@ def write_pairs(
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
     Args:
-        known: The markets.
+        found: The markets.
         folder: Where the files are written.
         listener: Told of each block.
         seed: Of the draw of the pairs that are kept.
@@ -128,11 +128,11 @@ def write_pairs(
     Raises:
         UsageError: If no two markets can be compared, or the folder cannot be written.
     """
-    filters, weighing, funnel = filters or Filters(), weighing or Weighing(), Counter(known.funnel)
-    passed = filtered(known.beliefs, filters)
+    filters, weighing, funnel = filters or Filters(), weighing or Weighing(), Counter(found.funnel)
+    passed = filtered(found.known.beliefs, filters)
     funnel["- little traded"], funnel["- flat"] = passed.little_traded, passed.flat
     funnel["volume not stated"] = passed.volume_unknown
-    beliefs = known.beliefs.only(passed.kept)
+    beliefs = found.known.beliefs.only(passed.kept)
     funnel["markets compared"] = beliefs.n
     compared = _compared(beliefs, weighing, seed=seed, most=most, listener=listener)
     if not compared.pairs:
@@ -147,8 +147,8 @@ def write_pairs(
     funnel["pairs labelled"], funnel["pairs kept"] = pairs, len(compared.pairs)
     used = {name for pair in compared.pairs for name in (pair.first, pair.second)}
     about = About(
-        as_of=format_instant(known.as_of),
-        venue=known.venue,
+        as_of=format_instant(found.known.as_of),
+        venue=found.known.venue_name,
         seed=seed,
         settings={
             **asdict(filters),
@@ -158,7 +158,7 @@ def write_pairs(
         funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
         pairs=compared.counts,
     )
-    markets = [market for market in _markets(known, beliefs) if market.id in used]
+    markets = [market for market in _markets(found, beliefs) if market.id in used]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Written last, it says that the others belong together.
@@ -174,14 +174,14 @@ def write_pairs(
     return PairsReport(folder, about)
 
 
-def _markets(known: KnownMarkets, beliefs: Beliefs) -> list[PairedMarket]:
+def _markets(found: KnownMarkets, beliefs: Beliefs) -> list[PairedMarket]:
     first, last = (days.tolist() for days in open_days(beliefs))
     return [
         PairedMarket(
             id=name,
             event=beliefs.event_ids[row],
-            title=known.titles[name],
-            description=known.descriptions[name],
+            title=found.known.questions[name],
+            description=found.descriptions[name],
             tags=tuple(sorted(beliefs.tags[row])),
             domain=beliefs.domains[row],
             volume_usd=None if np.isnan(beliefs.volume_usd[row]) else float(beliefs.volume_usd[row]),

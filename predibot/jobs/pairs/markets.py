@@ -11,7 +11,6 @@ from predibot.errors import VenueChanged
 from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_events, beliefs_of_ledger
 from predibot.ledger.read.event_facts import events_as_played
 from predibot.ledger.store import Store
-from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.venues.archive.reader import Archive
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -19,14 +18,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class KnownMarkets:
-    """The markets that can be compared, and how many cannot."""
+    """The markets that can be compared, by event and then by market, and how many cannot."""
 
-    venue: str
-    as_of: datetime
-    beliefs: Beliefs
-    """By event and then by market."""
-    titles: Mapping[str, str]
-    """What each market asks, by its id."""
+    known: KnownBeliefs
     descriptions: Mapping[str, str]
     """Its own, or that of its event."""
     funnel: Counter[str]
@@ -56,7 +50,7 @@ def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListen
                 unreadable += 1
         events.append(replace(event, markets=tuple(markets)))
     known = beliefs_of_events(archive, events, as_of)
-    return _known(known, events, archive.name, as_of, Counter({"- prices unreadable": unreadable}))
+    return _known(known, events, Counter({"- prices unreadable": unreadable}))
 
 
 def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
@@ -64,12 +58,10 @@ def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
     with store.read() as connection, store.rows_blamed():
         known = beliefs_of_ledger(connection, venue, as_of)
         events = events_as_played(connection, venue, as_of)
-    return _known(known, events, venue, as_of, Counter())
+    return _known(known, events, Counter())
 
 
-def _known(
-    known: KnownBeliefs, events: Sequence[Event], venue: str, as_of: datetime, left_out: Counter[str]
-) -> KnownMarkets:
+def _known(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str]) -> KnownMarkets:
     # Of a market that two events list the first counts, as it does for its title.
     listed = {
         market.id: market.description or event.description for event in reversed(events) for market in event.markets
@@ -77,4 +69,5 @@ def _known(
     funnel = Counter({"markets listed": len(listed) + left_out.total()})
     funnel["- not of two outcomes"] = len(listed) - known.beliefs.n
     descriptions = {name: listed[name] for name in known.questions}
-    return KnownMarkets(venue, as_of, known.beliefs.in_order(), known.questions, descriptions, funnel + left_out)
+    known = replace(known, beliefs=known.beliefs.in_order())
+    return KnownMarkets(known, descriptions, funnel + left_out)

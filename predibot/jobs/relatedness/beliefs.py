@@ -22,8 +22,10 @@ _YEARS = timedelta(days=3 * 366)
 
 @dataclass(frozen=True, slots=True)
 class KnownBeliefs:
-    """Beliefs, and what their events and markets are called; texts of others."""
+    """Beliefs as of an instant, and what their events and markets are called; texts of others."""
 
+    as_of: datetime
+    venue_name: str
     beliefs: Beliefs
     titles: Mapping[str, str]
     """By event id."""
@@ -57,7 +59,7 @@ def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> Kn
     of_played = np.full(len(played), np.nan)
     of_played[place[place >= 0]] = settled_at[place >= 0]
     prices = daily_prices(place[market[seen]], at[seen], price[seen], settled_at=of_played, as_of=as_of.timestamp())
-    return _beliefs(played, prices)
+    return _beliefs(as_of, venue, played, prices)
 
 
 def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
@@ -87,7 +89,7 @@ def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) ->
         columns += [(number, point.at.timestamp(), point.price) for point in path.points]
     market_row, at, price = np.array(columns, dtype=np.float64).reshape(-1, 3).T
     prices = daily_prices(market_row.astype(np.int64), at, price, settled_at=settled_at, as_of=as_of.timestamp())
-    return _beliefs(listed, prices)
+    return _beliefs(as_of, venue.name, listed, prices)
 
 
 def related_in_ledger(connection: Connection, venue: str, as_of: datetime) -> RelatedEvents:
@@ -106,7 +108,7 @@ def _comparable(events: Sequence[Event]) -> list[tuple[Event, Market]]:
     return list(found.values())
 
 
-def _beliefs(listed: Sequence[tuple[Event, Market]], prices: DailyPrices) -> KnownBeliefs:
+def _beliefs(as_of: datetime, venue: str, listed: Sequence[tuple[Event, Market]], prices: DailyPrices) -> KnownBeliefs:
     beliefs = Beliefs(
         market_ids=tuple(market.id for _, market in listed),
         event_ids=tuple(event.id for event, _ in listed),
@@ -125,4 +127,4 @@ def _beliefs(listed: Sequence[tuple[Event, Market]], prices: DailyPrices) -> Kno
         prices=prices,
     )
     titles = {event.id: event.title for event, _ in listed}
-    return KnownBeliefs(beliefs, titles, {market.id: market.question for _, market in listed})
+    return KnownBeliefs(as_of, venue, beliefs, titles, {market.id: market.question for _, market in listed})

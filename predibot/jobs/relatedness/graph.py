@@ -1,12 +1,11 @@
 """The graph of beliefs of a ledger or an archive, with the dated news that touch it."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from predibot.errors import UsageError
 from predibot.jobs.relatedness.beliefs import KnownBeliefs
 from predibot.jobs.relatedness.embeddings import opened_embedding
-from predibot.jobs.relatedness.neighbours import KnownAt, require_event
+from predibot.jobs.relatedness.neighbours import require_event
 from predibot.ledger.read.details.news import DatedNews
 from predibot.scoring.relatedness.filters import Filters
 from predibot.scoring.relatedness.graph import BeliefGraph, graph_of
@@ -25,7 +24,6 @@ class TouchingNews:
 class KnownGraph:
     """A graph, what its events are called, and the news that touch them."""
 
-    as_of: datetime
     graph: BeliefGraph
     known: KnownBeliefs
     news: tuple[TouchingNews, ...] = ()
@@ -35,7 +33,7 @@ class KnownGraph:
 
 
 def graph_at(
-    at: KnownAt,
+    known: KnownBeliefs,
     *,
     filters: Filters | None,
     model: str | None = None,
@@ -46,7 +44,7 @@ def graph_at(
     """Return the graph of what is known as of an instant.
 
     Args:
-        at: What is known.
+        known: What is known of markets.
         filters: Which markets are compared; None for all.
         model: The sentence-transformer that compares texts; None for TF-IDF.
         at_least: From which S on there is an edge.
@@ -59,13 +57,12 @@ def graph_at(
     if not 0.0 < at_least <= 1.0:
         raise UsageError(f"--at-least is {at_least:g}; it must be above 0, and 1 at most")
     embed = None if model is None else opened_embedding(model)
-    beliefs = at.known.beliefs
-    graph = graph_of(beliefs, filters=filters, embed=embed, at_least=at_least)
+    graph = graph_of(known.beliefs, filters=filters, embed=embed, at_least=at_least)
     for each in ends or ():
         require_event(each, graph.events)
-    jumps = jumps_of(beliefs)
+    jumps = jumps_of(known.beliefs)
     touching = tuple(
         TouchingNews(each, touched_by(int(each.published_at.timestamp() // 86_400), each.event_ids, graph, jumps))
         for each in news
     )
-    return KnownGraph(at.as_of, graph, at.known, touching, graph.chain(*ends) if ends else ())
+    return KnownGraph(graph, known, touching, graph.chain(*ends) if ends else ())

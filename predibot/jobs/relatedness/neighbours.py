@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
@@ -18,29 +17,18 @@ _NAMED = 10
 class Relations:
     """The neighbours of an event, and what it and they are called."""
 
-    as_of: datetime
     found: Neighbourhood
     known: KnownBeliefs
     text_port: str
     """`tfidf`, or the sentence-transformer that compared the texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownAt:
-    """Everything that is known of markets as of an instant."""
-
-    as_of: datetime
-    known: KnownBeliefs
-    venue_name: str = ""
-    """Of a ledger; an archive has read no news."""
-
-
-def relations_of(event_id: str, at: KnownAt, *, filters: Filters | None, model: str | None) -> Relations:
+def relations_of(event_id: str, known: KnownBeliefs, *, filters: Filters | None, model: str | None) -> Relations:
     """Return the neighbours of an event.
 
     Args:
         event_id: Its id at the venue.
-        at: What is known.
+        known: What is known of markets.
         filters: Which markets are compared; None for all.
         model: The sentence-transformer that compares texts; None for TF-IDF.
 
@@ -48,10 +36,9 @@ def relations_of(event_id: str, at: KnownAt, *, filters: Filters | None, model: 
         UsageError: If nothing is known of the event, or the model is not on this machine.
     """
     embed = None if model is None else opened_embedding(model)
-    known = at.known
     require_event(event_id, list(known.titles))
     found = neighbours_of(event_id, known.beliefs, filters=filters, embed=embed)
-    return Relations(at.as_of, found, known, model or "tfidf")
+    return Relations(found, known, model or "tfidf")
 
 
 def require_event(event_id: str, known: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ def written_graph(found: KnownGraph, file: Path | None) -> str:
     Raises:
         UsageError: If the file cannot be written.
     """
-    title = f"{graph_title(found.graph, format_instant(found.as_of.replace(microsecond=0)))}."
+    title = f"{graph_title(found.graph, format_instant(found.known.as_of.replace(microsecond=0)))}."
     if file is None:
         return title
     picture = drawn_graph(found.graph, found.known.titles, found.chain)

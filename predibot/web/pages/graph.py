@@ -24,7 +24,7 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
     drawn = drawn_graph(found.graph, found.known.titles)
     grids = [grid for grid in graph_grids(found) if grid.rows]
     # By the day, so that a page that says the same is the same.
-    said = f"{graph_title(found.graph, f'{found.as_of:%Y-%m-%d}')}."
+    said = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marked_words(drawn, ())
     # What nobody decided on has no page.
     listed = {each.event_id for each in shelf.read(listed_events)}

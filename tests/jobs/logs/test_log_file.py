@@ -11,15 +11,15 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import About, logged_about
-from predibot.jobs.logs.log_file import Line, LogFile, LogPlan, NotOthers
+from predibot.jobs.logs.log_file import Line, LogFile, NotOthers
 from predibot.ledger.store import Store
 
 WRITER = """
 import logging, sys
 from pathlib import Path
-from predibot.jobs.logs.log_file import Line, LogFile, LogPlan
+from predibot.jobs.logs.log_file import Line, LogFile
 file = Path(sys.argv[1])
-handler = LogFile(LogPlan(file, False, 2_000, 500), file, print)
+handler = LogFile(file, print, most_bytes=2_000, backups=500)
 handler.setFormatter(Line(str, as_json=False))
 for number in range(200):
     handler.handle(logging.LogRecord("predibot", logging.INFO, "", 0, f"<{sys.argv[2]} {number}>", None, None))
@@ -32,7 +32,7 @@ def record(message: str, *, name: str = "predibot.x", level: int = logging.INFO)
 
 
 def a_log(file: Path, *, most_bytes: int = 2_000, backups: int = 2, as_json: bool = False) -> LogFile:
-    handler = LogFile(LogPlan(file, as_json, most_bytes, backups), file, print)
+    handler = LogFile(file, print, most_bytes=most_bytes, backups=backups)
     handler.setFormatter(Line(lambda text: text.replace("sk-0123456789", "***"), as_json=as_json))
     return handler
 
@@ -97,7 +97,7 @@ def test_processes_that_share_a_file_lose_no_line_of_it(tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_written_any_more_is_told_of_once(tmp_path: Path) -> None:
     told: list[str] = []
     file = tmp_path / "folder" / "log"
-    handler = LogFile(LogPlan(file, False, 1_000, 1), file, told.append)
+    handler = LogFile(file, told.append, most_bytes=1_000, backups=1)
     handler.handle(record("one"))
     file.unlink()
     file.mkdir()
@@ -112,7 +112,7 @@ def test_a_log_that_cannot_be_written_any_more_is_told_of_once(tmp_path: Path) -
 
 def test_a_program_that_stopped_while_it_wrote_keeps_no_other_for_ever(tmp_path: Path) -> None:
     told: list[str] = []
-    handler = LogFile(LogPlan(tmp_path / "log", False, 1_000, 1), tmp_path / "log", told.append)
+    handler = LogFile(tmp_path / "log", told.append, most_bytes=1_000, backups=1)
     with (tmp_path / "log").open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         handler.handle(record("one"))

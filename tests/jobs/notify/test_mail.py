@@ -29,7 +29,8 @@ def mail(
     to: tuple[str, ...] = TO,
 ) -> Mail:
     user = None if password is None else "me"
-    return Mail("localhost", port, security, "bot@example.org", to, user, password, seconds)
+    settings = EmailSettings(host="localhost", port=port, security=security, sender="bot@example.org", to=to, user=user)
+    return Mail(settings, password, seconds)
 
 
 def test_a_mail_arrives_whole() -> None:

@@ -89,6 +89,7 @@ class Service:
         before = len(self.chat.asked)
         telling = slot_notices(self.caller, self.ledger, summary_of, last_seconds=self.last_seconds)
         with telling as notices, Store.open(self.ledger) as store:
+            assert notices is not None
             service = ScheduleService(
                 [str(self.folder / "daily.toml")],
                 store=store,
@@ -311,6 +312,7 @@ def test_what_cannot_be_read_is_told_later_and_logged_once(service: Service, cap
     file, away = service.folder / "ledger.db", service.folder / "away.db"
     noon = SlotRow(recipe="daily", slot_at=NOON, status="missed", ended_at=NOON, reason="nothing ran it")
     with slot_notices(service.caller, service.ledger, summary_of) as notices:
+        assert notices is not None
         notices.on_slot(noon)
         file.rename(away)
         for _ in range(3):

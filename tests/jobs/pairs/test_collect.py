@@ -54,7 +54,7 @@ def test_every_pair_has_the_score_and_the_label_that_S_gives_it(tmp_path: Path) 
     archive = write_markets(tmp_path / "archive")
     report = made(archive, tmp_path / "pairs")
     known = archived_markets(Archive(archive), ENDS, nobody)
-    beliefs = known.beliefs.only(filtered(known.beliefs, Filters()).kept)
+    beliefs = known.known.beliefs.only(filtered(known.known.beliefs, Filters()).kept)
     scores = scores_of(beliefs)
     pairs = {(row["first"], row["second"]): row for row in rows_of(tmp_path / "pairs", "pairs")}
     # Of all markets, the quarter of each domain that was traded least is out.
@@ -133,15 +133,15 @@ def test_a_ledger_has_the_markets_that_were_played_and_what_was_observed_of_them
         track_on(store, archive, as_of=ENDS + timedelta(days=5))
         known = ledger_markets(store, "polymarket", ENDS + timedelta(days=5))
         before = ledger_markets(store, "polymarket", ENDS + timedelta(days=3))
-        assert ledger_markets(store, "polymarket", ENDS - timedelta(days=1)).beliefs.n == 0
+        assert ledger_markets(store, "polymarket", ENDS - timedelta(days=1)).known.beliefs.n == 0
     of_archive = archived_markets(Archive(archive), ENDS, nobody)
     played = {market.id for event in report.events for market in event.markets}
-    assert set(known.beliefs.market_ids) == played
-    assert {known.titles[name] for name in played} == {of_archive.titles[name] for name in played}
+    assert set(known.known.beliefs.market_ids) == played
+    assert {known.known.questions[name] for name in played} == {of_archive.known.questions[name] for name in played}
     # Observed after the run, one price a day; market 1 was settled on the second day.
-    days = [int((known.beliefs.prices.market == row).sum()) for row in range(known.beliefs.n)]
+    days = [int((known.known.beliefs.prices.market == row).sum()) for row in range(known.known.beliefs.n)]
     assert set(days) == ({5, 1} if "1" in played else {5})
-    assert before.beliefs.prices.day.max() == known.beliefs.prices.day.max() - 2
+    assert before.known.beliefs.prices.day.max() == known.known.beliefs.prices.day.max() - 2
 
 
 def test_the_data_set_reads_back_as_a_venue_with_a_digest_of_all_of_it(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_
     }
     assert all(row["tags"] is None for row in rows_of(tmp_path / "pairs0", "pairs"))
     before = archived_markets(archive, archive.instants[-1] - timedelta(days=60), nobody)
-    assert max(before.beliefs.prices.day) < max(known.beliefs.prices.day)
+    assert max(before.known.beliefs.prices.day) < max(known.known.beliefs.prices.day)
 
 
 def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_refused(tmp_path: Path) -> None:

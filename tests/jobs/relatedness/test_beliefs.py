@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, beliefs_of_venue, related_in_ledger
-from predibot.jobs.relatedness.neighbours import KnownAt, relations_of
+from predibot.jobs.relatedness.neighbours import relations_of
 from predibot.ledger.store import Store
 from predibot.reports.terminal.closeups.related import relations_document
 from predibot.scoring.relatedness.features import scores_of
@@ -69,7 +69,7 @@ def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path:
                 known = beliefs_of_ledger(connection, "polymarket", AS_OF)
                 clusters = related_in_ledger(connection, "polymarket", AS_OF)
         relations = [
-            relations_document(relations_of("4", KnownAt(AS_OF, each), filters=Filters(), model=None))
+            relations_document(relations_of("4", each, filters=Filters(), model=None))
             for each in (known, in_archive(folder))
         ]
         found.append((scores_of(known.beliefs.in_order()).tolist(), clusters.cluster_of, relations))

@@ -11,7 +11,6 @@ from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Source
 from predibot.errors import UsageError
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at
-from predibot.jobs.relatedness.neighbours import KnownAt
 from predibot.ledger.store import Store
 from predibot.ledger.write.news import add_news
 from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
@@ -49,7 +48,7 @@ def test_what_comes_later_changes_no_graph(store: Store, tmp_path: Path) -> None
     plain, bent = write_related(tmp_path / "plain"), write_related(tmp_path / "bent", bend=2.0)
     play(store, plain)
     early = in_ledger(store).graph
-    archives = [graph_at(KnownAt(AS_OF, in_archive(each)), filters=None, at_least=0.6).graph for each in (plain, bent)]
+    archives = [graph_at(in_archive(each), filters=None, at_least=0.6).graph for each in (plain, bent)]
     assert archives[0] == archives[1]
     assert isinstance(early, BeliefGraph) and early.edges
     with Store.open(f"sqlite:///{tmp_path}/later.db") as later:

@@ -76,7 +76,7 @@ def graph_document(found: KnownGraph) -> Document:
     """Return everything as JSON has it, texts whole."""
     graph = found.graph
     return {
-        "as_of": format_instant(found.as_of),
+        "as_of": format_instant(found.known.as_of),
         "events": [{"event_id": each, "title": found.known.titles.get(each)} for each in graph.events],
         "edges": [
             {

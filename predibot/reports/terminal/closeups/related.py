@@ -27,7 +27,7 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
     print_line(console, f"{title} ({plain(found.event_id, 60)})", "bold")
     print_line(
         console,
-        f"As of {to_the_second(relations.as_of)}: {figures.things(found.markets, 'market')}, "
+        f"As of {to_the_second(relations.known.as_of)}: {figures.things(found.markets, 'market')}, "
         f"{figures.count(found.own_markets)} of this event compared; "
         f"texts by {plain(relations.text_port, 60)}",
     )
@@ -78,7 +78,8 @@ def relations_document(relations: Relations) -> Document:
     return {
         "event_id": found.event_id,
         "title": known.titles[found.event_id],
-        **document(relations, "as_of text_port"),
+        **document(known, "as_of"),
+        "text_port": relations.text_port,
         **document(found, "markets own_markets"),
         "left_out": None if left_out is None else document(left_out, "little_traded flat volume_unknown"),
         "neighbours": [
