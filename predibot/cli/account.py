@@ -56,5 +56,5 @@ def account(
         for number, each in enumerate(found):
             if number:
                 console.print()
-            with figures.in_currency(known_venue(each.statement.name.venue).currency):
+            with figures.in_currency(known_venue(each.name.venue).currency):
                 print_account(console, each, asked, full=full)

@@ -1,9 +1,8 @@
 """Account statements: one bot's account with the answer and the prompt of each allocation, and what it refers to."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.trace import ModelStep
@@ -16,18 +15,13 @@ from predibot.ledger.read.account_statement import (
     names_of_accounts,
     statement_of,
 )
-from predibot.ledger.read.cohorts.statement import AccountPositions, positions_of_accounts
+from predibot.ledger.read.cohorts.statement import positions_of_accounts
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
-from predibot.scoring.accounts.rationale import FACTORS, Factor, factors_named, shares_of_factors
-from predibot.scoring.metrics.agreement import cohen_kappa
+from predibot.scoring.accounts.rationale import Factor
 
-
-class Judge(Protocol):
-    """Reads which factors a rationale refers to."""
-
-    def __call__(self, rationale: str) -> frozenset[Factor] | None:
-        """Return some of `FACTORS`, None where there is no reading."""
+Judge = Callable[[str], frozenset[Factor] | None]
+"""Reads which factors a rationale refers to; None where there is no reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +34,6 @@ class Told:
     """Why there is neither: no model was asked, or its trace cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotated:
-    """An allocation, and which factors its rationale refers to."""
-
-    allocation: Allocation
-    factors: frozenset[Factor]
-    judged: frozenset[Factor] | None
-    """As a model reads it; None where none was asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class AccountStatement:
-    """A statement with what its rationales refer to."""
-
-    statement: Statement
-    allocations: tuple[Annotated, ...]
-    """Oldest first."""
-    factor_shares: Mapping[Factor, float]
-    """The share of rationales that refer to each; empty without any rationale."""
-    cohort: AccountPositions | None
-    """Its positions with their states, where it is of a cohort."""
-    kappa: Mapping[Factor, float | None]
-    """Cohen's, of rules and model; empty where no model was asked, None where both always said the same."""
-
-
 def account_statements(
     store: Store,
     bot: str,
@@ -73,7 +42,7 @@ def account_statements(
     cohort: str | None = None,
     as_of: datetime | None = None,
     judge: Judge | None = None,
-) -> tuple[AccountStatement, ...]:
+) -> tuple[Statement, ...]:
     """Return the statements of a bot's accounts, one a recipe, game and mode, and of weekly cohorts one a cohort.
 
     Args:
@@ -99,7 +68,8 @@ def account_statements(
         with store.rows_blamed():
             found = [statement_of(connection, name, as_of or LAST_INSTANT) for name in named]
             held = positions_of_accounts(connection, [name.row for name in named], as_of or LAST_INSTANT)
-    return tuple(_annotated(each, held.get(each.name.row), judge) for each in found)
+    statements = [replace(each, cohort=held.get(each.name.row)) for each in found]
+    return tuple(statements if judge is None else (_judged(each, judge) for each in statements))
 
 
 def told(store: Store, allocation: Allocation) -> Told:
@@ -120,24 +90,6 @@ def told(store: Store, allocation: Allocation) -> Told:
     )
 
 
-def _annotated(statement: Statement, cohort: AccountPositions | None, judge: Judge | None) -> AccountStatement:
-    rows = tuple(
-        Annotated(each, factors_named(each.rationale), judge(each.rationale) if judge and each.rationale else None)
-        for each in statement.allocations
-    )
-    said = [row.factors for row in rows if row.allocation.rationale]
-    judged = [row for row in rows if row.judged is not None]
-    return AccountStatement(
-        statement=statement,
-        allocations=rows,
-        factor_shares=shares_of_factors(said) if said else {},
-        cohort=cohort,
-        kappa=_agreement(judged) if judged else {},
-    )
-
-
-def _agreement(rows: Sequence[Annotated]) -> Mapping[Factor, float | None]:
-    return {
-        factor: cohen_kappa([factor in row.factors for row in rows], [factor in (row.judged or ()) for row in rows])
-        for factor in FACTORS
-    }
+def _judged(statement: Statement, judge: Judge) -> Statement:
+    rows = (replace(each, judged=judge(each.rationale) if each.rationale else None) for each in statement.allocations)
+    return replace(statement, allocations=tuple(rows))

@@ -14,6 +14,7 @@ from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts_as_of import accounts_as_of
+from predibot.ledger.read.cohorts.statement import AccountPositions
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, valuations
@@ -22,6 +23,8 @@ from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs
+from predibot.scoring.accounts.rationale import FACTORS, Factor, factors_named, shares_of_factors
+from predibot.scoring.metrics.agreement import cohen_kappa
 
 turns = table_of(TurnRow)
 
@@ -61,6 +64,13 @@ class Allocation:
     value_usd: float | None
     """Of the account then, before its orders."""
     trace_sha256: str | None
+    judged: frozenset[Factor] | None = None
+    """Which factors its rationale refers to as a model reads it; None where none was asked."""
+
+    @property
+    def factors(self) -> frozenset[Factor]:
+        """Return which factors its rationale refers to, by rules."""
+        return factors_named(self.rationale)
 
     @property
     def pending(self) -> tuple[Row[Any], ...]:
@@ -104,6 +114,25 @@ class Statement:
     journal: tuple[BookedRow, ...]
     values: tuple[tuple[datetime, float], ...]
     """Every valuation, the last revision of each."""
+    cohort: AccountPositions | None = None
+    """Its positions with their states, where it is of a cohort."""
+
+    @property
+    def factor_shares(self) -> Mapping[Factor, float]:
+        """Return the share of rationales that refer to each factor; nothing without any rationale."""
+        said = [each.factors for each in self.allocations if each.rationale]
+        return shares_of_factors(said) if said else {}
+
+    @property
+    def kappa(self) -> Mapping[Factor, float | None]:
+        """Return Cohen's kappa of rules and model; nothing where no model was asked, None where both say the same."""
+        rows = [(each.factors, each.judged) for each in self.allocations if each.judged is not None]
+        if not rows:
+            return {}
+        return {
+            factor: cohen_kappa([factor in by_rules for by_rules, _ in rows], [factor in judged for _, judged in rows])
+            for factor in FACTORS
+        }
 
 
 def accounts_named(

@@ -1,18 +1,20 @@
 """A cohort's statement on a screen and as a document: members, positions, markets in common, and what is due."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from rich.console import Console
+from sqlalchemy import Row
 
 from predibot.domain.clock import format_instant
-from predibot.games.cohorts import DECIDES_AFTER
-from predibot.games.positions import POSITION_STATES
-from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort
+from predibot.games.cohorts import DECIDES_AFTER, Member
+from predibot.games.positions import POSITION_STATES, PositionState
+from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, MemberAccount
 from predibot.ledger.read.cohorts.statement import (
-    AccountPositions,
     CohortStatement,
-    MemberLine,
+    HeldPositions,
     PositionLine,
 )
 from predibot.plugins.venues import known_venue
@@ -21,13 +23,14 @@ from predibot.reports.document import Document, document, json_value, number
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.scoring.accounts.price_provenance import PriceConflict
 
 _SHOWN = 20
 """Rows of a long table; --full and --json have all."""
 _QUESTION_CELLS = 30
 _MESSAGE_CELLS = 90
 _OF_DECISION = "run decided_at status message orders"
+_OF_ACCOUNT = ("cash_usd", "stake_usd", "value_usd", "profit_usd", "valued_at", "standing")
+_CAN: Mapping[str, str] = {"playing": "bet"}
 
 
 def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> None:
@@ -37,21 +40,22 @@ def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> Non
     print_grid(console, _members(found))
     for line in _on_members(found):
         print_line(console, line)
-    lines = found.positions if full else [line for line in found.positions if line.position.is_open]
-    ended = len(found.positions) - len(lines)
+    every = found.held.lines
+    lines = every if full else [line for line in every if line.position.is_open]
+    ended = len(every) - len(lines)
     for grid in (positions_grid(lines, bots=True, full=full), _shared(found, full=full)):
         if grid.rows:
             console.print()
             print_grid(console, grid)
     if ended:
         print_line(console, f"{figures.things(ended, 'position')} that ended: --full", "dim")
-    for line in provenance_lines(found.bought_at, found.conflicts, full=full):
+    for line in provenance_lines(found.held, full=full):
         print_line(console, line)
 
 
 def cohort_statement_grids(found: CohortStatement) -> tuple[Grid, ...]:
     """Return every table of a statement, whole: members, positions, and what several members hold."""
-    return _members(found), positions_grid(found.positions, bots=True, full=True), _shared(found, full=True)
+    return _members(found), positions_grid(found.held.lines, bots=True, full=True), _shared(found, full=True)
 
 
 def cohort_document(found: CohortStatement) -> Document:
@@ -62,8 +66,8 @@ def cohort_document(found: CohortStatement) -> Document:
         **_state(found.cohort),
         "markets": found.markets,
         "unresolved_markets": found.unresolved,
-        "members": [_member_document(each) for each in found.members],
-        "positions": [position_document(line) for line in found.positions],
+        "members": [_member_document(found, each) for each in found.cohort.members],
+        "positions": [position_document(line) for line in found.held.lines],
         "markets_in_common": [
             {
                 **document(each, "market_id question"),
@@ -72,7 +76,7 @@ def cohort_document(found: CohortStatement) -> Document:
             for each in found.shared
         ],
         "due": list(found.due),
-        **prices_document(found),
+        **prices_document(found.held),
     }
 
 
@@ -133,7 +137,7 @@ def position_document(line: PositionLine) -> Document:
     return {
         "bot": line.bot,
         "position_id": each.id,
-        **document(line.outcome, "market_id side question"),
+        **document(line, "market_id side question"),
         **document(each, "state opened_at ended_at shares cost_usd average_price bought_usd realised_usd"),
         **document(line, "price priced_at"),
         "price_source": line.source,
@@ -143,7 +147,7 @@ def position_document(line: PositionLine) -> Document:
     }
 
 
-def prices_document(found: CohortStatement | AccountPositions) -> Document:
+def prices_document(held: HeldPositions) -> Document:
     """Return where prices come from, and which disagree, as JSON has it."""
     conflicts = [
         {
@@ -152,18 +156,18 @@ def prices_document(found: CohortStatement | AccountPositions) -> Document:
             "low": document(each.low, "source price"),
             "high": document(each.high, "source price"),
         }
-        for each in found.conflicts
+        for each in held.conflicts
     ]
-    return {"price_sources": dict(found.bought_at), "price_conflicts": conflicts}
+    return {"price_sources": dict(held.bought_at), "price_conflicts": conflicts}
 
 
-def provenance_lines(bought_at: Mapping[str, int], conflicts: Sequence[PriceConflict], *, full: bool) -> Iterator[str]:
+def provenance_lines(held: HeldPositions, *, full: bool) -> Iterator[str]:
     """Yield where prices come from, and where two of one outcome and instant lie more than .05 apart."""
-    if bought_at:
-        yield f"Booked at: {', '.join(f'{source} {n}' for source, n in bought_at.items())}."
-    if conflicts:
-        yield f"Prices that disagree by more than .05 at one instant: {len(conflicts)}"
-    for each in conflicts if full else conflicts[-3:]:
+    if held.bought_at:
+        yield f"Booked at: {', '.join(f'{source} {n}' for source, n in held.bought_at.items())}."
+    if held.conflicts:
+        yield f"Prices that disagree by more than .05 at one instant: {len(held.conflicts)}"
+    for each in held.conflicts if full else held.conflicts[-3:]:
         low, high = each.low, each.high
         yield (
             f"  {plain(low.outcome, 40)} at {format_instant(low.at)}: {low.source} {figures.short_score(low.price)}, "
@@ -213,7 +217,7 @@ def _members(found: CohortStatement) -> Grid:
     return Grid(
         "Members",
         columns,
-        tuple(map(_member, found.members)),
+        tuple(_member(found, each) for each in found.cohort.members),
         dropped_first=("name", "cost", "void", "sold"),
         kept=("bot", "value", "P/L", "can"),
         legend=(
@@ -228,43 +232,56 @@ def _members(found: CohortStatement) -> Grid:
     )
 
 
-def _member_document(each: MemberLine) -> Document:
+def _member_document(found: CohortStatement, member: Member) -> Document:
+    own, decided = found.cohort.accounts.get(member.bot_id), found.decided.get(member.bot_id, ())
     return {
-        **asdict(each.member),
-        **document(each, "cash_usd stake_usd value_usd profit_usd valued_at standing"),
-        "owing": each.is_owing,
-        "positions": {state: each.states.get(state, 0) for state in POSITION_STATES},
-        "decisions": dict(each.decisions),
-        "last_decision": None if each.last is None else document(each.last, _OF_DECISION),
-        "cost_usd": number(each.cost_usd),
+        **asdict(member),
+        **{name: json_value(getattr(own, name, None)) for name in _OF_ACCOUNT},
+        "owing": own is not None and own.account.owing,
+        "positions": _states(own),
+        "decisions": dict(Counter(each.status for each in decided)),
+        "last_decision": document(decided[-1], _OF_DECISION) if decided else None,
+        "cost_usd": number(_cost_usd(decided)),
     }
 
 
-def _member(each: MemberLine) -> tuple[str, ...]:
-    states = {state: each.states.get(state, 0) for state in POSITION_STATES}
-    has = each.cash_usd is not None
+def _states(own: MemberAccount | None) -> dict[PositionState, int]:
+    """Return how many positions are in each state, none of a member without an account."""
+    return {state: 0 if own is None else own.states.get(state, 0) for state in POSITION_STATES}
+
+
+def _cost_usd(decided: Sequence[Row[Any]]) -> float | None:
+    """Return what decisions cost together; None where a part is unknown."""
+    costs = [each.cost_usd for each in decided]
+    return None if None in costs else sum(costs)
+
+
+def _member(found: CohortStatement, member: Member) -> tuple[str, ...]:
+    own, decided = found.cohort.accounts.get(member.bot_id), found.decided.get(member.bot_id, ())
+    states, statuses = _states(own), Counter(each.status for each in decided)
     counts = (states["open"] + states["PENDING"], *(states[name] for name in ("WON", "LOST", "EXITED", "CANCELLED")))
-    failed = each.decisions.get("refused", 0) + each.decisions.get("failed", 0)
-    can = {"playing": "bet", None: "no account"}.get(each.standing, each.standing or "")
+    can = "no account" if own is None else "OWING" if own.account.owing else _CAN.get(own.standing, own.standing)
+    profit_usd = None if own is None else own.profit_usd
     return (
-        plain(each.member.bot_id),
-        figures.MISSING if each.member.display_name == each.member.bot_id else plain(each.member.display_name),
-        figures.usd(each.value_usd),
-        figures.MISSING if each.profit_usd is None else figures.whole_gain_usd(each.profit_usd),
-        figures.usd(each.cash_usd),
-        *(figures.count(count if has else None) for count in counts),
-        f"{failed} of {sum(each.decisions.values())}",
-        figures.short_cost_usd(each.cost_usd),
-        "OWING" if each.is_owing else can,
+        plain(member.bot_id),
+        figures.MISSING if member.display_name == member.bot_id else plain(member.display_name),
+        figures.usd(None if own is None else own.value_usd),
+        figures.MISSING if profit_usd is None else figures.whole_gain_usd(profit_usd),
+        figures.usd(None if own is None else own.cash_usd),
+        *(figures.count(None if own is None else count) for count in counts),
+        f"{statuses['refused'] + statuses['failed']} of {len(decided)}",
+        figures.short_cost_usd(_cost_usd(decided)),
+        can,
     )
 
 
 def _on_members(found: CohortStatement) -> Iterator[str]:
     """Yield why the last decision of a member came to nothing."""
-    for each in found.members:
-        if each.last is not None and each.last.status != "recorded":
-            said = plain(each.last.message, _MESSAGE_CELLS)
-            yield f"{plain(each.member.bot_id)} {each.last.status} at {format_instant(each.last.decided_at)}: {said}"
+    for member in found.cohort.members:
+        decided = found.decided.get(member.bot_id)
+        if decided and (last := decided[-1]).status != "recorded":
+            said = plain(last.message, _MESSAGE_CELLS)
+            yield f"{plain(member.bot_id)} {last.status} at {format_instant(last.decided_at)}: {said}"
 
 
 def _position(line: PositionLine, *, bots: bool) -> tuple[str, ...]:
@@ -274,9 +291,9 @@ def _position(line: PositionLine, *, bots: bool) -> tuple[str, ...]:
     return (
         *((plain(line.bot),) if bots else ()),
         each.id,
-        plain(line.outcome.market_id),
-        plain(line.outcome.side, 20),
-        plain(line.outcome.question, _QUESTION_CELLS),
+        plain(line.market_id),
+        plain(line.side, 20),
+        plain(line.question, _QUESTION_CELLS),
         each.state,
         f"{each.shares:,.2f}" if each.shares else figures.MISSING,
         figures.short_score(each.average_price),

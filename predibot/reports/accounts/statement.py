@@ -7,8 +7,9 @@ from typing import Any
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
+from predibot.jobs.accounts.statement import Told
 from predibot.ledger.read.account_statement import Allocation, BookedRow, Statement
+from predibot.ledger.read.cohorts.statement import AccountPositions
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import (
@@ -33,39 +34,37 @@ _OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
 Ask = Callable[[Allocation], Told]
 
 
-def print_account(console: Console, found: AccountStatement, told: Ask, *, full: bool) -> None:
+def print_account(console: Console, statement: Statement, told: Ask, *, full: bool) -> None:
     """Print a statement, the newest ten rows of long tables, or with `full` all, with prompts and answers."""
-    statement = found.statement
-    _print_head(console, found)
-    held = _positions(statement) if found.cohort is None else positions_grid(found.cohort.lines, bots=False, full=full)
-    prices = [] if found.cohort is None else provenance_lines(found.cohort.bought_at, found.cohort.conflicts, full=full)
+    _print_head(console, statement)
+    cohort = statement.cohort
+    held = _positions(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full)
+    prices = () if cohort is None else provenance_lines(cohort.held, full=full)
     for grid, lines in ((held, prices), (_pending(statement), ()), (_settled(statement, full=full), ())):
         if grid.rows:
             console.print()
             print_grid(console, grid)
             for line in lines:
                 print_line(console, line)
-    _print_allocations(console, found, told, full=full)
+    _print_allocations(console, statement, told, full=full)
     console.print()
     print_grid(console, _journal(statement.journal, full=full))
     if not full:
         print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
 
 
-def statement_grids(found: AccountStatement) -> tuple[Grid, ...]:
+def statement_grids(statement: Statement) -> tuple[Grid, ...]:
     """Return every table of a statement, whole: what is held, what waits, what settled, and the journal."""
-    statement, cohort = found.statement, found.cohort
-    held = _positions(statement) if cohort is None else positions_grid(cohort.lines, bots=False, full=True)
-    name = statement.name
+    cohort, name = statement.cohort, statement.name
+    held = _positions(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=True)
     title = f"{name.game} of {name.recipe}, {name.mode}" + (f", cohort {name.subject}" if cohort is not None else "")
     grids = (held, _pending(statement), _settled(statement, full=True), _journal(statement.journal, full=True))
     return tuple(replace(grid, title=f"{plain(title)}: {grid.title}") for grid in grids)
 
 
-def account_document(found: AccountStatement, told: Ask) -> Document:
+def account_document(statement: Statement, told: Ask) -> Document:
     """Return everything as JSON has it; the oldest comes first."""
-    statement, account = found.statement, found.statement.account
-    name = statement.name
+    name, account = statement.name, statement.account
     return {
         **document(name, "bot recipe game mode subject"),
         "methodology": name.methodology or None,
@@ -75,30 +74,29 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
         **document(account, "cash_usd paid_in_usd realised_usd dividends_usd fees_usd"),
         "owing_usd": -account.cash_usd if account.owing else 0.0,
         "positions": [document(each, _OF_POSITION) for each in statement.positions],
-        "allocations": [_allocation_document(row, told(row.allocation)) for row in found.allocations],
+        "allocations": [_allocation_document(each, told(each)) for each in statement.allocations],
         "journal": [document(row) for row in statement.journal],
         "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
-        "factor_shares": dict(found.factor_shares),
-        "kappa": dict(found.kappa),
-        **_cohort_document(found),
+        "factor_shares": dict(statement.factor_shares),
+        "kappa": dict(statement.kappa),
+        **_cohort_document(statement.cohort),
     }
 
 
-def _cohort_document(found: AccountStatement) -> Document:
+def _cohort_document(found: AccountPositions | None) -> Document:
     """Return what only an account of a cohort has."""
-    if found.cohort is None:
+    if found is None:
         return {}
     return {
-        "standing": found.cohort.standing,
-        "archived_reason": found.cohort.cohort.archived_reason,
-        "cohort_positions": [position_document(line) for line in found.cohort.lines],
-        **prices_document(found.cohort),
+        "standing": found.standing,
+        "archived_reason": found.cohort.archived_reason,
+        "cohort_positions": [position_document(line) for line in found.held.lines],
+        **prices_document(found.held),
     }
 
 
-def _print_head(console: Console, found: AccountStatement) -> None:
-    statement, cohort = found.statement, found.cohort
-    name, account = statement.name, statement.account
+def _print_head(console: Console, statement: Statement) -> None:
+    name, account, cohort = statement.name, statement.account, statement.cohort
     of_week = "" if cohort is None else f", cohort {name.subject}"
     said = f"{name.bot}: {name.game} {name.methodology}".rstrip() + f" of {name.recipe}, {name.mode}{of_week}"
     print_line(console, plain(said), "bold")
@@ -211,25 +209,24 @@ def _journal(journal: Sequence[BookedRow], *, full: bool) -> Grid:
     return Grid("Journal", (*columns, *more), rows, _left_out(journal, full=full), dropped)
 
 
-def _print_allocations(console: Console, found: AccountStatement, told: Ask, *, full: bool) -> None:
-    rows = found.allocations if full else found.allocations[-_SHOWN:]
+def _print_allocations(console: Console, statement: Statement, told: Ask, *, full: bool) -> None:
+    rows = statement.allocations if full else statement.allocations[-_SHOWN:]
     if not rows:
         return
     console.print()
-    title = "Allocations" if found.cohort is None else "Decisions"
-    print_line(console, f"{title}, {len(rows)} of {len(found.allocations)}", "bold")
-    for row in rows:
-        each = row.allocation
+    title = "Allocations" if statement.cohort is None else "Decisions"
+    print_line(console, f"{title}, {len(rows)} of {len(statement.allocations)}", "bold")
+    for each in rows:
         print_line(console, f"{format_instant(each.slot_at)}  {figures.usd(each.value_usd)}  {_weights(each)}")
         if each.rationale:
             print_line(console, f"   {plain(each.rationale, None if full else _RATIONALE_CELLS)}")
-        about = ", ".join(sorted(row.factors)).replace("_", " ")
+        about = ", ".join(sorted(each.factors)).replace("_", " ")
         notes = (*([f"refers to {about}"] if about else []), *(plain(note) for note in each.notes))
         if notes:
             print_line(console, f"   {'; '.join(notes)}", "dim")
         if full:
             _print_told(console, told(each))
-    for line in _on_factors(found):
+    for line in _on_factors(statement):
         print_line(console, line)
 
 
@@ -240,13 +237,13 @@ def _print_told(console: Console, told: Told) -> None:
             label = ""
 
 
-def _on_factors(found: AccountStatement) -> Iterator[str]:
-    if found.factor_shares:
-        shares = [f"{name.replace('_', ' ')} {figures.percent(share)}" for name, share in found.factor_shares.items()]
-        n = sum(bool(row.allocation.rationale) for row in found.allocations)
+def _on_factors(statement: Statement) -> Iterator[str]:
+    if found := statement.factor_shares:
+        shares = [f"{name.replace('_', ' ')} {figures.percent(share)}" for name, share in found.items()]
+        n = sum(bool(each.rationale) for each in statement.allocations)
         yield f"Rationales refer to (by rules, {n} of them): {', '.join(shares)}."
-    if found.kappa:
-        said = [f"{name.replace('_', ' ')} {figures.ratio(kappa)}" for name, kappa in found.kappa.items()]
+    if agreed := statement.kappa:
+        said = [f"{name.replace('_', ' ')} {figures.ratio(kappa)}" for name, kappa in agreed.items()]
         yield f"Agreement of rules and model (Cohen's kappa): {', '.join(said)}."
 
 
@@ -302,14 +299,13 @@ def _signed_usd(amount: float) -> str:
     return f"{'-' if round(amount, 2) < 0.0 else '+'}{figures.usd(abs(amount))}"
 
 
-def _allocation_document(row: Annotated, told: Told) -> Document:
-    each = row.allocation
+def _allocation_document(each: Allocation, told: Told) -> Document:
     return {
         **document(each, "run slot_at status message value_usd"),
         "orders": [document(order, _OF_ORDER) for order in each.orders],
         **document(each, "notes rationale"),
-        "refers_to": sorted(row.factors),
-        "judged_to_refer_to": None if row.judged is None else sorted(row.judged),
+        "refers_to": sorted(each.factors),
+        "judged_to_refer_to": None if each.judged is None else sorted(each.judged),
         "trace_sha256": each.trace_sha256,
         "prompt": told.prompt or None,
         "answer": told.answer or None,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from predibot.jobs.accounts.cohorts import cohorts_of
-from predibot.jobs.accounts.statement import AccountStatement, account_statements
+from predibot.jobs.accounts.statement import account_statements
+from predibot.ledger.read.account_statement import Statement
 from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
@@ -24,7 +25,7 @@ _VALUATIONS = 160
 class ShownAccount:
     """An account as its page shows it."""
 
-    found: AccountStatement
+    statement: Statement
     currency: str
     title: str
     value: Banded | None
@@ -43,7 +44,7 @@ def account_page(shelf: Shelf, bot: str, cohort: str = "") -> Page:
 def cohort_page(shelf: Shelf, week: str) -> Page:
     """Return a weekly cohort's members, values and positions."""
     found = cohorts_of(shelf.store, week, clock=shelf.clock)
-    members = dict.fromkeys(each.member.bot_id for cohort in found for each in cohort.members)
+    members = dict.fromkeys(each.bot_id for one in found for each in one.cohort.members)
     grids = []
     for each in found:
         with figures.in_currency(known_venue(each.cohort.venue).currency):
@@ -51,9 +52,9 @@ def cohort_page(shelf: Shelf, week: str) -> Page:
     return Page("cohort", {"week": week, "members": list(members), "grids": grids}, grid_tables(grids))
 
 
-def _shown(shelf: Shelf, found: AccountStatement) -> ShownAccount:
-    name = found.statement.name
-    of_week = f", cohort {line(name.subject)}" if found.cohort is not None else ""
+def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:
+    name = statement.name
+    of_week = f", cohort {line(name.subject)}" if statement.cohort is not None else ""
     title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
     held = shelf.store.run_read(lambda connection: holdings_over_time(connection, name.row, _VALUATIONS))
     points = [
@@ -62,9 +63,9 @@ def _shown(shelf: Shelf, found: AccountStatement) -> ShownAccount:
     currency = known_venue(name.venue).currency
     with figures.in_currency(currency):
         said = f"in {figures.money_noun()}; the line is what was paid in"
-        grids = statement_grids(found)
-    value = banded(points, found.statement.account.paid_in_usd, f"Value: {title}", said)
-    return ShownAccount(found, currency, title, value, _held(held), grids)
+        grids = statement_grids(statement)
+    value = banded(points, statement.account.paid_in_usd, f"Value: {title}", said)
+    return ShownAccount(statement, currency, title, value, _held(held), grids)
 
 
 def _held(held: tuple[Holdings, ...]) -> Shares | None:

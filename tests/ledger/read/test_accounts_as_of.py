@@ -112,11 +112,12 @@ def test_scores_statements_and_the_cohort_tell_the_same(store: Store) -> None:
     one = next(each for each in record.bots if each.bot == "one")
     assert (one.results[0].value_usd, one.results[0].won, one.results[0].lost) == (worth, 1, 0)
     (cohort,) = cohorts_of(store, "2026-03-01", as_of=at, clock=lambda: at)
-    assert (cohort.members[0].value_usd, cohort.members[0].states) == (worth, {"WON": 1, "open": 1})
+    member = cohort.cohort.accounts["one"]
+    assert (member.value_usd, member.states) == (worth, {"WON": 1, "open": 1})
     (statement,) = account_statements(store, "one", recipe=None, as_of=at)
-    assert statement.statement.value_usd == worth
-    assert [(each.price, each.shares) for each in statement.statement.positions] == [(0.9, 1_250.0)]
-    last = statement.statement.journal[-1]
+    assert statement.value_usd == worth
+    assert [(each.price, each.shares) for each in statement.positions] == [(0.9, 1_250.0)]
+    last = statement.journal[-1]
     assert (last.kind, last.at, last.cash_usd, last.payout) == ("settlement", DECIDED + DAY, 2_000.0, 1.0)
 
 
@@ -124,5 +125,5 @@ def test_a_replayed_cohort_is_told_of_up_to_what_was_resolved_last(store: Store)
     weeks = played(store)
     pays(store, "a", (DAY, 1.0))
     (cohort,) = cohorts_of(store, "2026-03-01", clock=lambda: SUNDAY + 99 * WEEK)
-    assert cohort.as_of == DECIDED + DAY and cohort.members[0].states["WON"] == 1
+    assert cohort.as_of == DECIDED + DAY and cohort.cohort.accounts["one"].states["WON"] == 1
     assert weeks.mode == "replay"

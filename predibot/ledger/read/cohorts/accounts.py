@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -15,7 +15,7 @@ from predibot.contracts import Game
 from predibot.domain.account import Account
 from predibot.errors import UsageError
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
-from predibot.games.positions import CohortPosition, Standing, positions_of, standing_of
+from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
@@ -95,7 +95,7 @@ class CohortAsOf(KeptCohort):
     @property
     def mean_profit_usd(self) -> float | None:
         """Return the mean over all members; None where one has no account or no value."""
-        gained = [each.value_usd - each.stake_usd for each in self.accounts.values() if each.value_usd is not None]
+        gained = [each.profit_usd for each in self.accounts.values() if each.profit_usd is not None]
         return math.fsum(gained) / len(gained) if gained and len(gained) == len(self.members) else None
 
 
@@ -129,9 +129,29 @@ class MemberAccount:
         return self.account.paid_in_usd
 
     @property
+    def cash_usd(self) -> float:
+        """Return the cash it has."""
+        return self.account.cash_usd
+
+    @property
     def value_usd(self) -> float | None:
         """Return what it is worth, its cash where it holds nothing; None if nobody knows."""
-        return self.known.value_usd if self.account.positions else self.account.cash_usd
+        return self.known.value_usd if self.account.positions else self.cash_usd
+
+    @property
+    def profit_usd(self) -> float | None:
+        """Return what it gained."""
+        return None if self.value_usd is None else self.value_usd - self.stake_usd
+
+    @property
+    def valued_at(self) -> datetime | None:
+        """Return when its value was last known."""
+        return self.known.valued_at
+
+    @property
+    def states(self) -> Mapping[PositionState, int]:
+        """Return how many positions are in each state."""
+        return Counter(position.state for position in self.positions)
 
 
 def kept_cohorts(

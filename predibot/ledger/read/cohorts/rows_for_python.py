@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
 from predibot.games.positions import Standing
 from predibot.ledger.read.cohorts.accounts import cohorts_as_of
-from predibot.ledger.read.cohorts.statement import member_line
 from predibot.ledger.schema.values import LAST_INSTANT
 
 _OF_COHORT = ("recipe", "game", "mode", "methodology", "started_at", "archived_reason")
-_OF_LINE = ("stake_usd", "cash_usd", "value_usd", "profit_usd", "standing", "valued_at")
+_OF_ACCOUNT = ("stake_usd", "cash_usd", "value_usd", "profit_usd", "standing", "valued_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,9 @@ def told_cohorts(
     found = []
     for cohort in cohorts_as_of(connection, as_of or LAST_INSTANT, recipe=recipe):
         for member in cohort.members:
-            line = member_line(member, cohort.accounts.get(member.bot_id))
-            states = line.states
+            own = cohort.accounts.get(member.bot_id)
+            states = {} if own is None else own.states
+            of_account: dict[str, Any] = {name: getattr(own, name, None) for name in _OF_ACCOUNT}
             found.append(
                 LedgerCohort(
                     cohort=cohort.name,
@@ -70,7 +71,7 @@ def told_cohorts(
                     display_name=member.display_name,
                     complete_at=cohort.ended_at,
                     **{name: getattr(cohort, name) for name in _OF_COHORT},
-                    **{name: getattr(line, name) for name in _OF_LINE},
+                    **of_account,
                     open=states.get("open", 0) + states.get("PENDING", 0),
                     won=states.get("WON", 0),
                     lost=states.get("LOST", 0),

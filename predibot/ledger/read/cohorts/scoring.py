@@ -1,6 +1,6 @@
 """What scoring reads of cohorts: what each bot made of its stakes, what it forecast, what it bet, and what it cost."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -132,15 +132,15 @@ def _result(member: MemberAccount, cohort: CohortAsOf, as_of: datetime) -> Cohor
     """Return what a member made of its stake; None where nobody knows what it is worth."""
     if member.value_usd is None:
         return None
-    states = Counter(position.state for position in member.positions)
+    states = member.states
     return CohortResult(
         start=cohort.start,
         end=cohort.ended_at or as_of,
         stake_usd=member.stake_usd,
         value_usd=member.value_usd,
-        won=states["WON"],
-        lost=states["LOST"],
-        cancelled=states["CANCELLED"],
+        won=states.get("WON", 0),
+        lost=states.get("LOST", 0),
+        cancelled=states.get("CANCELLED", 0),
         archived=cohort.archived_at is not None,
     )
 
