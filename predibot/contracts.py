@@ -70,7 +70,7 @@ class Meter(Protocol):
             ModelUnavailable: If others had set aside what is left for as long as one could wait.
         """
 
-    def keep(self, amount: Spending) -> "KeptReservation":
+    def keep(self, amount: Spending) -> "Reservation":
         """Set an amount aside for a later step, which nobody else may have, as `reserve` does."""
 
     def spent(self) -> Spending:
@@ -88,14 +88,10 @@ class Meter(Protocol):
 
 
 class Reservation(Protocol):
-    """An amount that is set aside until the truth is known."""
+    """An amount that is set aside until the truth is known, or for a later step."""
 
     def settle(self, actual: Spending) -> None:
         """Replace what was set aside by what was spent, once."""
-
-
-class KeptReservation(Reservation, Protocol):
-    """An amount that is set aside for a later step."""
 
     def offer(self) -> None:
         """Let the next reservation of the same meter have it."""

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from heapq import nsmallest
 from typing import Any
@@ -79,6 +79,17 @@ class RecipeText:
     """What messages call it: its path as the user writes it, or that it is a packaged one."""
     name: str
     """Its name where the text states none: that of its file, without the ending."""
+    lines: Mapping[KeyPath, int] = field(default_factory=dict)
+    """Those of its keys, once they are known; that of the whole file by the empty path."""
+
+    def line(self, path: KeyPath) -> int:
+        """Return the line of a key, or of the nearest table around it that has one."""
+        around = (path[:length] for length in range(len(path), -1, -1))
+        return next(self.lines[part] for part in around if part in self.lines)
+
+    def error(self, path: KeyPath, what: str) -> RecipeError:
+        """Return the error that says what is wrong with a key."""
+        return RecipeError(f"{self.label}, line {self.line(path)}: {what}")
 
 
 def parse_recipe(found: RecipeText) -> Recipe:
@@ -91,7 +102,7 @@ def parse_recipe(found: RecipeText) -> Recipe:
     try:
         data = _toml(found)
         _refuse_many(data, found.label)
-        where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
+        where = replace(found, lines={**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
         _refuse_unfit(data, where)
         top = _checked(data, where)
         name, options = _game(top, where)
@@ -112,24 +123,6 @@ def parse_recipe(found: RecipeText) -> Recipe:
         )
     except RecursionError:
         raise RecipeError(f"{found.label} is nested too deep. Write tables and lists of one or two levels") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Where:
-    """The file of a mistake and the lines of its keys."""
-
-    label: str
-    lines: Mapping[KeyPath, int]
-    """The whole file, `()`, has its last line: what is missing can be added there."""
-
-    def line(self, path: KeyPath) -> int:
-        """Return the line of a key, or of the nearest table around it that has one."""
-        around = (path[:length] for length in range(len(path), -1, -1))
-        return next(self.lines[part] for part in around if part in self.lines)
-
-    def error(self, path: KeyPath, what: str) -> RecipeError:
-        """Return the error that says what is wrong with a key."""
-        return RecipeError(f"{self.label}, line {self.line(path)}: {what}")
 
 
 def _toml(found: RecipeText) -> dict[str, Any]:
@@ -161,7 +154,7 @@ def _refuse_many(data: Mapping[str, Any], label: str) -> None:
         )
 
 
-def _refuse_unfit(data: Mapping[str, Any], where: _Where) -> None:
+def _refuse_unfit(data: Mapping[str, Any], where: RecipeText) -> None:
     """Refuse keys that look like secrets, wherever they are, and numbers beyond TOML's; values are never repeated."""
     for path, value in _items(data):
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -182,7 +175,7 @@ def _items(data: object, above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]
         yield from _items(value, (*above, key))
 
 
-def _checked(data: Mapping[str, Any], where: _Where) -> RecipeTable:
+def _checked(data: Mapping[str, Any], where: RecipeText) -> RecipeTable:
     """Return the tables with every key known and every value of its type and range."""
     try:
         return RecipeTable.model_validate(data)
@@ -280,14 +273,14 @@ def _short(key: str) -> str:
     return key if len(key) <= _SHOWN_CHARACTERS else f"{key[:_SHOWN_CHARACTERS]}…"
 
 
-def _fit_name(name: str, where: _Where, path: KeyPath) -> str:
+def _fit_name(name: str, where: RecipeText, path: KeyPath) -> str:
     """Return a name that can be part of a key and of a file name."""
     if _NAME.fullmatch(name) is None or not name.strip("."):
         raise where.error(path, f"name {name[:90]!r} must be 1 to 80 letters, digits, '.', '_' or '-'. Give it another")
     return name
 
 
-def _game(top: RecipeTable, where: _Where) -> tuple[str, dict[str, Argument]]:
+def _game(top: RecipeTable, where: RecipeText) -> tuple[str, dict[str, Argument]]:
     """Return the name of a game that is there, and the options that it takes of the recipe."""
     table = GameTable(name=top.game) if isinstance(top.game, str) else top.game
     options = table.model_extra or {}
@@ -303,7 +296,7 @@ def _game(top: RecipeTable, where: _Where) -> tuple[str, dict[str, Argument]]:
         raise where.error(key, str(error)) from None
 
 
-def _venue(venue: str, where: _Where) -> str:
+def _venue(venue: str, where: RecipeText) -> str:
     try:
         named(venue)
     except UsageError as error:
@@ -311,7 +304,7 @@ def _venue(venue: str, where: _Where) -> str:
     return venue
 
 
-def _every(text: str, where: _Where) -> timedelta:
+def _every(text: str, where: RecipeText) -> timedelta:
     try:
         return parse_length(text)
     except ValueError:
@@ -319,7 +312,7 @@ def _every(text: str, where: _Where) -> timedelta:
         raise where.error(("every",), what) from None
 
 
-def _schedule(table: ScheduleTable, where: _Where) -> Schedule:
+def _schedule(table: ScheduleTable, where: RecipeText) -> Schedule:
     """Return when a recipe is run."""
     lengths = {
         key: _length(text, where, "schedule", key)
@@ -348,14 +341,14 @@ def _schedule(table: ScheduleTable, where: _Where) -> Schedule:
     raise where.error(("schedule", key), f"{key!r} in [schedule]: {what}")
 
 
-def _length(text: str, where: _Where, *path: str) -> timedelta:
+def _length(text: str, where: RecipeText, *path: str) -> timedelta:
     try:
         return parse_length(text)
     except ValueError as error:
         raise where.error(path, f"{path[-1]!r}: {error}") from None
 
 
-def _rules(table: SelectionTable, game: Game, where: _Where) -> SelectionRules:
+def _rules(table: SelectionTable, game: Game, where: RecipeText) -> SelectionRules:
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
     stated.update({name: tuple(stated[name]) for name in ("exclude", "include") if name in stated})
     try:
@@ -369,7 +362,7 @@ def _rules(table: SelectionTable, game: Game, where: _Where) -> SelectionRules:
         raise where.error(("selection", key), str(error)) from None
 
 
-def _bots(top: RecipeTable, game: str, where: _Where) -> tuple[BotSpec, ...]:
+def _bots(top: RecipeTable, game: str, where: RecipeText) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
     for index, table in enumerate(top.bots):
         path: KeyPath = ("bots", index)
@@ -385,7 +378,7 @@ def _bots(top: RecipeTable, game: str, where: _Where) -> tuple[BotSpec, ...]:
 
 
 def _check_members(
-    bot: BotSpec, bots: Mapping[str, BotSpec], deciding: Sequence[str], path: KeyPath, where: _Where
+    bot: BotSpec, bots: Mapping[str, BotSpec], deciding: Sequence[str], path: KeyPath, where: RecipeText
 ) -> None:
     """Refuse members that do not play, or that wait for others themselves."""
     for member in bot.members:
@@ -395,7 +388,7 @@ def _check_members(
             raise where.error((*path, "members"), what)
 
 
-def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
+def _bot(table: BotTable, game: str, path: KeyPath, where: RecipeText) -> BotSpec:
     extra = table.model_extra or {}
     name = _fit_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
@@ -436,7 +429,7 @@ def _looked_up(needs: Needs, game: Game) -> str:
     return " and ".join(name for name, is_needed in asked.items() if is_needed and name not in game.offers)
 
 
-def _settings(stated: Mapping[str, Any], path: KeyPath, where: _Where) -> ModelSettings:
+def _settings(stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> ModelSettings:
     """Return how a bot's models answer."""
     try:
         return ModelSettings(**dict(SettingsTable.model_validate(stated)))
@@ -460,7 +453,7 @@ def _terms(table: BotTable, settings: ModelSettings) -> ModelTerms:
     )
 
 
-def _search(table: SearchTable, where: _Where) -> SearchTerms:
+def _search(table: SearchTable, where: RecipeText) -> SearchTerms:
     for provider in table.providers:
         if problem := search_problem(provider):
             what = f"'providers' in [search] is {provider[:40]!r}. {problem}"

@@ -5,14 +5,15 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from predibot.contracts import Paces
+from predibot.contracts import OpenVenue, Paces, VenueRequest
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLate, BadAddress, BadAnswer, TryAgain
@@ -203,3 +204,16 @@ def is_local(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def open_live(asked: VenueRequest, client: Callable[..., Any], **urls: str) -> OpenVenue:
+    """Return a live venue at the instant it is asked for, with a client as patient as the settings say."""
+    now, closing = asked.live_instant(), ExitStack()
+    venue = client(
+        **urls,
+        clock=asked.clock,
+        deadline_seconds=asked.settings.call_deadline_seconds,
+        list_deadline_seconds=asked.settings.list_deadline_seconds,
+        paces=asked.paces,
+    )
+    return OpenVenue(asked.spec, closing.enter_context(venue), now, closing)

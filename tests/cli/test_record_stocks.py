@@ -28,7 +28,7 @@ def server() -> Iterator[SandboxServer]:
 @pytest.fixture
 def predibot(predibot: Predibot, server: SandboxServer, monkeypatch: pytest.MonkeyPatch) -> Predibot:
     for provider in ("TIINGO", "ALPHA_VANTAGE"):
-        monkeypatch.setenv(f"PREDIBOT_{provider}_URL", server.stocks_url)
+        monkeypatch.setenv(f"PREDIBOT_{provider}_URL", server.search_url)
         monkeypatch.setenv(f"{provider}_API_KEY", KEY)
     return predibot
 
@@ -106,11 +106,11 @@ def test_no_output_and_no_log_has_the_key(
     monkeypatch.setenv("PREDIBOT_CALL_DEADLINE_SECONDS", "0.8")
     common = ("record", "stocks", "--stocks", provider, *AT, "--tickers", "KO,V", "--verbose", "--log-file", "said.log")
     with SandboxServer(World.from_seed(3, events=5), now=NOW, fault=Fault("server_error")) as faulty:
-        monkeypatch.setenv(f"PREDIBOT_{provider.upper()}_URL", faulty.stocks_url)
+        monkeypatch.setenv(f"PREDIBOT_{provider.upper()}_URL", faulty.search_url)
         failed = predibot(*common)
     assert failed.code == 1
     assert "V: it was not asked for any more" in " ".join(failed.err.split())
-    monkeypatch.setenv(f"PREDIBOT_{provider.upper()}_URL", server.stocks_url)
+    monkeypatch.setenv(f"PREDIBOT_{provider.upper()}_URL", server.search_url)
     said = predibot(*common)
     assert said.code == 0, said.err
     for text in (failed.out, failed.err, said.out, said.err, (tmp_path / "said.log").read_text()):
@@ -130,6 +130,6 @@ def test_an_address_of_a_provider_may_stand_in_the_file_of_settings(
     predibot: Predibot, server: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PREDIBOT_TIINGO_URL")
-    set_up(tmp_path, f'tiingo_url = "{server.stocks_url}"\n')
+    set_up(tmp_path, f'tiingo_url = "{server.search_url}"\n')
     said = predibot("record", "stocks", "--stocks", "tiingo", *AT, "--tickers", "KO")
     assert (said.code, server.requests) == (0, 1)

@@ -10,6 +10,7 @@ from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
 from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
+from predibot.domain.decision import Abstention
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
 from predibot.games.answers import abstained
 
@@ -95,7 +96,7 @@ def run_one_shot(
 def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    reading = read_text(said_in(reply), form)
-    if reading.decision is None:
-        return LoopResult(None, abstained(reading.abstains), kind="bot")
-    return LoopResult(reading.decision, sources=reply.citations)
+    said = read_text(said_in(reply), form)
+    if isinstance(said, Abstention):
+        return LoopResult(None, abstained(said.reason), kind="bot")
+    return LoopResult(said, sources=reply.citations)

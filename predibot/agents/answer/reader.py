@@ -8,14 +8,14 @@ ever put in the place of what was said.
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from predibot.agents.answer.calls import ARGUMENTS, read_call, written_call
 from predibot.agents.answer.labels import read_label
 from predibot.agents.answer.spoken import spoken_part
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import ChatReply, ToolCall, ToolSchema
-from predibot.domain.decision import LENIENT, Decision
+from predibot.domain.decision import LENIENT, Abstention, Decision
 from predibot.errors import AnswerError
 from predibot.games.answers import (
     LABEL,
@@ -30,14 +30,6 @@ from predibot.games.answers import (
 
 _ONE = "hand in one JSON object as described and nothing else"
 _BRACES = re.compile(r"[\s{}]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What an answer says: a decision, or why there is none."""
-
-    decision: Decision | None
-    abstains: str = ""
 
 
 def said_in(reply: ChatReply) -> str:
@@ -64,18 +56,18 @@ def said_in(reply: ChatReply) -> str:
     return last if isinstance(decoded(last), dict) else text
 
 
-def read_text(text: str, form: AnswerForm) -> Reading:
+def read_text(text: str, form: AnswerForm) -> Decision | Abstention:
     """Return what a text says.
 
     Raises:
         AnswerError: If it is no answer; the message says what to mend.
     """
     if form.labels:
-        return Reading(_labelled(text, form))
+        return _labelled(text, form)
     return read_object(_object(text, form), form)
 
 
-def read_object(answer: object, form: AnswerForm) -> Reading:
+def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:
     """Return what an answer says that is decoded already, such as the arguments of a call.
 
     Raises:
@@ -85,7 +77,7 @@ def read_object(answer: object, form: AnswerForm) -> Reading:
         raise AnswerComplaint(f"the answer is {quoted(answer)}, text in text; {_ONE}.")
     said = _shaped(_unwrapped(answer, form), form.schema.parameters, form.fields)
     reason = abstention_of(said)
-    return Reading(form.parse(said)) if reason is None else Reading(None, reason)
+    return form.parse(said) if reason is None else Abstention(reason)
 
 
 def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:

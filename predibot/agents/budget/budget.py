@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from predibot.agents.budget.account import Account, Exact, MemoryAccount, first_over
-from predibot.contracts import KeptReservation, Meter
+from predibot.contracts import Meter, Reservation
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent, ClaimLost, ModelUnavailable
 
@@ -297,7 +297,7 @@ class KeptStep:
     def __init__(self, meter: Meter | None) -> None:
         """Set nothing aside yet; without a meter there is nothing to keep."""
         self._meter = meter
-        self._kept: KeptReservation | None = None
+        self._kept: Reservation | None = None
         self._is_given = False
 
     def __enter__(self) -> Self:

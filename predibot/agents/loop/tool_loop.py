@@ -19,7 +19,7 @@ from predibot.agents.models.failures import is_too_long
 from predibot.agents.prompts.untrusted_text import told
 from predibot.contracts import AnswerForm, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
-from predibot.domain.decision import Decision
+from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
 from predibot.errors import AnswerError, BudgetSpent, ModelRefused, UsageError, VenueError
 from predibot.games.answers import FINAL_ANSWER, abstained, read_json
@@ -127,7 +127,7 @@ class Talk(Asking):
     def _take(self, answer: object) -> None:
         missing = None if self.submit_only else self.research.missing()
         try:
-            reading = read_object(answer, self.form)
+            said = read_object(answer, self.form)
         except AnswerError as error:
             if missing is not None:
                 raise AnswerError(missing) from None
@@ -138,10 +138,10 @@ class Talk(Asking):
             if self.early >= MAX_EARLY:
                 self.submit_only = f"it came {MAX_EARLY} times before what had to be looked up"
             raise AnswerError(missing)
-        if reading.decision is None:
-            self.write(AbstainedStep(reading.abstains))
-            raise LoopEnded(abstained(reading.abstains), "bot")
-        self.decision = reading.decision
+        if isinstance(said, Abstention):
+            self.write(AbstainedStep(said.reason))
+            raise LoopEnded(abstained(said.reason), "bot")
+        self.decision = said
 
     def count_unusable(self, why: str) -> None:
         """Count a turn of which nothing could be made, and end where there were too many in a row."""

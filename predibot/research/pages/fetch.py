@@ -79,15 +79,6 @@ class Page:
     """The server's own clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """The answer to one request: a page, or where else to look."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 def resolve_by_system(host: str, port: int) -> Sequence[str]:
     """Return the addresses the operating system knows for a name."""
     answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -147,37 +138,24 @@ class SafeFetcher:
         while True:
             refuse_blocked(target, self._policy.blocked_domains)
             visited.add(target.url)
-            reply = self._request(target, deadline)
-            if reply.status not in _REDIRECTS:
-                content_type = reply.headers.get("content-type", "")
-                charset = _CHARSET.search(content_type)
-                return Page(
-                    url=url,
-                    final_url=target.url,
-                    status=reply.status,
-                    content_type=_essence(content_type),
-                    charset=charset.group(1) if charset else None,
-                    body=reply.body,
-                    fetched_at=self._now(),
-                    last_modified_at=_instant(reply.headers.get("last-modified", "")),
-                    served_at=_instant(reply.headers.get("date", "")),
-                )
-            target = self._next(target, reply, visited)
+            found = self._request(url, target, deadline)
+            if isinstance(found, Page):
+                return found
+            target = self._next(target, found, visited)
 
-    def _next(self, target: Target, reply: _Reply, visited: set[str]) -> Target:
+    def _next(self, target: Target, location: str, visited: set[str]) -> Target:
         """Return where a redirect leads."""
         if len(visited) > self._policy.max_redirects:
             raise PageUnavailable(
                 f"{target.host} redirects more than {self._policy.max_redirects} times; try another source"
             )
-        location = reply.headers.get("location", "")
         following = redirected(target, location, allowed_private=self._policy.allowed_private)
         if following.url in visited:
             raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
         return following
 
-    def _request(self, target: Target, deadline: Deadline) -> _Reply:
-        """Return the answer of one server, its body read only where it is a page."""
+    def _request(self, stated_url: str, target: Target, deadline: Deadline) -> Page | str:
+        """Return the page that one server answers, or where else to look; only of a page the body is read."""
         backend = PinnedBackend(
             self._addresses(target, deadline),
             connect=self._connect,
@@ -199,19 +177,31 @@ class SafeFetcher:
         pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1)
         with _translated(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
             said = _readable(response.headers)
-            return _Reply(response.status, said, self._body(response, said, target, deadline))
+            if response.status in _REDIRECTS:
+                return said.get("location", "")
+            content_type = said.get("content-type", "")
+            charset = _CHARSET.search(content_type)
+            return Page(
+                url=stated_url,
+                final_url=target.url,
+                status=response.status,
+                content_type=_essence(content_type),
+                charset=charset.group(1) if charset else None,
+                body=self._body(response, said, target, deadline),
+                fetched_at=self._now(),
+                last_modified_at=_instant(said.get("last-modified", "")),
+                served_at=_instant(said.get("date", "")),
+            )
 
     def _body(
         self, response: httpcore.Response, headers: Mapping[str, str], target: Target, deadline: Deadline
     ) -> bytes:
-        """Return the body of a page, and nothing for a redirect, which needs none.
+        """Return the body of a page.
 
         Raises:
             PageUnavailable: If the server says that there is no page.
             PageUnreadable: If it is of another type, too large, or broken.
         """
-        if response.status in _REDIRECTS:
-            return b""
         if response.status != 200:
             raise PageUnavailable(f"{target.host} answers {response.status}{_meaning(response.status)}")
         essence = _essence(headers.get("content-type", ""))

@@ -3,7 +3,6 @@
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import httpcore
@@ -18,13 +17,6 @@ Connect = Callable[[str, int, float], socket.socket]
 def connect_tcp(address: str, port: int, seconds: float) -> socket.socket:
     """Return a socket connected to exactly that IP address."""
     return socket.create_connection((address, port), timeout=seconds)
-
-
-@dataclass(slots=True)
-class _Received:
-    """How much came in so far, over all connections of one exchange."""
-
-    bytes: int = 0
 
 
 class PinnedBackend(httpcore.NetworkBackend):
@@ -60,14 +52,14 @@ class PinnedBackend(httpcore.NetworkBackend):
             except OSError as error:
                 failure = error
             else:
-                return PinnedStream(made, self._deadline, self._max_bytes, _Received())
+                return PinnedStream(made, self._deadline, self._max_bytes)
         raise httpcore.ConnectError(str(failure)) from failure
 
 
 class PinnedStream(httpcore.NetworkStream):
     """A socket whose every wait ends at the deadline, and that takes in so much and no more."""
 
-    def __init__(self, sock: socket.socket, deadline: Deadline, max_bytes: int, received: _Received) -> None:
+    def __init__(self, sock: socket.socket, deadline: Deadline, max_bytes: int, received: int = 0) -> None:
         """Take over the socket."""
         self._socket = sock
         self._deadline = deadline
@@ -84,8 +76,8 @@ class PinnedStream(httpcore.NetworkStream):
             raise self._deadline.passed() from error
         except OSError as error:
             raise httpcore.ReadError(str(error)) from error
-        self._received.bytes += len(read)
-        if self._received.bytes > self._max_bytes:
+        self._received += len(read)
+        if self._received > self._max_bytes:
             raise PageUnreadable(f"the server sends more than {self._max_bytes:,} bytes; take another source")
         return read
 

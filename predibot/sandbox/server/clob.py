@@ -1,13 +1,11 @@
 """The CLOB dialect: books, midpoints and price histories, with the traps of the real one."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
 from predibot.sandbox.server.gamma_payload import has_tokens
-from predibot.sandbox.server.reply import Refused, Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import Query, Refused, Reply, error_reply, json_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
 from predibot.sandbox.world.closing import Stage
@@ -20,8 +18,6 @@ FINEST_SETTLED_MINUTES = 720
 MONTH_FIDELITY_MINUTES = 10
 _INTERVAL_SECONDS = {"1h": 3_600, "6h": 21_600, "1d": 86_400, "1w": 604_800, "1m": 2_592_000, "max": None, "all": None}
 _LEVELS = 6
-
-Query: TypeAlias = Mapping[str, Sequence[str]]
 
 
 def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | None, now_seconds: int) -> Reply:

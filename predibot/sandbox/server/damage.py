@@ -1,15 +1,12 @@
 """Damage: what a fault does to a request's parameters before it is answered, and to the answer after."""
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any, TypeAlias
+from typing import Any
 
 from predibot.sandbox.server.fault import PAGE_SIZES, Fault
-from predibot.sandbox.server.reply import Reply, error_reply, json_bytes, json_reply
-
-Query: TypeAlias = Mapping[str, Sequence[str]]
+from predibot.sandbox.server.reply import Query, Reply, error_reply, json_bytes, json_reply
 
 _BY_OUTCOME = ("outcomes", "outcomePrices", "clobTokenIds")
 _LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "conditionId")

@@ -4,11 +4,11 @@ import base64
 import binascii
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from predibot.sandbox.server.gamma_payload import liquidity_usd, tag_ids
-from predibot.sandbox.server.reply import Refused, Reply, error_reply
+from predibot.sandbox.server.reply import Query, Refused, Reply, error_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.volumes import Volume
@@ -17,7 +17,6 @@ LARGEST_PAGE = 100
 DEFAULT_PAGE = 20
 LARGEST_OFFSET = 2_000
 
-Query = Mapping[str, Sequence[str]]
 Key = tuple[float, ...]
 """(value is missing, value or its negative, event number, market index): what a list is sorted by."""
 

@@ -7,11 +7,10 @@ A disputed one is first resolved to the other side, and corrected days later.
 YES is the first outcome of a market, whatever its label is.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from predibot.sandbox.server.gamma_payload import Json, slug_of
-from predibot.sandbox.server.reply import Refused, Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import Query, Refused, Reply, error_reply, json_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.plan import EventPlan
@@ -30,8 +29,6 @@ _UNPLAYED: tuple[tuple[str, Json], ...] = (
     ("gone", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "probability": 0.5}),
 )
 """What such a list holds besides: three that are played with otherwise, and one that is taken down by and by."""
-
-Query: TypeAlias = Mapping[str, Sequence[str]]
 
 
 def answer_mana(snapshot: Snapshot, path: str, query: Query) -> Reply:

@@ -1,7 +1,11 @@
-"""A reply of the sandbox before it becomes bytes on a wire."""
+"""What is asked of the sandbox, and a reply of it before it becomes bytes on a wire."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Query: TypeAlias = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from functools import cache
 
 from predibot.research.search.blocked_domains import first_blocked_domain
-from predibot.sandbox.server.reply import Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import Query, Reply, error_reply, json_reply
 from predibot.sandbox.stocks.news import StockStory, stories_of
 from predibot.sandbox.stocks.trading_days import day_of
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
@@ -31,8 +30,6 @@ _STOP_WORDS = frozenset(
 )
 _RANGES = {"day": MINUTES_A_DAY, "week": 7 * MINUTES_A_DAY, "month": 30 * MINUTES_A_DAY, "year": 365 * MINUTES_A_DAY}
 
-Query: TypeAlias = Mapping[str, Sequence[str]]
-
 
 class NewsIndex:
     """The pages of a world, found by the words of their events."""
@@ -40,8 +37,8 @@ class NewsIndex:
     def __init__(self, world: World) -> None:
         """Index nothing yet; an event is read when it is first looked at."""
         self._world = world
-        self._words: dict[int, frozenset[str]] = {}
-        self._pages: dict[int, tuple[Page, ...]] = {}
+        self._words_about = cache(lambda number: _words_of_event(world, number))
+        self._pages = cache(lambda number: pages_of(world.draws, world.plan(number)))
 
     def found(self, query: str, minute: int) -> list[Page]:
         """Return the pages that are there by a minute, those of the best event first, the newest of each first."""
@@ -58,18 +55,9 @@ class NewsIndex:
         ]
         return [page for group in pages for page in group]
 
-    def _words_about(self, number: int) -> frozenset[str]:
-        """Return the words of an event's title and questions."""
-        if number not in self._words:
-            wording = self._world.plan(number).wording
-            self._words[number] = frozenset(_words_of(" ".join([wording.title, *wording.questions])))
-        return self._words[number]
-
     def _listed(self, number: int, minute: int) -> list[Page]:
         """Return an event's pages by a minute, newest first."""
-        if number not in self._pages:
-            self._pages[number] = pages_of(self._world.draws, self._world.plan(number))
-        return [page for page in reversed(self._pages[number]) if page.published_minute <= minute]
+        return [page for page in reversed(self._pages(number)) if page.published_minute <= minute]
 
 
 def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, base_url: str) -> Reply:
@@ -149,6 +137,12 @@ def _row(url: str, title: str, content: str, published: str | None) -> dict[str,
         "category": "general",
         "score": 1.0,
     }
+
+
+def _words_of_event(world: World, number: int) -> set[str]:
+    """Return the words of an event's title and questions."""
+    wording = world.plan(number).wording
+    return _words_of(" ".join([wording.title, *wording.questions]))
 
 
 def _words_of(text: str) -> set[str]:

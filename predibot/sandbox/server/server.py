@@ -15,13 +15,14 @@ import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from functools import partial
+from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from predibot.sandbox.server.addresses import SandboxAddresses
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.clob import answer_clob
 from predibot.sandbox.server.crowd_host import CrowdHost
@@ -50,7 +51,7 @@ _IDLE_SECONDS = 60
 _HTML = "text/html; charset=utf-8"
 
 
-class SandboxServer:
+class SandboxServer(SandboxAddresses):
     """A venue on 127.0.0.1 at a free port; use it as a context manager, or call `start` and `stop`."""
 
     def __init__(
@@ -74,6 +75,7 @@ class SandboxServer:
             manners: What forecasters want, refuse, or wrap.
             crowd: Who writes comments and trades, in the dialects of both platforms; None for nobody.
         """
+        super().__init__()
         self._crowd = crowd
         self.world = world
         self._clock: datetime | Callable[[], datetime] = now
@@ -83,8 +85,9 @@ class SandboxServer:
         self._index = NewsIndex(world)
         self._stock_prices = StockPrices(world.draws)
         self._faults_done = 0
-        self._requests = 0
-        self._snapshots: dict[int, Snapshot] = {}
+        self.requests = 0
+        """How many have come in."""
+        self._snapshot = lru_cache(_KEPT_SNAPSHOTS)(partial(Snapshot, world))
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._listener: _Listener | None = None
@@ -106,6 +109,7 @@ class SandboxServer:
             raise RuntimeError("the sandbox is already started; stop it first")
         self._stopped.clear()
         self._listener = _Listener(self)
+        self._port = self._listener.server_address[1]
         threading.Thread(target=self._listener.serve_forever, args=(0.05,), name="sandbox", daemon=True).start()
 
     def stop(self) -> None:
@@ -115,7 +119,7 @@ class SandboxServer:
             self._listener.shutdown()
             self._listener.server_close()
             self._listener.end_connections()
-            self._listener = None
+            self._listener = self._port = None
 
     @property
     def now(self) -> datetime:
@@ -126,54 +130,6 @@ class SandboxServer:
     def now(self, clock: datetime | Callable[[], datetime]) -> None:
         """Set the clock, to an instant at which it stands or to a function."""
         self._clock = clock
-
-    @property
-    def gamma_url(self) -> str:
-        """Return the base address of the Gamma dialect."""
-        return f"{self._base_url}/gamma"
-
-    @property
-    def clob_url(self) -> str:
-        """Return the base address of the CLOB dialect."""
-        return f"{self._base_url}/clob"
-
-    @property
-    def mana_url(self) -> str:
-        """Return the base address of the dialect of play money: without `/v0`."""
-        return f"{self._base_url}/mana"
-
-    @property
-    def stocks_url(self) -> str:
-        """Return the base address of both providers of stock prices: without `/tiingo` and `/query`."""
-        return self._base_url
-
-    @property
-    def search_url(self) -> str:
-        """Return the base address of the search engine, as SearXNG's is given: without `/search`."""
-        return self._base_url
-
-    @property
-    def chat_url(self) -> str:
-        """Return the base address of the forecasters, as that of an OpenAI-compatible provider is given."""
-        return f"{self._base_url}/v1"
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Return host and port, which a run over the sandbox may visit although they are private."""
-        parts = urlsplit(self._base_url)
-        return parts.hostname or "", parts.port or 0
-
-    @property
-    def requests(self) -> int:
-        """Return how many requests have come in."""
-        return self._requests
-
-    @property
-    def _base_url(self) -> str:
-        """Return the address without a dialect."""
-        if self._listener is None:
-            raise RuntimeError("the sandbox has no address before it is started; use it as a context manager")
-        return f"http://127.0.0.1:{self._listener.server_address[1]}"
 
     def reply(self, target: str, *, body: bytes | None, token: str = "") -> tuple[Reply, Fault | None]:
         """Return the reply to a request line's target, and the fault that the connection has still to show.
@@ -200,7 +156,7 @@ class SandboxServer:
         """Return the fault when this request is to suffer from it."""
         fault = self._fault
         with self._lock:
-            self._requests += 1
+            self.requests += 1
             if fault is None or not fault.matches(path):
                 return None
             if fault.times is not None and self._faults_done >= fault.times:
@@ -224,7 +180,7 @@ class SandboxServer:
                 return reply
         with self._lock:
             if dialect == "search" and body is None:
-                return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
+                return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self.search_url)
             if dialect == "news" and body is None:
                 story = story_at(self.world.draws, rest, minute_of(now))
                 if story is not None:
@@ -259,14 +215,6 @@ class SandboxServer:
         if self.world.is_named(self.world.plan(place[0])):
             return chances
         return chances[place[1] : place[1] + 1] or None
-
-    def _snapshot(self, minute: int) -> Snapshot:
-        """Return the world as of a minute, kept for as long as it is among the last few asked for."""
-        snapshot = self._snapshots.pop(minute, None) or Snapshot(self.world, minute)
-        self._snapshots[minute] = snapshot
-        if len(self._snapshots) > _KEPT_SNAPSHOTS:
-            self._snapshots.pop(next(iter(self._snapshots)))
-        return snapshot
 
 
 class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):

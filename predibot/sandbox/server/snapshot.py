@@ -1,5 +1,8 @@
 """The venue as of one minute: its objects as JSON bytes, made when first asked for."""
 
+from collections.abc import Callable
+from functools import cache, partial
+
 from predibot.sandbox.server.gamma_payload import Json, event_payload, market_payload, named_payload, tag_payloads
 from predibot.sandbox.server.reply import json_bytes
 from predibot.sandbox.world.world import EventState, World
@@ -16,9 +19,10 @@ class Snapshot:
         """Lists already put in order, by what was asked for."""
         self.bets: dict[int, list[Json]] = {}
         """By event, where the venue serves bets."""
-        self._states: dict[int, EventState] = {}
-        self._events: dict[int, bytes] = {}
-        self._markets: dict[int, list[bytes]] = {}
+        self.state: Callable[[int], EventState] = cache(partial(world.event, minute=minute))
+        """A listed event, by its number."""
+        self.event_json = cache(self._event_json)
+        self._markets_json = cache(self._made_markets_json)
 
     def numbers(self, *, closed: bool | None) -> list[int]:
         """Return the events listed by now, oldest first: the closed ones, the others, or all."""
@@ -31,36 +35,22 @@ class Snapshot:
         """Return whether the venue shows this event by now."""
         return self.world.is_born(number, self.minute)
 
-    def state(self, number: int) -> EventState:
-        """Return a listed event."""
-        state = self._states.get(number)
-        if state is None:
-            state = self._states[number] = self.world.event(number, self.minute)
-        return state
-
-    def event_json(self, number: int) -> bytes:
-        """Return an event with its tags and markets."""
-        found = self._events.get(number)
-        if found is None:
-            payload = self._event_payload(number)
-            payload["tags"] = tag_payloads(self.state(number).plan)
-            payload["markets"] = self._market_payloads(number)
-            found = self._events[number] = json_bytes(payload)
-        return found
-
     def market_json(self, number: int, index: int) -> bytes:
         """Return a market with a stub of its event and without tags."""
-        found = self._markets.get(number)
-        if found is None:
-            stub = self._event_payload(number)
-            found = self._markets[number] = [
-                json_bytes(payload | {"events": [stub]}) for payload in self._market_payloads(number)
-            ]
-        return found[index]
+        return self._markets_json(number)[index]
 
     def is_named(self, number: int) -> bool:
         """Return whether an event is one market of more than two outcomes, which is its market 0."""
         return self.world.is_named(self.state(number).plan)
+
+    def _event_json(self, number: int) -> bytes:
+        """Return an event with its tags and markets."""
+        tags = tag_payloads(self.state(number).plan)
+        return json_bytes(self._event_payload(number) | {"tags": tags, "markets": self._market_payloads(number)})
+
+    def _made_markets_json(self, number: int) -> list[bytes]:
+        stub = self._event_payload(number)
+        return [json_bytes(payload | {"events": [stub]}) for payload in self._market_payloads(number)]
 
     def _event_payload(self, number: int) -> Json:
         state = self.state(number)

@@ -12,14 +12,13 @@ are UNVERIFIED against the real services:
   allowance is `Note` or `Information` under status 200, and so is a refusal.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
 import numpy as np
 
-from predibot.sandbox.server.reply import Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import Query, Reply, error_reply, json_reply
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES
 from predibot.sandbox.stocks.market import StockHistory, StockMarket
 from predibot.sandbox.stocks.trading_days import closing_minute, trading_days
@@ -31,7 +30,6 @@ STOCKS_DAYS = 800
 """Trading days from then on, which lead beyond the end of the sandbox."""
 COMPACT_ROWS = 100
 
-Query: TypeAlias = Mapping[str, Sequence[str]]
 Row: TypeAlias = dict[str, str | int | float]
 
 

@@ -80,8 +80,6 @@ class Conversation:
     notes: tuple[Noted, ...]
     orders: tuple[str, ...]
     """What hostile pages said, which only the gullible heed."""
-    last_words: str
-    """The latest answer of a tool."""
     seed: str
     """The text before the first reply, from which everything random is drawn."""
     said: frozenset[str]
@@ -105,25 +103,31 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
     first_reply = roles.index("assistant") if "assistant" in roles else len(messages)
     prompt = "\n".join(text for _, text in messages[:first_reply])
     said = "\n".join(text for role, text in messages if role == "assistant")
-    memory = _Memory.of(said)
+    lines = [line.partition(": ") for line in said.splitlines()]
+    words = {name: [rest for head, _, rest in lines if head == name] for name in (*_ACTS, "Found", "Noted", "Told")}
+    last_act = next((head for head, _, _ in reversed(lines) if head in _ACTS), "")
     markets = tuple(_markets(prompt))
     last_words = _last_words(messages)
-    fresh = _noted_now(memory, markets, last_words)
-    results = _RESULT.finditer(last_words if memory.last == "search" else "")
-    found = [Found(match["title"].strip()[:120], match["url"]) for match in results]
+    notes = [note for rest in words["Noted"] for note in _noted(rest)]
+    found = [Found(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"]]
+    orders = list(dict.fromkeys(words["Told"]))
+    if last_act == "Read":
+        notes += _noted_now(markets, last_words)
+        orders += _orders(last_words)
+    if last_act == "Search":
+        found += [Found(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(last_words)]
     choice = body.get("tool_choice")
     return Conversation(
         markets=markets,
         stake_usd=float(match.group(1)) if (match := _STAKE_TEXT.search(prompt)) else 1.0,
         tools=tuple(str(tool.get("function", {}).get("name", "")) for tool in body.get("tools") or ()),
         forced_tool=str(choice.get("function", {}).get("name", "")) or None if isinstance(choice, dict) else None,
-        searches=memory.searches,
-        reads=memory.reads,
-        answers=memory.answers,
-        found=tuple(dict.fromkeys((*memory.found, *found))),
-        notes=tuple(dict.fromkeys((*memory.notes, *fresh))),
-        orders=(*memory.orders, *_orders(last_words if memory.last == "read" else "")),
-        last_words=last_words,
+        searches=tuple(words["Search"]),
+        reads=tuple(words["Read"]),
+        answers=len(words["Answer"]),
+        found=tuple(dict.fromkeys(found)),
+        notes=tuple(dict.fromkeys(notes)),
+        orders=tuple(orders),
         # Without the secret marks around untrusted text and the addresses of news, which are others each time.
         seed=_VARYING.sub("", prompt),
         said=frozenset(said.splitlines()),
@@ -143,39 +147,7 @@ def remembered(conversation: Conversation, action: str) -> str:
     return "\n".join([*(line for line in lines if line not in conversation.said), action])
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """What the forecaster's own lines say."""
-
-    searches: tuple[str, ...]
-    reads: tuple[str, ...]
-    answers: int
-    found: tuple[Found, ...]
-    notes: tuple[Noted, ...]
-    orders: tuple[str, ...]
-    last: str
-    """What was done last: `search`, `read`, `answer`, or nothing."""
-
-    @classmethod
-    def of(cls, said: str) -> "_Memory":
-        """Return the memory in what was said."""
-        lines = [line.partition(": ") for line in said.splitlines()]
-        words = {name: [rest for head, _, rest in lines if head == name] for name in _NAMES}
-        acts = [_NAMES[head] for head, _, _ in lines if _NAMES.get(head)]
-        return cls(
-            searches=tuple(words["Search"]),
-            reads=tuple(words["Read"]),
-            answers=len(words["Answer"]),
-            found=tuple(
-                dict.fromkeys(Found(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"])
-            ),
-            notes=tuple(dict.fromkeys(note for rest in words["Noted"] for note in _noted(rest))),
-            orders=tuple(dict.fromkeys(words["Told"])),
-            last=acts[-1] if acts else "",
-        )
-
-
-_NAMES = {"Search": "search", "Read": "read", "Answer": "answer", "Found": "", "Noted": "", "Told": ""}
+_ACTS = ("Search", "Read", "Answer")
 
 
 def _noted(line: str) -> Iterator[Noted]:
@@ -257,9 +229,9 @@ def _price(value: object) -> float | None:
     return min(max(price, 0.001), 0.999) if 0.0 <= price <= 1.0 else None
 
 
-def _noted_now(memory: _Memory, markets: Sequence[AskedMarket], text: str) -> list[Noted]:
+def _noted_now(markets: Sequence[AskedMarket], text: str) -> list[Noted]:
     """Return what the page just read says about the markets; a page that gives orders is not believed."""
-    if memory.last != "read" or HOSTILE_WORDS in text.casefold():
+    if HOSTILE_WORDS in text.casefold():
         return []
     date = _PUBLISHED.search(text)
     written_at = _instant(date.group(2) or date.group(1)) if date else EPOCH

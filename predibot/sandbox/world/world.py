@@ -1,7 +1,9 @@
 """The world: a seeded population of events with their prices, volumes and outcomes, as of any minute."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from math import ceil
 from typing import Self
 
@@ -83,9 +85,10 @@ class World:
         self.named = named
         self.roster = roster
         self.names = Names(draws.seed)
-        self._histories: dict[int, _History] = {}
-        self._turnovers: dict[int, Turnover] = {}
-        self._walks: dict[int, Walk] = {}
+        self._history = cache(self._worked_out)
+        # Lists that pass an event over need neither of these, and those of volumes no walk.
+        self._turnover: Callable[[int], Turnover] = cache(self._traded)
+        self._walk: Callable[[int], Walk] = cache(lambda number: walk_of(draws, self.plan(number)))
         self._last_minutes = (
             -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
         ) * MINUTES_AN_HOUR + LONGEST_CLOSING_MINUTES
@@ -157,7 +160,7 @@ class World:
         """Return an event as of a minute at which it is listed."""
         history = self._history(number)
         volumes, total = volumes_at(
-            history.plan, self._turnover(history), minute=minute, stopped_minutes=history.stopped_minutes
+            history.plan, self._turnover(number), minute=minute, stopped_minutes=history.stopped_minutes
         )
         markets = tuple(
             self._market(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes)
@@ -170,7 +173,7 @@ class World:
         plan = history.plan
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
         hours = np.arange(max(0, hour - LONGEST_TRADE_LAG_HOURS), hour + 1)
-        quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, self._walk(plan), hours)))
+        quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, self._walk(plan.number), hours)))
         return [
             quote
             if minute < closing.decided_minute
@@ -206,7 +209,7 @@ class World:
         """Return each market's chance to those who know more than the price, as of a minute at which it is listed."""
         plan = self._history(number).plan
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
-        found: list[float] = informed_chances(plan, self._walk(plan), hour).tolist()
+        found: list[float] = informed_chances(plan, self._walk(plan.number), hour).tolist()
         return found
 
     def outcome(self, number: int, index: int, minute: int) -> float | None:
@@ -222,7 +225,7 @@ class World:
         hours = np.arange(last_hour - plan.opens_hour + 1)
         if not len(hours):
             return plan.opens_hour, []
-        quotes = quotes_of([market], chances(plan, [market], self._walk(plan), hours))
+        quotes = quotes_of([market], chances(plan, [market], self._walk(plan.number), hours))
         prices: list[float] = quotes.shown[0].tolist()
         if last_hour >= market.decided_hour and not closing.is_void:
             undecided = market.decided_hour - plan.opens_hour
@@ -230,46 +233,33 @@ class World:
             prices[undecided:] = [decided] * (len(prices) - undecided)
         return plan.opens_hour, prices
 
-    def _history(self, number: int) -> _History:
-        """Return all that ever happens to an event, worked out once."""
-        history = self._histories.get(number)
-        if history is None:
-            plan = plan_event(
-                self.draws,
-                number=number,
-                known_at_minute=int(self.roster.known_at_minutes[number]),
-                born_minute=int(self.roster.born_at_minutes[number]),
-                life_hours=int(self.roster.life_hours[number]),
-            )
-            closings = closings_of(self.draws, plan)
-            if self.is_named(plan):
-                # Outcomes of one market end together.
-                closings = closings[:1] * len(closings)
-            history = self._histories[number] = _History(
-                plan, closings, np.array([closing.stopped_minute for closing in closings])
-            )
-        return history
+    def _worked_out(self, number: int) -> _History:
+        """Return all that ever happens to an event."""
+        plan = plan_event(
+            self.draws,
+            number=number,
+            known_at_minute=int(self.roster.known_at_minutes[number]),
+            born_minute=int(self.roster.born_at_minutes[number]),
+            life_hours=int(self.roster.life_hours[number]),
+        )
+        closings = closings_of(self.draws, plan)
+        if self.is_named(plan):
+            # Outcomes of one market end together.
+            closings = closings[:1] * len(closings)
+        return _History(plan, closings, np.array([closing.stopped_minute for closing in closings]))
 
-    def _turnover(self, history: _History) -> Turnover:
-        """Return the trading of an event, worked out once; lists that pass it over never need it."""
-        number = history.plan.number
-        turnover = self._turnovers.get(number)
-        if turnover is None:
-            until_minute = int(history.stopped_minutes.max())
-            turnover = self._turnovers[number] = turnover_of(self.draws, history.plan, until_minute=until_minute)
-        return turnover
-
-    def _walk(self, plan: EventPlan) -> Walk:
-        """Return the walk of an event, worked out once; lists that only ask for volumes never need it."""
-        walk = self._walks.get(plan.number)
-        if walk is None:
-            walk = self._walks[plan.number] = walk_of(self.draws, plan)
-        return walk
+    def _traded(self, number: int) -> Turnover:
+        history = self._history(number)
+        return turnover_of(self.draws, history.plan, until_minute=int(history.stopped_minutes.max()))
 
     def _payout(self, history: _History, index: int) -> float:
         """Return what the first outcome of a decided market pays, 0, 0.5 or 1."""
         plan = history.plan
-        return 0.5 if history.closings[index].is_void else float(is_yes(plan, plan.markets[index], self._walk(plan)))
+        return (
+            0.5
+            if history.closings[index].is_void
+            else float(is_yes(plan, plan.markets[index], self._walk(plan.number)))
+        )
 
     def _market(self, history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
         """Return a market as of a minute, reading nothing of its history that is later."""

@@ -1,10 +1,9 @@
 """Manifold as a venue."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
-from predibot.contracts import Assumption, OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
-from predibot.domain.event import Event, Skip
+from predibot.contracts import Assumption, OpenVenue, VenuePlugin, VenueRequest, VenueSettings
+from predibot.venues.payloads import late_payloads
 
 MANIFOLD_URL = "https://api.manifold.markets"
 CURRENCY = "MANA"
@@ -12,22 +11,10 @@ CURRENCY = "MANA"
 
 def _open(asked: VenueRequest) -> OpenVenue:
     # A client costs a tenth of a second, which only those pay who ask it.
-    from contextlib import ExitStack
-
+    from predibot.venues.http import open_live
     from predibot.venues.manifold.client import Manifold
 
-    now = asked.live_instant()
-    closing = ExitStack()
-    venue = closing.enter_context(
-        Manifold(
-            url=_url(asked.settings),
-            clock=asked.clock,
-            deadline_seconds=asked.settings.call_deadline_seconds,
-            list_deadline_seconds=asked.settings.list_deadline_seconds,
-            paces=asked.paces,
-        )
-    )
-    return OpenVenue(asked.spec, venue, now, closing)
+    return open_live(asked, Manifold, url=_url(asked.settings))
 
 
 def _url(settings: VenueSettings) -> str:
@@ -44,25 +31,7 @@ def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
     return assumptions(_url(settings))
 
 
-def _event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    from predibot.venues.manifold.parse import parse_event
-
-    return parse_event(payload, quoted_at=quoted_at)
-
-
-def _id(payload: object) -> str:
-    from predibot.venues.manifold.parse import payload_id
-
-    return payload_id(payload)
-
-
-def _without_results(payload: str) -> str:
-    from predibot.venues.manifold.parse import stored_without_results
-
-    return stored_without_results(payload)
-
-
-PAYLOADS = PayloadReader(_event, _id, _without_results)
+PAYLOADS = late_payloads("predibot.venues.manifold.parse")
 VENUE = VenuePlugin(
     _open,
     live=True,

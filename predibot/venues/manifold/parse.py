@@ -12,10 +12,12 @@ answer. Its two tokens are that name with `-YES` and `-NO`.
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
+from predibot.contracts import PayloadReader
 from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
 from predibot.domain.price import SIDES, Quote
 from predibot.domain.resolution import Resolution
@@ -34,7 +36,6 @@ RESULT_FIELDS = frozenset(
     {"isResolved", "resolution", "resolutionProbability", "resolutions", "resolutionTime", "resolverId"}
 )
 """Fields that say how a question came out, of a market or of an answer."""
-_STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
 
 
 def manifold_id(value: object) -> str:
@@ -71,17 +72,11 @@ def _milliseconds(value: object) -> datetime | None:
     return fields.unix_instant(number / 1000)
 
 
-class _Wire(BaseModel):
-    """An untrusted object: fields we do not use are passed over."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
 _Id = Annotated[str, BeforeValidator(manifold_id)]
 _Instant = Annotated[datetime | None, BeforeValidator(_milliseconds)]
 
 
-class _ResolvedWire(_Wire):
+class _ResolvedWire(fields.Wire):
     """What a market or an answer says of its end."""
 
     id: _Id
@@ -110,7 +105,9 @@ class _SettlementWire(_ResolvedWire):
 
     kind: fields.StatedText = Field(alias="outcomeType")
     is_resolved: fields.OptionalFlag = Field(default=None, alias="isResolved")
-    answers: Annotated[list[object], BeforeValidator(fields.json_list), Field(max_length=MAX_ANSWERS)] = []
+    answers: Annotated[list[object], BeforeValidator(fields.json_list), Field(max_length=MAX_ANSWERS)] = Field(
+        default=[]
+    )
     sum_to_one: fields.OptionalFlag = Field(default=None, alias="shouldAnswersSumToOne")
     shares: dict[str, fields.OptionalAmount] | None = Field(default=None, alias="resolutions")
 
@@ -153,7 +150,7 @@ def _texts(document: object) -> list[str]:
     return found
 
 
-def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
     """Return a market object as an event, and a skip for everything of it that cannot be read or played.
 
     Args:
@@ -338,13 +335,6 @@ def _paying(paid: float | None, at: datetime | None, first_seen_at: datetime) ->
     return Resolution(paid, at, "venue", at)
 
 
-def stored_without_results(payload: str) -> str:
-    """Return a payload as it is stored, without results."""
-    if _STATES_RESULT.search(payload) is None:
-        return payload
-    return fields.dumps(fields.without(fields.loads(payload), RESULT_FIELDS))
-
-
 def payload_id(payload: object) -> str:
     """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
     stated: Any = payload.get("id") if isinstance(payload, Mapping) else None
@@ -352,3 +342,6 @@ def payload_id(payload: object) -> str:
         return manifold_id(stated)
     except ValueError:
         return UNKNOWN_ID
+
+
+PAYLOADS = PayloadReader(parse_event, payload_id, partial(fields.stored_without, names=RESULT_FIELDS))

@@ -1,34 +1,20 @@
 """Polymarket as a venue."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
-from predibot.contracts import Assumption, OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
-from predibot.domain.event import Event, Skip
+from predibot.contracts import Assumption, OpenVenue, VenuePlugin, VenueRequest, VenueSettings
+from predibot.venues.payloads import late_payloads
 
 GAMMA_URL, CLOB_URL = "https://gamma-api.polymarket.com", "https://clob.polymarket.com"
 
 
 def _open(asked: VenueRequest) -> OpenVenue:
     # A client costs a tenth of a second, which only those pay who ask it.
-    from contextlib import ExitStack
-
+    from predibot.venues.http import open_live
     from predibot.venues.polymarket.client import Polymarket
 
-    now = asked.live_instant()
     gamma_url, clob_url = _urls(asked.settings)
-    closing = ExitStack()
-    venue = closing.enter_context(
-        Polymarket(
-            gamma_url=gamma_url,
-            clob_url=clob_url,
-            clock=asked.clock,
-            deadline_seconds=asked.settings.call_deadline_seconds,
-            list_deadline_seconds=asked.settings.list_deadline_seconds,
-            paces=asked.paces,
-        )
-    )
-    return OpenVenue(asked.spec, venue, now, closing)
+    return open_live(asked, Polymarket, gamma_url=gamma_url, clob_url=clob_url)
 
 
 def _urls(settings: VenueSettings) -> tuple[str, str]:
@@ -47,31 +33,7 @@ def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
     return assumptions(*_urls(settings))
 
 
-def _event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    from predibot.venues.polymarket.parse import parse_event
-
-    return parse_event(payload, quoted_at=quoted_at)
-
-
-def _id(payload: object) -> str:
-    from predibot.venues.polymarket.parse import payload_id
-
-    return payload_id(payload)
-
-
-def _without_results(payload: str) -> str:
-    from predibot.venues.polymarket.parse import stored_without_results
-
-    return stored_without_results(payload)
-
-
-def _no_first(payload: object) -> set[str]:
-    from predibot.venues.polymarket.parse import no_first_of
-
-    return no_first_of(payload)
-
-
-PAYLOADS = PayloadReader(_event, _id, _without_results, _no_first)
+PAYLOADS = late_payloads("predibot.venues.polymarket.parse")
 VENUE = VenuePlugin(
     _open,
     live=True,

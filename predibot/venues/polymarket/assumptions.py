@@ -153,7 +153,7 @@ def _old_list(hosts: _Hosts) -> str:
 def _books(hosts: _Hosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     books = [parse_book(each) for each in hosts.answer("POST", f"{hosts.clob_url}/books", body=[{"token_id": token}])]
-    if [book.token_id for book in books] != [token]:
+    if [each for each, _ in books] != [token]:
         raise Broken(f"{len(books)} books, not that of the token asked for")
     return "the book of the token asked for"
 

@@ -10,13 +10,13 @@ from typing import Any, Literal, TypeVar
 
 from predibot.contracts import ResolutionPage, Venue
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
-from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
+from predibot.domain.price import Depth, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
 from predibot.venues.disorder import disorder
 from predibot.venues.http import RequestRefused, VenueClient, is_local
-from predibot.venues.polymarket.order_book import OrderBook, parse_book
+from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (
     UNKNOWN_ID,
@@ -416,10 +416,10 @@ class Polymarket(AbstractContextManager["Polymarket"], Venue):
             raise VenueChanged(f"{url} answered market {payload_id(foreign)}, which was not asked for; update predibot")
         return payloads
 
-    def _books(self, token_ids: Sequence[str]) -> Mapping[str, OrderBook]:
+    def _books(self, token_ids: Sequence[str]) -> Mapping[str, Depth]:
         """Return the order books of tokens; one the venue has none for is absent."""
         url = f"{self._clob_url}/books"
-        books: dict[str, OrderBook] = {}
+        books: dict[str, Depth] = {}
         for begin in range(0, len(token_ids), BOOKS_PER_REQUEST):
             asked = token_ids[begin : begin + BOOKS_PER_REQUEST]
             broken: VenueChanged | None = None
@@ -433,12 +433,12 @@ class Polymarket(AbstractContextManager["Polymarket"], Venue):
                     _log.warning("a book is left out: %s", broken)
                 for payload in payloads or ():
                     try:
-                        book = parse_book(payload)
+                        token, book = parse_book(payload)
                     except VenueChanged as error:
                         broken = error
                         _log.warning("a book is left out: %s", error)
                     else:
-                        books[book.token_id] = book
+                        books[token] = book
             if broken is not None and not books:
                 raise broken
         return books
@@ -488,14 +488,12 @@ def _turned(quote: Quote) -> Quote:
     return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last), depth=depth)
 
 
-def _quote(
-    market: Market, known: Quote | None, number: int, books: Mapping[str, OrderBook], at: datetime
-) -> Quote | None:
+def _quote(market: Market, known: Quote | None, number: int, books: Mapping[str, Depth], at: datetime) -> Quote | None:
     """Return an outcome's fresh quote, counted from 0; None where nothing at all is quoted."""
     listed = known or Quote(at=at)
     if not market.ref.token_ids:
         return replace(known, at=at) if known else None
     book = books.get(market.ref.token_ids[number])
-    best = (book.bid, book.ask, book.depth) if book else (None, None, None)
-    quote = replace(listed, at=at, bid=best[0], ask=best[1], depth=best[2])
+    bid, ask = (levels[0].price if levels else None for levels in ((book.bids, book.asks) if book else ((), ())))
+    quote = replace(listed, at=at, bid=bid, ask=ask, depth=book)
     return None if replace(quote, depth=None) == Quote(at=at) else quote

@@ -9,23 +9,22 @@ The payload that is kept beside an event has no field that states a result: an
 archive may hold what was written after the instant it stands for.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Self, TypeVar
+from functools import partial
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     FailFast,
     Field,
     ValidationError,
     model_validator,
 )
 
+from predibot.contracts import PayloadReader
 from predibot.domain.event import Event, Market, MarketRef, OrderTerms, Skip, Tag
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
@@ -49,19 +48,13 @@ RESULT_FIELDS = frozenset(
     {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
 )
 """Fields that say how a question came out: closing prices, final scores, counts; wherever they stand."""
-_STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
+
 
 _List = BeforeValidator(fields.json_list)
 """Before it `FailFast()`: of a million wrong entries only the first is told."""
 
 
-class _Wire(BaseModel):
-    """An untrusted object: fields we do not use are passed over."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _FeeWire(_Wire):
+class _FeeWire(fields.Wire):
     """What a taker pays."""
 
     rate: Annotated[fields.Number, Field(ge=0.0, le=1.0)]
@@ -72,21 +65,14 @@ class _FeeWire(_Wire):
         return FeeSchedule(rate=self.rate, exponent=1.0 if self.exponent is None else self.exponent)
 
 
-class _TagWire(_Wire):
-    """A label on an event."""
-
-    label: fields.ShortText = ""
-    slug: fields.ShortText = ""
-
-
-class _MarketWire(_Wire):
+class _MarketWire(fields.Wire):
     """A market as Gamma writes it."""
 
     id: fields.VenueId
     question: fields.StatedText
     condition_id: fields.ConditionId = Field(default=None, alias="conditionId")
     token_ids: Annotated[list[fields.TokenId], FailFast(), _List] = Field(default=[], alias="clobTokenIds")
-    outcomes: Annotated[list[fields.StatedText], FailFast(), _List] = []
+    outcomes: Annotated[list[fields.StatedText], FailFast(), _List] = Field(default=[])
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
@@ -170,7 +156,7 @@ class _MarketWire(_Wire):
         return None if self.fee_schedule is None else self.fee_schedule.to_domain()
 
 
-class _EventWire(_Wire):
+class _EventWire(fields.Wire):
     """An event as Gamma writes it; its markets are parsed one by one."""
 
     id: fields.VenueId
@@ -178,12 +164,12 @@ class _EventWire(_Wire):
     slug: fields.ShortText = ""
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
-    tags: Annotated[list[object], _List, Field(max_length=MAX_TAGS)] = []
+    tags: Annotated[list[object], _List, Field(max_length=MAX_TAGS)] = Field(default=[])
     closed: fields.OptionalFlag = None
     archived: fields.KnownFlag = None
     volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
     volume_1wk_usd: fields.KnownVolume = Field(default=None, alias="volume1wk")
-    markets: Annotated[list[object], _List, Field(max_length=MAX_MARKETS)] = []
+    markets: Annotated[list[object], _List, Field(max_length=MAX_MARKETS)] = Field(default=[])
 
     def to_domain(self, *, markets: tuple[Market, ...], payload: object) -> Event:
         """Return our event with the markets that could be read."""
@@ -203,13 +189,13 @@ class _EventWire(_Wire):
         )
 
 
-def _tags(entries: Sequence[object]) -> Iterator[Tag]:
+def _tags(entries: Sequence[Any]) -> Iterator[Tag]:
     """Yield the tags that can be read."""
     for entry in entries:
-        with suppress(ValidationError):
-            tag = _TagWire.model_validate(entry)
+        with suppress(ValueError, AttributeError):
+            tag = Tag(*(fields.short_text(entry.get(name)) for name in ("label", "slug")))
             if tag.label or tag.slug:
-                yield Tag(tag.label, tag.slug)
+                yield tag
 
 
 def _statuses(value: object) -> list[str]:
@@ -220,12 +206,12 @@ def _statuses(value: object) -> list[str]:
         return [UNKNOWN_ID]
 
 
-class _SettlementWire(_Wire):
+class _SettlementWire(fields.Wire):
     """The few fields that say whether and how a market settled."""
 
     id: fields.VenueId
     closed: fields.OptionalFlag = None
-    outcomes: Annotated[list[object], _List] = []
+    outcomes: Annotated[list[object], _List] = Field(default=[])
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
     status: fields.ShortText = Field(default="", alias="umaResolutionStatus")
@@ -270,7 +256,7 @@ def yes_first(outcomes: Sequence[object], listed: Sequence[_T]) -> tuple[_T, ...
     return tuple(reversed(listed)) if _is_turned(outcomes) else tuple(listed)
 
 
-def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
     """Return an event with every market that can be read, and a skip for everything that cannot.
 
     Args:
@@ -381,16 +367,12 @@ def payouts_of(payload: object) -> tuple[float, ...] | None:
     return _SettlementWire.model_validate(payload).payouts
 
 
-def stored_without_results(payload: str) -> str:
-    """Return a payload as it is stored, without results; that of an earlier version may have some."""
-    if _STATES_RESULT.search(payload) is None:
-        return payload
-    return fields.dumps(fields.without(fields.loads(payload), RESULT_FIELDS))
-
-
 def payload_id(payload: object) -> str:
     """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
     try:
         return fields.venue_id(payload.get("id")) if isinstance(payload, Mapping) else UNKNOWN_ID
     except ValueError:
         return UNKNOWN_ID
+
+
+PAYLOADS = PayloadReader(parse_event, payload_id, partial(fields.stored_without, names=RESULT_FIELDS), no_first_of)

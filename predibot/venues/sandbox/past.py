@@ -10,9 +10,9 @@ from typing import ClassVar
 from predibot.contracts import Loopback, OpenVenue, VenueRequest
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.sandbox.server.apart import SandboxApart
+from predibot.sandbox.server.addresses import SandboxAddresses
 from predibot.sandbox.server.options import SandboxOptions, parse_options
-from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.server.server import open_sandbox
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 from predibot.venues.manifold.client import Manifold
@@ -118,14 +118,11 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
     """
     check_in_sandbox(now)
     options = sandbox_options(asked.argument)
-    server: SandboxServer | SandboxApart
-    if options.port is not None and world is None:
-        server = SandboxApart(options.port)
-    else:
-        world = sandbox_world(asked.argument) if world is None else world
-        server = open_sandbox(options, now=now, world=world)
     closing = ExitStack()
-    closing.enter_context(server)
+    server = SandboxAddresses(options.port)
+    if options.port is None or world is not None:
+        world = sandbox_world(asked.argument) if world is None else world
+        server = closing.enter_context(open_sandbox(options, now=now, world=world))
     speaks: Callable[..., Manifold | Polymarket] = (
         partial(Manifold, url=server.mana_url, name=MANA_NAME)
         if asked.spec.partition(":")[0] == MANA_NAME

@@ -1,11 +1,10 @@
 """Stocks: daily prices in a folder of CSV files as a venue, and the providers that they are recorded from."""
 
-from datetime import datetime
 from pathlib import Path
 
-from predibot.contracts import OpenVenue, Past, PayloadReader, VenuePlugin, VenueRequest
-from predibot.domain.event import Event, Skip
+from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
 from predibot.errors import VenueMissing
+from predibot.venues.payloads import late_payloads
 
 # Reading prices takes numpy, which only those wait for who play stocks.
 
@@ -30,16 +29,6 @@ def _past(asked: VenueRequest) -> Past:
     return StockPast(asked.spec, read_folder(_folder(asked.argument)))
 
 
-def _event(payload: object, read_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    from predibot.venues.stocks.reader import read_payload
-
-    return read_payload(payload, read_at)
-
-
-def _id(payload: object) -> str:
-    return str(payload.get("ticker", "")) if isinstance(payload, dict) else ""
-
-
 VENUE = VenuePlugin(
     _open,
     live=False,
@@ -47,7 +36,7 @@ VENUE = VenuePlugin(
     needs_argument=True,
     check=lambda argument: str(_folder(argument)),
     past=_past,
-    payloads=PayloadReader(_event, _id),
+    payloads=late_payloads("predibot.venues.stocks.reader"),
     # Of the providers that folders are recorded from.
     urls=("tiingo_url", "alpha_vantage_url"),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Protocol
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from predibot.errors import VenueError
 from predibot.venues import fields
@@ -17,23 +17,60 @@ _SHOWN = 3
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
+def _price(value: object) -> float:
+    number = fields.stated_number(value)
+    if not 0.0 < number <= HIGHEST_PRICE_USD:
+        raise ValueError(f"{fields.seen(value)} is not a price above 0")
+    return number
+
+
+def _amount(value: object) -> float:
+    number = fields.stated_number(value)
+    if number < 0.0:
+        raise ValueError(f"{fields.seen(value)} is below zero")
+    return number
+
+
+def _split(value: object) -> float:
+    number = fields.stated_number(value)
+    if not 1.0 / LARGEST_SPLIT <= number <= LARGEST_SPLIT:
+        raise ValueError(f"{fields.seen(value)} is not a number of new shares for an old one")
+    return number
+
+
+def _day(value: object) -> date:
+    if not isinstance(value, str) or not _DAY.match(value):
+        raise ValueError(f"{fields.seen(value)} is not a date")
+    return date.fromisoformat(value[:10])
+
+
+_Price = Annotated[float, BeforeValidator(_price)]
+_Amount = Annotated[float, BeforeValidator(_amount)]
+
+
 @dataclass(frozen=True, slots=True)
 class DayPrices:
-    """A stock on a trading day; prices in USD a share of that day, neither adjusted for splits nor for dividends."""
+    """A stock on a trading day; prices in USD a share of that day, neither adjusted for splits nor for dividends.
 
-    on: date
-    open: float
-    high: float
-    low: float
-    close: float
-    volume: float
+    Read from a row of an answer; each provider has its own names for the fields.
+    """
+
+    on: Annotated[date, BeforeValidator(_day)]
+    open: _Price
+    high: _Price
+    low: _Price
+    close: _Price
+    volume: _Amount
     """Shares."""
-    adjusted_close: float
+    adjusted_close: _Price
     """As the provider states it now, with all later splits and dividends in it."""
-    dividend_usd: float = 0.0
+    dividend_usd: _Amount
     """A share; what the day is the ex-date of."""
-    split: float = 1.0
+    split: Annotated[float, BeforeValidator(_split)]
     """New shares an old one, from the open of the day on."""
+
+
+_ROW = TypeAdapter(DayPrices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,59 +105,8 @@ class PriceProvider(Protocol):
         """
 
 
-def _price(value: object) -> float:
-    number = fields.stated_number(value)
-    if not 0.0 < number <= HIGHEST_PRICE_USD:
-        raise ValueError(f"{fields.seen(value)} is not a price above 0")
-    return number
-
-
-def _amount(value: object) -> float:
-    number = fields.stated_number(value)
-    if number < 0.0:
-        raise ValueError(f"{fields.seen(value)} is below zero")
-    return number
-
-
-def _split(value: object) -> float:
-    number = fields.stated_number(value)
-    if not 1.0 / LARGEST_SPLIT <= number <= LARGEST_SPLIT:
-        raise ValueError(f"{fields.seen(value)} is not a number of new shares for an old one")
-    return number
-
-
-def _day(value: object) -> date:
-    if not isinstance(value, str) or not _DAY.match(value):
-        raise ValueError(f"{fields.seen(value)} is not a date")
-    return date.fromisoformat(value[:10])
-
-
-_Price = Annotated[float, BeforeValidator(_price)]
-_Amount = Annotated[float, BeforeValidator(_amount)]
-
-
-class DayPayload(BaseModel):
-    """A row of an answer; each provider has its own names for the fields."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    on: Annotated[date, BeforeValidator(_day)]
-    open: _Price
-    high: _Price
-    low: _Price
-    close: _Price
-    volume: _Amount
-    adjusted_close: _Price
-    dividend_usd: _Amount
-    split: Annotated[float, BeforeValidator(_split)]
-
-    def to_domain(self) -> DayPrices:
-        """Return the row."""
-        return DayPrices(**self.model_dump())
-
-
 def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ReadPrices:
-    """Return what can be read of some rows, whose fields have the names of `DayPayload`.
+    """Return what can be read of some rows, whose fields have the names of `DayPrices`.
 
     A row of another date is passed over. One that cannot be read, and both of
     two that contradict each other, are left out with a sentence.
@@ -129,7 +115,7 @@ def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> Rea
     left_out: dict[str, str] = {}
     for row in rows:
         try:
-            day = DayPayload.model_validate(row).to_domain()
+            day = _ROW.validate_python(row)
         except ValidationError as error:
             # A date is what the sentence begins with, whatever stands in its place.
             left_out[fields.seen(row.get("on"))[1:11]] = fields.reason_of(error)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from predibot.contracts import Venue
+from predibot.contracts import PayloadReader, Venue
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip, Tag
 from predibot.domain.price import EQUITY, CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
@@ -133,3 +133,10 @@ def read_payload(payload: object, _read_at: datetime) -> tuple[Event | None, tup
     closed = bool(payload.get("delisted"))
     market = Market(MarketRef(ticker, kind=EQUITY), ticker, (ticker,), closed=closed, quote=quote)
     return Event(ticker, ticker, (market,), closed=closed), ()
+
+
+def _ticker_of(payload: object) -> str:
+    return str(payload.get("ticker", "")) if isinstance(payload, dict) else ""
+
+
+PAYLOADS = PayloadReader(read_payload, _ticker_of)

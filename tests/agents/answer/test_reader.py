@@ -15,7 +15,7 @@ from predibot.agents.answer.reader import call_of, read_object, read_text, said_
 from predibot.agents.loop.evidence import SEARCH
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason
-from predibot.domain.decision import LENIENT, Decision
+from predibot.domain.decision import LENIENT, Abstention, Decision
 from predibot.errors import AnswerError
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioWeights
@@ -83,8 +83,8 @@ REFUSED: Mapping[str, Callable[[str], str]] = {
 
 def decision_of(text: str, form: AnswerForm = EVENT) -> Decision:
     """Return the decision of a text, without what only says how it was read."""
-    found = read_text(text, form).decision
-    assert found is not None
+    found = read_text(text, form)
+    assert isinstance(found, Decision)
     return replace(found, notes=()) if found.labels else found
 
 
@@ -243,7 +243,7 @@ def test_an_optional_field_that_holds_a_placeholder_is_absent(game: str) -> None
             assert read_object({**right, field: empty}, form) == read_object(absent, form), (field, empty)
     for empty in EMPTY:
         nothing = dict.fromkeys(properties, empty if empty in ("", None) else None)
-        assert read_object({**nothing, "abstain": "no news"}, form).abstains == "no news"
+        assert read_object({**nothing, "abstain": "no news"}, form) == Abstention("no news")
         with pytest.raises(AnswerError):
             read_object(nothing, form)
         with pytest.raises(AnswerError):
@@ -258,12 +258,12 @@ def test_an_optional_field_that_holds_a_placeholder_is_absent(game: str) -> None
 @pytest.mark.parametrize("game", GAMES)
 def test_a_reason_stays_an_abstention_and_stands_beside_nothing_that_says_something(game: str, reason: str) -> None:
     form, right = GAMES[game]
-    assert read_object({"abstain": reason}, form).abstains == reason
+    assert read_object({"abstain": reason}, form) == Abstention(reason)
     empty = {
         name: {"array": [], "object": {}}.get(each.get("type"), "")
         for name, each in form.schema.parameters["properties"].items()  # type: ignore[attr-defined]
     }
-    assert read_object({**empty, "abstain": reason}, form).abstains == reason
+    assert read_object({**empty, "abstain": reason}, form) == Abstention(reason)
     for wrong in (right, {**empty, next(iter(right)): next(iter(right.values()))}):
         with pytest.raises(AnswerError, match="abstain stands beside other fields"):
             read_object({**wrong, "abstain": reason}, form)
@@ -281,8 +281,8 @@ def test_a_field_that_has_to_be_said_is_not_absent_where_it_is_empty() -> None:
 
 def test_capital_that_is_not_stated_is_what_the_bets_leave() -> None:
     bare = {name: value for name, value in answer().items() if name != "unallocated_capital"}
-    found = read_object(bare, EVENT).decision
-    assert found is not None
+    found = read_object(bare, EVENT)
+    assert isinstance(found, Decision)
     assert found.unallocated_usd is None
     seen = context()
     assert seen.game.book(found, seen.view, None, seen.view.prices, MidFills()).unallocated_usd == 0.5
@@ -419,14 +419,14 @@ def test_a_label_is_read_as_the_page_says(text: str, task: str, label: str) -> N
         with pytest.raises(AnswerError, match=f"one of {', '.join(TASKS[task].labels)}"):  # type: ignore[index]
             read_text(text, form)
         return
-    decision = read_text(text, form).decision
-    assert decision is not None
+    decision = read_text(text, form)
+    assert isinstance(decision, Decision)
     assert decision.labels[0].label == label
     is_bare = text.casefold() == label.casefold() or text.startswith("<think>")
     assert decision.notes == (() if is_bare else (LENIENT,))
     strict = Stakebench(labels="strict").form(replace(ITEM, task=task))
     if is_bare:
-        assert read_text(text, strict).decision == decision
+        assert read_text(text, strict) == decision
     else:
         with pytest.raises(AnswerError):
             read_text(text, strict)
@@ -498,15 +498,15 @@ def test_reasons_before_a_label_are_kept_where_they_were_asked_for() -> None:
         "Both rise.\nAnswer: 0.4-0.6",
         'Both rise.\n```json\n{"label": "0.4-0.6"}\n```',
     ):
-        decision = read_text(f"<think>0.0-0.2?</think>{text}", form).decision
-        assert decision is not None
+        decision = read_text(f"<think>0.0-0.2?</think>{text}", form)
+        assert isinstance(decision, Decision)
         assert decision.labels[0].label == "0.4-0.6"
         assert decision.rationale.startswith("Both rise.")
-    last = read_text('So.\n{"label":"0.0-0.2"}\nFinal answer: 0.4-0.6', form).decision
-    assert last is not None
+    last = read_text('So.\n{"label":"0.0-0.2"}\nFinal answer: 0.4-0.6', form)
+    assert isinstance(last, Decision)
     assert (last.labels[0].label, last.rationale) == ("0.4-0.6", 'So.\n{"label":"0.0-0.2"}')
-    first = read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form).decision
-    assert first is not None
+    first = read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form)
+    assert isinstance(first, Decision)
     assert first.labels[0].label == "0.4-0.6"
 
 

@@ -23,7 +23,7 @@ SERIES = "Time Series (Daily)"
 
 @pytest.fixture(scope="module")
 def stocks(server: SandboxServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.stocks_url, timeout=30, trust_env=False) as client:
+    with httpx.Client(base_url=server.search_url, timeout=30, trust_env=False) as client:
         yield client
 
 
@@ -32,7 +32,7 @@ def asking(world: World, now: datetime, fault: Fault | None = None) -> Iterator[
     """Yield a server and a client for it."""
     with (
         SandboxServer(world, now=now, fault=fault) as server,
-        httpx.Client(base_url=server.stocks_url, timeout=30, trust_env=False) as client,
+        httpx.Client(base_url=server.search_url, timeout=30, trust_env=False) as client,
     ):
         yield server, client
 

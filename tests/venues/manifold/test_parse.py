@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.domain.resolution import Resolution
-from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, stored_without_results
+from predibot.venues.manifold.parse import PAYLOADS, contract_of, parse_event, parse_resolutions
 from tests.venues.manifold.payloads import NOW, answer, binary, ms, multi, resolved
 
 HOUR_AGO = NOW - timedelta(hours=1)
@@ -120,7 +120,7 @@ def test_the_description_of_an_older_market_is_read_out_of_its_document() -> Non
 def test_no_payload_states_a_result() -> None:
     event, _ = parse_event(resolved(multi("many", answer("a", resolution="YES")), "a"), quoted_at=NOW)
     assert event is not None and "esol" not in event.payload
-    assert "esol" not in stored_without_results(json.dumps(resolved(binary(), "YES"), separators=(",", ":")))
+    assert "esol" not in PAYLOADS.without_results(json.dumps(resolved(binary(), "YES"), separators=(",", ":")))
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from predibot.domain.event import Event, Market, OrderTerms, Skip
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues.polymarket.parse import (
+    PAYLOADS,
     parse_event,
     parse_market,
     parse_resolution,
-    stored_without_results,
     tokens_of,
 )
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, paid, settled_payload
@@ -167,8 +167,8 @@ def test_no_field_that_states_a_result_is_kept_wherever_it_stands() -> None:
     assert json.loads(event.payload) == clean
     assert json.dumps(payload) == before
     stored = json.dumps(payload, sort_keys=True, separators=(",", ":"))
-    assert stored_without_results(stored) == event.payload
-    assert stored_without_results(event.payload) is event.payload
+    assert PAYLOADS.without_results(stored) == event.payload
+    assert PAYLOADS.without_results(event.payload) is event.payload
 
 
 def test_results_are_found_as_deep_as_json_goes() -> None:

@@ -42,7 +42,7 @@ def provider(world: World, kind: type[Any], fault: Fault | None = None, now: dat
         # Time passes only by waiting.
         clock = Clock()
         options = {"now": lambda: now, "monotonic": clock.monotonic, "sleep": clock.sleep}
-        with kind(KEY, url=server.stocks_url, **options) as client:
+        with kind(KEY, url=server.search_url, **options) as client:
             client.server = server
             yield client
 

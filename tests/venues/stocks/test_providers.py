@@ -49,7 +49,7 @@ def alpha_answer(**rows: dict[str, object]) -> dict[str, object]:
     return {"Meta Data": {"2. Symbol": "KO"}, "Time Series (Daily)": series}
 
 
-DAY = DayPrices(FIRST, 100.0, 120.0, 90.0, 110.0, 1000.0, 55.0)
+DAY = DayPrices(FIRST, 100.0, 120.0, 90.0, 110.0, 1000.0, 55.0, 0.0, 1.0)
 GOOD: dict[type, object] = {Tiingo: [tiingo_row()], AlphaVantage: alpha_answer(on_2026_01_05=alpha_row())}
 
 

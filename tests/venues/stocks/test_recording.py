@@ -18,7 +18,7 @@ NOW = datetime(2026, 1, 16, 21, 5, tzinfo=UTC)
 
 
 def day(on: date, close: float = 100.0, **changes: float) -> DayPrices:
-    return replace(DayPrices(on, close, close + 1, close - 1, close, 1000, close), **changes)
+    return replace(DayPrices(on, close, close + 1, close - 1, close, 1000, close, 0.0, 1.0), **changes)
 
 
 def weekdays(first: date, last: date) -> list[date]:
