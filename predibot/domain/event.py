@@ -1,5 +1,6 @@
 """Events and their markets, as a venue listed them at an instant."""
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -242,30 +243,14 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
     for market in event.markets:
         if quotes is not None:
             market = market.quoted_by(quotes)
-        if market.is_named:
-            for instrument, quote in zip(market.instruments(venue), market.outcome_quotes, strict=False):
-                entry = None if quote is None else quote.price
-                if quote is not None and entry is not None:
-                    levels = quote.depth or Depth()
-                    best = (quote.bid, quote.ask)
-                    price = Price(quote.at, entry.yes, *best, entry.source, levels.bids, levels.asks, market.fees)
-                    found[instrument] = price
-            continue
-        quote = market.quote
-        entry = None if quote is None else quote.price
-        if quote is None or entry is None:
-            continue
-        mirrored = (None if quote.ask is None else 1.0 - quote.ask, None if quote.bid is None else 1.0 - quote.bid)
-        depth = quote.depth or Depth()
-        if market.is_share:
-            price = Price(quote.at, entry.yes, quote.bid, quote.ask, entry.source, depth.bids, depth.asks, market.fees)
-            found[market.ref.instrument(venue, "YES")] = price
-            continue
-        books: dict[Side, tuple[tuple[float | None, float | None], Depth]]
-        books = {"YES": ((quote.bid, quote.ask), depth), "NO": (mirrored, depth.turned)}
-        for side, (best, levels) in books.items():
-            price = Price(quote.at, entry.of(side), *best, entry.source, levels.bids, levels.asks, market.fees)
-            found[market.ref.instrument(venue, side)] = price
+        quoted = market.outcome_quotes if market.is_named else (market.quote,) * 2
+        sides: Iterable[Side] = itertools.repeat("YES") if market.is_named else SIDES
+        for instrument, quote, side in zip(market.instruments(venue), quoted, sides, strict=False):
+            if quote is not None and (entry := quote.price) is not None:
+                shown = quote if side == "YES" else quote.turned
+                depth = shown.depth or Depth()
+                best = (shown.bid, shown.ask, entry.source, depth.bids, depth.asks)
+                found[instrument] = Price(quote.at, entry.of(side), *best, market.fees)
     return found
 
 

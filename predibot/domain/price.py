@@ -181,6 +181,14 @@ class Quote:
         )
         return next((EntryPrice(yes, source, self.kind) for yes, source in candidates if yes is not None), None)
 
+    @property
+    def turned(self) -> "Quote":
+        """Return what the same says about NO: who bids for YES at p offers NO at 1 - p."""
+        ask, bid, displayed, last = (
+            None if price is None else 1.0 - price for price in (self.bid, self.ask, self.displayed, self.last)
+        )
+        return Quote(self.at, bid, ask, displayed, last, depth=None if self.depth is None else self.depth.turned)
+
 
 @dataclass(frozen=True, slots=True)
 class Price:

@@ -108,19 +108,15 @@ class World:
         Args:
             seed: At least 0.
             events: How many events are open at any instant, on average; 60 unless told.
-            markets: About how many markets are open, instead of `events`.
+            markets: About how many markets are open, where no `events` are asked for.
             named: Whether events of mutually exclusive markets are one market of
                 as many outcomes each; nothing else of the world is another.
             altered_after: For tests: everything random that becomes known after
                 this instant comes out differently, all before it is the same.
 
         Raises:
-            ValueError: If the seed is negative, or nothing or too much is asked for.
+            ValueError: If nothing or too much is asked for.
         """
-        if seed < 0:
-            raise ValueError(f"a sandbox seed is at least 0, got {seed}")
-        if events is not None and markets is not None:
-            raise ValueError("give a sandbox either events or markets, not both")
         if events is None:
             events = (
                 DEFAULT_OPEN_EVENTS

@@ -257,7 +257,7 @@ class Polymarket(AbstractContextManager["Polymarket"], Venue):
         }
         turned = {market.id for market in markets if _is_turned(wanted[market.id], market.ref.token_ids)}
         return {
-            market_id: _turned(quote) if market_id in turned else quote
+            market_id: quote.turned if market_id in turned else quote
             for market_id, quote in quotes.items()
             if quote is not None
         }
@@ -476,16 +476,6 @@ def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:
 def _is_turned(known: MarketRef, listed: Sequence[str]) -> bool:
     """Return whether a market is known by the venue's second outcome as its first, as where it was imported."""
     return bool(known.token_ids) and known.token_ids != tuple(listed) and known.token_ids == tuple(reversed(listed))
-
-
-def _turned(quote: Quote) -> Quote:
-    """Return a quote of one side of a market as one of the other."""
-
-    def other(price: float | None) -> float | None:
-        return None if price is None else 1.0 - price
-
-    depth = None if quote.depth is None else quote.depth.turned
-    return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last), depth=depth)
 
 
 def _quote(market: Market, known: Quote | None, number: int, books: Mapping[str, Depth], at: datetime) -> Quote | None:

@@ -139,7 +139,6 @@ def test_no_fault_touches_the_health_check_of_another_path(world: World, kind: s
         assert ask("/gamma/status").text == "OK"
 
 
-@pytest.mark.parametrize("wish", [{"kind": "rain"}, {"kind": "slow", "times": 0}, {"kind": "slow", "seconds": -1.0}])
-def test_an_impossible_fault_is_refused(wish: dict[str, Any]) -> None:
+def test_a_fault_that_waits_for_less_than_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="fault"):
-        Fault(**wish)
+        Fault("slow", seconds=-1.0)
