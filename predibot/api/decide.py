@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 
-from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
-from predibot.jobs.decide import DecideReport
+from predibot.jobs.decide import DecideReport, Processes
 from predibot.jobs.decide import decide as decide_run
-from predibot.jobs.deciding.activity import Watch, unwatched
+from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
-from predibot.jobs.deciding.worker_setup import Processes
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.collector import Spans
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
@@ -56,63 +56,34 @@ def decide(
         paces.store = store
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
-            report = decide_with(
-                executor,
-                request,
-                caller,
-                store,
-                opened,
-                ledger=ledger,
-                settings=settings,
-                listener=listener,
-                watch=watch,
-            )
+            resources = Resources(store, settings, caller.clock, listener, watch)
+            report = decide_with(executor, request, opened, resources, ledger=ledger)
         with store.rows_blamed():
             yield report
 
 
 def decide_with(
-    executor: ExecutorSpec | None,
-    request: RunRequest,
-    caller: Caller,
-    store: Store,
-    opened: OpenVenue,
-    *,
-    ledger: str,
-    settings: Settings,
-    listener: ProgressListener,
-    watch: Watch = unwatched,
+    executor: ExecutorSpec | None, request: RunRequest, opened: OpenVenue, resources: Resources, *, ledger: str
 ) -> DecideReport:
     """Return what an executor decided, and send the spans of it to a collector where the settings name one.
 
     Args:
         executor: Who does the work; None for threads of this process, as many as the settings say.
         request: What is asked for.
-        caller: Whose clock it is.
-        store: The ledger, open.
         opened: The venue.
+        resources: What it is decided with.
         ledger: The URL of the ledger, for other processes.
-        settings: Of the installation.
-        listener: Told of each decision.
-        watch: Told of what every bot does.
 
     Raises:
         PredibotError: As `decide`.
     """
+    settings, processes = resources.settings, None
     if executor is not None and executor.kind == "threads":
-        settings = settings.model_copy(update={"workers": executor.count})
-        executor = None
-    began_at = caller.clock()
-    with Spans(store, settings.otlp_endpoint) as spans:
-        report = decide_run(
-            request,
-            store=store,
-            opened=opened,
-            settings=settings,
-            clock=caller.clock,
-            listener=listener,
-            watch=watch,
-            processes=Processes(executor, ledger) if executor is not None else None,
-        )
+        resources = replace(resources, settings=settings.model_copy(update={"workers": executor.count}))
+    elif executor is not None:
+        processes = Processes(executor, ledger)
+    began_at = resources.clock()
+    with Spans(resources.store, settings.otlp_endpoint) as spans:
+        report = decide_run(request, opened, resources, processes)
         spans.send(report.run.key, began_at)
     return report

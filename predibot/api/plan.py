@@ -13,7 +13,7 @@ from predibot.games.cohorts import COHORT, cohort_name
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest, choose_for
-from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.jobs.deciding.worker import agent_setup
 from predibot.jobs.open_venue import open_venue
 from predibot.reports.terminal.dry_run import Asked, CohortPrompt, all_asked
 from predibot.reports.views.decide import SelectionView
@@ -54,7 +54,7 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
     recipe, settings = request.recipe, caller.settings()
     spec = venue or recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened:
-        agents = agent_setup(recipe, opened=opened, settings=settings, clock=caller.clock, store=None)
+        agents = agent_setup(recipe, opened, settings, caller.clock)
         with caller.progress() as listener:
             choice = choose_for(request, opened, listener)
         if opened.may_recover:

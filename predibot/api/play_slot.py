@@ -10,6 +10,7 @@ from predibot.errors import PredibotError, words_of
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
@@ -57,9 +58,8 @@ def play_slot(
             open_venue(venue, settings, as_of=None, purpose="decide", clock=caller.clock, paces=paces) as opened,
             caller.progress() as listener,
         ):
-            report = decide_with(
-                executor, request, caller, store, opened, ledger=ledger, settings=settings, listener=listener
-            )
+            resources = Resources(store, settings, caller.clock, listener)
+            report = decide_with(executor, request, opened, resources, ledger=ledger)
     except PredibotError as error:
         return Played("failed", "; ".join((words_of(error), *broken)))
     played = _played(report)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from predibot.jobs.caller import Caller
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.collector import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
 from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs
@@ -48,29 +49,10 @@ def replay(
             spans.send(instant.run_key, began_at)
             told(instant)
 
-        played = play_instants(plan, store=store, settings=settings, clock=clock, listener=listener, told=tell)
-        evaluation = look_back(
-            past,
-            plan.evaluated_at,
-            store=store,
-            settings=settings,
-            clock=clock,
-            listener=listener,
-            recipe=recipe,
-            question=question,
-        )
+        resources = Resources(store, settings, clock, listener)
+        played = play_instants(plan, resources, tell)
+        evaluation = look_back(past, plan.evaluated_at, resources, recipe=recipe, question=question)
         done = Replayed(plan, played, evaluation, other_runs(store, recipe, past, played))
-        found = None
-        if sample is not None:
-            found = check_look_ahead(
-                plan.request,
-                played,
-                past,
-                store=store,
-                settings=settings,
-                clock=clock,
-                listener=listener,
-                sample=sample,
-            )
+        found = None if sample is None else check_look_ahead(plan.request, played, past, resources, sample=sample)
     with store.rows_blamed():
         yield done, found

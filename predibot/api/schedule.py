@@ -4,8 +4,8 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from predibot.api.play_slot import play_slot, track_recipe
-from predibot.contracts import Progress, ProgressListener
+from predibot.contracts import ProgressListener
 from predibot.domain.clock import floor_to, format_instant
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
+from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installed, InstallKind, files_of
 from predibot.jobs.schedule.lock import ServiceLock
@@ -253,14 +254,9 @@ def _track_in_process(recipe: Scheduled, caller: Caller, ledger: str) -> None:
             caller.say(f"{recipe.name}: {note}")
 
 
-@contextmanager
-def _unfollowed() -> Iterator[ProgressListener]:
-    """Yield a listener that shows nothing: what plays side by side would write over each other."""
-
-    def listen(_: Progress) -> None:
-        """Show nothing."""
-
-    yield listen
+def _unfollowed() -> AbstractContextManager[ProgressListener]:
+    """Show nothing: what plays side by side would write over each other."""
+    return nullcontext(unwatched)
 
 
 def words_of_slot(row: SlotRow) -> str:

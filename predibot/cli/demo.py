@@ -112,6 +112,7 @@ def demo(
 ) -> None:
     """Decide on a month of simulated days, track, evaluate; start over each time."""
     from predibot.jobs.deciding.open_run import RunRequest
+    from predibot.jobs.deciding.worker import Resources
     from predibot.jobs.demo import demonstrate
     from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import Shown
@@ -133,10 +134,7 @@ def demo(
     with Store.open(url) as store, caller.progress() as listener:
         done = demonstrate(
             requests,
-            store=store,
-            settings=settings,
-            clock=caller.clock,
-            listener=listener,
+            Resources(store, settings, caller.clock, listener),
             told=_tell,
             question=output.question_for(Question(), Shown(), json=json),
             days=days or played.days,

@@ -5,31 +5,35 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError, UsageError
-from predibot.jobs.deciding.activity import Watch, unwatched
+from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.cohorts import PlayedCohort, played_cohorts, started_cohort
-from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run, without_session
-from predibot.jobs.deciding.worker_setup import Processes, agent_setup, load_loops, make_worker
+from predibot.jobs.deciding.worker import (
+    DecideJob,
+    JobKey,
+    Resources,
+    Worker,
+    agent_setup,
+    load_loops,
+    make_worker,
+)
 from predibot.jobs.logs.about import About, logged_about
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Pool, ThreadPool
-from predibot.ledger.store import Store
 from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
@@ -44,11 +48,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_Key = tuple[str, str]
-"""A bot and a subject."""
-
 _GIVE_BACK_SECONDS = 5.0
 """It takes a tenth of one, unless others hold the ledger, or the machine is at its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """That the work is done by other processes, here or on a cluster."""
+
+    executor: ExecutorSpec
+    ledger: str
+    """The URL that each opens the ledger by, password and all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +109,7 @@ class DecideReport:
 
 
 def decide(
-    request: RunRequest,
-    *,
-    store: Store,
-    opened: OpenVenue,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
-    watch: Watch = unwatched,
-    processes: Processes | None = None,
+    request: RunRequest, opened: OpenVenue, resources: Resources, processes: Processes | None = None
 ) -> DecideReport:
     """Make every decision of a run that is not made yet, and return them all.
 
@@ -117,12 +119,8 @@ def decide(
 
     Args:
         request: What is asked for.
-        store: The ledger.
         opened: The venue, and the instant it is looked at.
-        settings: How many at once, how long.
-        clock: The instant it is.
-        listener: Told of each decision.
-        watch: Told of each step of each bot.
+        resources: What it is decided with.
         processes: Who does the work besides; left out, threads of this process.
 
     Raises:
@@ -133,91 +131,74 @@ def decide(
         KeyboardInterrupt: Passed on, after what is under way was booked and the claims were given back.
     """
     began = time.monotonic()
-    bots = request.recipe.bots
-    agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
-    unplayable = {} if agents is None else agents.look_at_models(bots)
-    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener, unplayable=unplayable)
+    store, live = resources.store, opened.venue.live
+    agents = _agents(request, opened, resources)
+    run = open_run(request, opened, resources, unplayable={} if agents is None else agents.unplayable)
     if isinstance(run, RunPlan):
         has_session = not without_session(request, opened)
         return DecideReport(run, (), (), run.notes, time.monotonic() - began, has_session=has_session)
-    game, live = request.recipe.make_game(), opened.venue.live
-    cohorts: tuple[PlayedCohort, ...] = ()
+    stored, game, cohorts = run.stored, request.recipe.make_game(), tuple[PlayedCohort, ...]()
     if game.cohorts is not None:
-        started_cohort(run.stored, game, store, bots=bots, live=live, asked=request.start_cohort)
-        cohorts = played_cohorts(run.stored, game, store, bots=bots, live=live, venue=opened.venue)
+        bots = request.recipe.bots
+        started_cohort(stored, game, store, bots=bots, live=live, asked=request.start_cohort)
+        cohorts = played_cohorts(stored, game, store, bots=bots, live=live, venue=opened.venue)
         # A line-up plays as it was frozen, whatever the recipe says by now.
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
-        agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
-        if agents is not None:
-            agents.look_at_models(bots)
-    plans = [bot_plan(bot) for bot in bots]
-    bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
+        agents = _agents(request, opened, resources)
+    recipe = request.recipe
+    plans = [bot_plan(bot) for bot in recipe.bots]
+    rows = store.run_write(lambda connection: add_bots(connection, stored, plans))
     worker = make_worker(
-        run.stored,
-        run.events,
-        request.recipe,
-        agents,
-        opened=opened,
-        settings=settings,
-        store=store,
-        clock=clock,
-        began_at=clock(),
-        retry=request.retry,
-        watch=watch,
+        stored, run.events, recipe, agents, opened, resources, began_at=resources.clock(), retry=request.retry
     )
-    subjects = tuple(each.subject for each in cohorts) if cohorts else worker.game.subjects(run.events)
-    _require_events(worker, subjects)
+    if cohorts:
+        subjects = tuple(each.subject for each in cohorts)
+        jobs = [DecideJob(bot, rows[bot.name], each.subject, each.markets) for each in cohorts for bot in each.bots]
+    else:
+        subjects = tuple(worker.game.subjects(run.events))
+        _require_events(worker, subjects)
+        jobs = [DecideJob(bot, rows[bot.name], subject) for bot, subject in product(recipe.bots, subjects)]
     if worker.news is not None:
         # Before processes share the work, of which each would look for them.
         worker.news.of([market for event in run.events for market in event.markets])
-    playing = [(bot, each.subject) for each in cohorts for bot in each.bots] or list(product(bots, subjects))
-    jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot, subject in playing)
-    pool = _pool(worker, request, run.stored.key, opened, processes)
-    with logged_about(About(run.stored.key)):
-        _log.info("as of %s: %d decisions asked for", format_instant(run.stored.as_of), len(jobs))
-        made = _made(pool, jobs, worker, agents, listener, watch)
-        stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
-        reports = _reports(stored, made, bots, subjects)
-        reported = {(each.stored.bot, each.stored.subject_id) for each in reports}
+    names = [bot.name for bot in recipe.bots]
+    with logged_about(About(stored.key)):
+        _log.info("as of %s: %d decisions asked for", format_instant(stored.as_of), len(jobs))
+        made = _made(_pool(worker, request, opened, processes), jobs, worker, resources.listener)
+        rows_now = store.run_read(lambda connection: stored_decisions(connection, stored.id))
+        found = {(each.bot, Subject(each.subject_kind, each.subject_id)): each for each in rows_now}
+        keys = [key for key in product(names, subjects) if key in found]
+        reports = tuple(DecisionReport(found[key], made.get(key, False)) for key in keys)
         # What nobody made, here or elsewhere, and what nobody will.
-        missed = [key for key, made_here in made.items() if key not in reported and not made_here]
-        undecided = len(jobs) - len(reports) - len(missed)
+        missed = sum(key not in found and not made_here for key, made_here in made.items())
+        undecided = len(jobs) - len(reports) - missed
         # Who makes the last decision makes the receipt.
-        receipt, doubts = (None, ()) if undecided else make_receipt(store, run.stored.id, clock)
+        receipt, doubts = (None, ()) if undecided else make_receipt(store, stored.id, resources.clock)
         came_to = Counter(each.status for each in reports)
         said_of_receipt = "no receipt" if receipt is None else f"receipt {receipt.number} {receipt.root}"
         _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in came_to.items()), said_of_receipt)
-    taken_over = f"{undecided} decisions are under way in another process; run the same command again"
-    too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
-    late = None
-    if run.stored.deadline_at is not None:
-        late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
-    unscored = f"decisions made after the deadline of the run, which are in no score: {late}"
-    said = (*([taken_over] if undecided else []), *([too_late] if missed else []), *([unscored] if late else []))
-    no_news = store.run_read(lambda connection: news_failures(connection, run.stored.id))
-    if no_news:
-        said = (*said, f"news unavailable for {len(no_news)} markets: {'; '.join(dict.fromkeys(no_news))[:300]}")
-    notes = (*run.notes, *_remarks(reports), *said, *doubts)
-    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
+    notes = (*run.notes, *_remarks(reports), *_lacking(worker, undecided, missed), *doubts)
+    return DecideReport(stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
 
 
-def _made(
-    pool: Pool,
-    jobs: tuple[DecideJob, ...],
-    worker: Worker,
-    agents: "AgentSetup | None",
-    listener: ProgressListener,
-    watch: Watch,
-) -> Mapping[_Key, bool]:
-    """Return for each (bot, subject) whether this call made its decision."""
-    with Heartbeat(worker.store, worker.claimant.owner, worker.claimant.lease, worker.clock):
+def _agents(request: RunRequest, opened: OpenVenue, resources: Resources) -> "AgentSetup | None":
+    """Return what sets the bots up, with which of their models cannot be asked."""
+    agents = agent_setup(request.recipe, opened, resources.settings, resources.clock, resources.store)
+    if agents is not None:
+        agents.look_at_models(request.recipe.bots)
+    return agents
+
+
+def _made(pool: Pool, jobs: Sequence[DecideJob], worker: Worker, listener: ProgressListener) -> Mapping[JobKey, bool]:
+    """Return for each bot and subject whether this call made its decision."""
+    with Heartbeat(worker.claimant.lease, worker.renew):
         try:
-            made = Dispatch(pool, jobs, listener, watch).run()
-            if agents is not None:
-                agents.write_off()
+            made = Dispatch(pool, jobs, listener, worker.watch).run()
+            if worker.agents is not None:
+                worker.agents.write_off()
         except BaseException:
-            _give_back(worker, pool.owners(), agents)
+            _give_back(worker, pool.owners())
             raise
     return made
 
@@ -232,7 +213,7 @@ def _require_events(worker: Worker, subjects: Sequence[Subject]) -> None:
             )
 
 
-def _pool(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, processes: Processes | None) -> Pool:
+def _pool(worker: Worker, request: RunRequest, opened: OpenVenue, processes: Processes | None) -> Pool:
     if processes is None:
         load_loops(request.recipe)
         return ThreadPool(worker)
@@ -246,7 +227,7 @@ def _pool(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, 
     set_up = partial(
         open_worker,
         recipe=request.recipe,
-        run_key=run_key,
+        run_key=worker.run.key,
         venue=opened.spec,
         as_of=None if opened.venue.live else opened.now,
         ledger=address,
@@ -273,19 +254,6 @@ def _pool(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, 
     return DaskPool(ordered, worker, executor, {"PGPASSWORD": password} if password else {})
 
 
-def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], subject: Subject) -> DecideJob:
-    """Return the work of a bot on a subject, as plain data."""
-    return DecideJob(
-        run_id=run.id,
-        bot_id=bot_rows[bot.name],
-        bot=bot.name,
-        strategy=bot.strategy,
-        subject=subject,
-        seed_parts=(run.seed, run.recipe, format_instant(run.slot_at), bot.name, subject.id),
-        members=bot.members,
-    )
-
-
 def bot_plan(bot: BotSpec) -> BotPlan:
     """Return a bot of a recipe as the ledger keeps it."""
     strategy = bot.strategy
@@ -301,7 +269,7 @@ def bot_plan(bot: BotSpec) -> BotPlan:
     )
 
 
-def _give_back(worker: Worker, owners: Sequence[str], agents: "AgentSetup | None") -> None:
+def _give_back(worker: Worker, owners: Sequence[str]) -> None:
     """Book what is under way and give back all claims, unless that takes too long.
 
     Booked first: a claim of a process that ended is free as well, and what it had under way is free too then.
@@ -309,8 +277,8 @@ def _give_back(worker: Worker, owners: Sequence[str], agents: "AgentSetup | None
 
     def give_back() -> None:
         worker.claims.end()
-        if agents is not None:
-            agents.write_off()
+        if worker.agents is not None:
+            worker.agents.write_off()
         with worker.store.write() as connection:
             for owner in owners:
                 release(connection, owner, now=worker.clock())
@@ -345,13 +313,17 @@ def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
     ]
 
 
-def _reports(
-    stored: Sequence[StoredDecision],
-    made: Mapping[_Key, bool],
-    bots: Sequence[BotSpec],
-    subjects: Sequence[Subject],
-) -> tuple[DecisionReport, ...]:
-    """Return the decisions of this call's bots, by bot and subject in the order of the run."""
-    found = {(decision.bot, decision.subject_id): decision for decision in stored}
-    pairs = [(bot.name, subject.id) for bot in bots for subject in subjects]
-    return tuple(DecisionReport(found[pair], made.get(pair, False)) for pair in pairs if pair in found)
+def _lacking(worker: Worker, undecided: int, missed: int) -> Iterator[str]:
+    """Yield what a run lacks: decisions that are not made, or in no score, and news."""
+    run_id = worker.run.id
+    if undecided:
+        yield f"{undecided} decisions are under way in another process; run the same command again"
+    if missed:
+        yield f"decisions that missed their turn, as their accounts went on with a later slot: {missed}"
+    with worker.store.read() as connection:
+        late = late_in_runs(connection, [run_id]).get(run_id)
+        no_news = news_failures(connection, run_id)
+    if late:
+        yield f"decisions made after the deadline of the run, which are in no score: {late}"
+    if no_news:
+        yield f"news unavailable for {len(no_news)} markets: {'; '.join(dict.fromkeys(no_news))[:300]}"

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from predibot.config import Settings
-from predibot.contracts import Past, ProgressListener, SessionPast
+from predibot.contracts import Past, SessionPast
 from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_past
-from predibot.jobs.replay.replay import Turn, look_back, play
-from predibot.ledger.store import Store
+from predibot.jobs.replay.replay import look_back, play
 from predibot.plugins.venues import checked
 from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -32,11 +31,8 @@ class Demo:
 
 def demonstrate(
     asked: tuple[RunRequest, ...],
+    resources: Resources,
     *,
-    store: Store,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
     told: Callable[[DecideReport], None],
     question: Question | None = None,
     days: int = DAYS,
@@ -46,10 +42,7 @@ def demonstrate(
 
     Args:
         asked: The recipes; their venue is one sandbox.
-        store: An empty ledger.
-        settings: Those of the installation.
-        clock: The time, for claims.
-        listener: Who wants to know how far it is.
+        resources: What it is decided with: an empty ledger.
         told: Called after each run with what was decided.
         question: What is asked of the evaluation.
         days: How many are played; of stocks, trading days.
@@ -59,19 +52,17 @@ def demonstrate(
         UsageError: If that folder cannot be written.
     """
     venue = asked[0].recipe.venue if stocks is None else _written(stocks, asked, days)
-    past = open_past(venue, settings, clock)
+    past = open_past(venue, resources.settings, resources.clock)
     reports = []
-    for report in play(_turns(asked, past, days), past, store=store, settings=settings, clock=clock, listener=listener):
+    for _, report in play(_turns(asked, past, days), past, resources):
         told(report)
         reports.append(report)
     # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
-    evaluation = look_back(
-        past, past.known_until(), store=store, settings=settings, clock=clock, listener=listener, question=question
-    )
+    evaluation = look_back(past, past.known_until(), resources, question=question)
     return Demo(tuple(reports), evaluation)
 
 
-def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[Turn]:
+def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[tuple[datetime, RunRequest]]:
     """Yield each day, of stocks each trading day, for every recipe whose turn it is: for all of them on the first."""
     since, played = timedelta(0), 0
     while played < days:
@@ -80,7 +71,7 @@ def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[Tur
             played += 1
             for each in asked:
                 if since % each.recipe.every == timedelta(0):
-                    yield Turn(at, each)
+                    yield at, each
         since += timedelta(days=1)
 
 

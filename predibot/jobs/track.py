@@ -17,7 +17,7 @@ from predibot.domain.resolution import Resolution, as_known, unseen_revisions
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError, VenueError
 from predibot.jobs.deciding.accounts.closes import late_actions
-from predibot.jobs.deciding.accounts.market_board import FEW_EVENTS
+from predibot.jobs.deciding.venue_board import FEW_EVENTS
 from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, Reading, read_histories, shortened
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs

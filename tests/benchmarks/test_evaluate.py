@@ -14,6 +14,7 @@ from predibot.config import Settings
 from predibot.contracts import Progress
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
@@ -86,7 +87,7 @@ def test_track_follows_1_000_markets_of_the_sandbox(tmp_path: Path, capsys: pyte
             measured("decide", seconds),
             open_venue(spec, settings, as_of=None, purpose="decide", clock=_clock) as opened,
         ):
-            decide(request, store=store, opened=opened, settings=settings, clock=_clock, listener=_nobody)
+            decide(request, opened, Resources(store, settings, _clock, _nobody))
         with open_venue(spec, settings, as_of=None, purpose="look_back", clock=_clock) as opened:
             with measured("track", seconds):
                 report = track(store=store, opened=opened, settings=settings, listener=_nobody)

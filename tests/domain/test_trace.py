@@ -31,6 +31,7 @@ from predibot.jobs.replay.recorded_answers import Record
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.plugins.strategies import StrategySpec
+from predibot.recipe.recipe import BotSpec
 from predibot.reports.terminal.terminal import console_for
 from predibot.reports.terminal.trace import print_trace, trace_document
 from tests.agents.scripted import context
@@ -77,7 +78,7 @@ def test_a_trace_of_before_types_is_written_as_it_was_but_for_what_a_rerun_reads
 
 def test_a_trace_of_before_types_is_rerun() -> None:
     record = Record(StoredTrace.of(BEFORE_TYPES))
-    seen = record.set_up(context(), StrategySpec("tool_agent"))
+    seen = record.set_up(context(), BotSpec("b", StrategySpec("tool_agent")))
     fence = Fence(seen.untrusted_mark)
     looked = Research.with_tools(seen.tools, TOOLS, fence, min_searches=1, min_pages=1)
 

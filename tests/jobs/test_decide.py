@@ -9,6 +9,7 @@ from sqlalchemy import text
 from predibot.config import Settings
 from predibot.errors import VenueError
 from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs
@@ -92,7 +93,7 @@ def test_a_list_that_cannot_be_read_whole_leaves_no_run(store: Store) -> None:
     settings = Settings(call_deadline_seconds=0.5)
     venue = open_venue("sandbox:fault=server_error", settings, as_of=None, purpose="decide", clock=clock)
     with venue, pytest.raises(VenueError):
-        decide(request_of(), store=store, opened=venue, settings=settings, clock=clock, listener=nobody)
+        decide(request_of(), venue, Resources(store, settings, clock, nobody))
     with store.read() as connection:
         assert list_runs(connection) == ()
 
@@ -101,6 +102,6 @@ def test_the_sandbox_is_decided_on_as_an_archive_is(store: Store) -> None:
     settings = Settings()
     with open_venue("sandbox:events=12", settings, as_of=None, purpose="decide", clock=clock) as venue:
         request = request_of(recipe_of("market_price", "random_bet", "favourite", "underdog", "always_half"))
-        report = decide(request, store=store, opened=venue, settings=settings, clock=clock, listener=nobody)
+        report = decide(request, venue, Resources(store, settings, clock, nobody))
     assert len(report.events) > 3
     assert {status for found in statuses(report).values() for status in found} == {"recorded"}

@@ -15,7 +15,8 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event
 from predibot.errors import MarketClosed, UsageError
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.deciding.venue_board import VenueBoard
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.read.export import export_rows
@@ -62,14 +63,9 @@ class Live:
     def decide(self, store: Store, *bots: str, ticking: bool = False) -> DecideReport:
         """Decide on what is listed now."""
         with OpenVenue("live", self.venue, self.now, ExitStack()) as opened:
-            return decide(
-                request_of(recipe_of(*bots, **YEAR)),
-                store=store,
-                opened=opened,
-                settings=Settings(workers=1),
-                clock=self.tick if ticking else lambda: self.now,
-                listener=nobody,
-            )
+            clock = self.tick if ticking else lambda: self.now
+            resources = Resources(store, Settings(workers=1), clock, nobody)
+            return decide(request_of(recipe_of(*bots, **YEAR)), opened, resources)
 
 
 @pytest.fixture
@@ -87,23 +83,23 @@ def event(live: Live) -> Event:
 
 
 def test_quotes_are_taken_once_a_minute_for_all_bots(live: Live, event: Event) -> None:
-    board = QuoteBoard(live.venue, lambda: live.now)
-    first = board.quoted(event)
+    board = VenueBoard(live.venue, lambda: live.now)
+    first = board.open_event(event)
     asked = live.server.requests
     live.now += MINUTE
-    assert board.quoted(event) == first
+    assert board.open_event(event) == first
     assert live.server.requests == asked
     live.now += timedelta(seconds=1)
-    second = board.quoted(event)
+    second = board.open_event(event)
     assert live.server.requests > asked
     assert {market.quote.at for market in second.markets if market.quote} == {live.now}
 
 
 def test_a_market_that_closed_meanwhile_cannot_be_quoted(live: Live, event: Event) -> None:
-    board = QuoteBoard(live.venue, lambda: live.now)
+    board = VenueBoard(live.venue, lambda: live.now)
     live.now = (event.closes_at or live.now) + 20 * DAY
     with pytest.raises(MarketClosed, match=f"event {event.id} cannot be decided any more: market .* closed meanwhile"):
-        board.quoted(event)
+        board.open_event(event)
 
 
 def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(store: Store, live: Live) -> None:
@@ -124,8 +120,8 @@ def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(stor
 
 
 def test_an_account_is_shown_a_market_that_closed_meanwhile_without_a_quote(live: Live, event: Event) -> None:
-    board = QuoteBoard(live.venue, lambda: live.now)
-    assert board.still_quoted(event) == board.quoted(event)
+    board = VenueBoard(live.venue, lambda: live.now)
+    assert board.still_quoted(event) == board.open_event(event)
     live.now = (event.closes_at or live.now) + 20 * DAY
     assert {market.quote for market in board.still_quoted(event).markets} == {None}
 

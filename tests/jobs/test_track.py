@@ -7,6 +7,7 @@ from typing import Any
 
 from predibot.config import Settings
 from predibot.domain.clock import format_instant, parse_instant
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.read.export import export_rows
@@ -104,7 +105,7 @@ def decide_in_sandbox(store: Store, spec: str, event_id: str, *, days: float) ->
     settings, as_of = Settings(), SANDBOX_OPENS_AT + days * DAY
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=clock) as venue:
         request = request_of(event_id=event_id)
-        decide(request, store=store, opened=venue, settings=settings, clock=clock, listener=nobody)
+        decide(request, venue, Resources(store, settings, clock, nobody))
 
 
 def test_a_correction_is_stored_as_a_revision_beside_what_was_known(store: Store, archive: Path) -> None:

@@ -10,6 +10,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue, Progress, Purpose
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import TrackReport, track
 from predibot.ledger.read.export import CANONICAL_TABLES, export_rows
@@ -119,9 +120,7 @@ def opened(folder: Path, as_of: datetime, *, purpose: Purpose = "decide") -> Ope
 def decide_on(store: Store, folder: Path, request: RunRequest | None = None, *, as_of: datetime = NOW) -> DecideReport:
     """Decide on the archive."""
     with opened(folder, as_of) as venue:
-        return decide(
-            request or request_of(), store=store, opened=venue, settings=Settings(), clock=clock, listener=nobody
-        )
+        return decide(request or request_of(), venue, Resources(store, Settings(), clock, nobody))
 
 
 def track_on(store: Store, folder: Path, *, as_of: datetime = LATER) -> TrackReport:

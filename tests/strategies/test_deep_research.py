@@ -21,6 +21,7 @@ from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer, PluginError
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import load_strategy, spec_of
+from predibot.recipe.recipe import BotSpec
 from tests.agents.chat_server import ChatServer, chat_server, completion
 from tests.agents.clients import SECRET, Clock, retry_of
 from tests.agents.responses import CANCELLED, NAME, PAGE, QUEUED, WORKING, completed, model_of, refusal
@@ -148,7 +149,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_rerun() -> 
     assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
-    seen = Record(StoredTrace(trace.steps)).set_up(context(), BACKGROUND)
+    seen = Record(StoredTrace(trace.steps)).set_up(context(), BotSpec("b", BACKGROUND))
     again = replace(seen, view=context(rain("m1")).view)
     assert load_strategy(BACKGROUND).decide(again) == decision
     assert seen.trace.steps == trace.steps

@@ -1,5 +1,6 @@
 """Watching: what each bot is doing at this moment, for who looks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -7,6 +8,8 @@ from predibot.domain.decision import Status
 from predibot.domain.trace import ModelFailedStep, ModelStep, PageVisitedStep, SearchStep, Step, ToolPaidStep, ToolStep
 
 State = Literal["running", "skipped"] | Status
+StepListener = Callable[[int, Step], None]
+"""Told of each step of a trace, by its number there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,11 @@ class Activity:
     cost_usd: float | None = 0.0
     """What this step cost; None where that is unknown."""
 
+    @property
+    def begins(self) -> bool:
+        """Return whether it is the first of a decision."""
+        return self.state == "running" and self.step == 0
+
 
 class Watch(Protocol):
     """Somebody who looks on; called from many threads."""
@@ -32,8 +40,8 @@ class Watch(Protocol):
         ...
 
 
-def unwatched(activity: Activity, /) -> None:
-    """Take no note: nobody looks."""
+def unwatched(_: object, /) -> None:
+    """Take no note of an activity or of progress: nobody looks."""
 
 
 def of_step(bot: str, event_id: str, number: int, step: Step) -> Activity:

@@ -33,12 +33,9 @@ from predibot.contracts import (
 )
 from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import LimitLevel, Limits
-from predibot.domain.event import Event
-from predibot.domain.price import PricePoint
 from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
-from predibot.domain.trace import Step
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
-from predibot.jobs.deciding.history import HistoryBoard
+from predibot.jobs.deciding.activity import StepListener
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
 from predibot.ledger.files.content_store import Pages
@@ -100,11 +97,9 @@ class AgentSetup:
     _providers: Sequence[Any] | None = None
     _news: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
-    _histories: HistoryBoard = field(init=False)
 
     def __post_init__(self) -> None:
-        """Share price histories between the bots."""
-        self._histories = HistoryBoard(self.opened.venue)
+        """Count the calls to a provider for all processes of the ledger, where they are limited."""
         if self.store is not None and self.max_concurrency is not None:
             self.retry = replace(self.retry, gates=Gates(self.max_concurrency, LedgerPermits(self.store)))
 
@@ -231,14 +226,8 @@ class AgentSetup:
         costs += [plugin.usd_per_call for name in tools if (plugin := self._tool_plugin(name)) is not None]
         return None if None in costs else max(costs, default=0.0)
 
-    def set_up(
-        self,
-        context: Context,
-        bot: BotSpec,
-        events: Sequence[Event],
-        listener: Callable[[int, Step], None] | None = None,
-    ) -> Context:
-        """Return a context with what the bot decides on these events with; for one thread and one decision.
+    def set_up(self, context: Context, bot: BotSpec, listener: StepListener | None = None) -> Context:
+        """Return a context with what the bot decides with; for one thread and one decision.
 
         Raises:
             UsageError: If a model of the bot cannot be asked, as far as somebody looked.
@@ -271,7 +260,6 @@ class AgentSetup:
             tools=self._tools(bot.needs.tools, trace, budget, now),
             meter=budget,
             trace=trace,
-            history=lambda market_id: self._history(events, market_id, now),
             deadline_seconds=deadline_seconds,
         )
 
@@ -525,10 +513,6 @@ class AgentSetup:
         host = own_words if url is None else host_of(url)
         key_name = None if own_url(name) is None and key is None else _search_key_name(name)
         return Destination(host, key_name, key is not None)
-
-    def _history(self, events: Sequence[Event], market_id: str, now: datetime) -> tuple[PricePoint, ...]:
-        market = next((found for event in events if (found := event.market(market_id)) is not None), None)
-        return () if market is None else self._histories.daily(market, now)
 
 
 def _searches_itself(need: ModelNeed) -> bool:

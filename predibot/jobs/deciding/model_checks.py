@@ -16,7 +16,7 @@ from predibot.contracts import ChatModel, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
 from predibot.errors import ModelError, PredibotError
 from predibot.jobs.deciding.agent_setup import AgentSetup
-from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.jobs.deciding.worker import agent_setup
 from predibot.jobs.open_venue import open_venue
 from predibot.recipe.recipe import BotSpec, Recipe
 
@@ -74,7 +74,7 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
         PredibotError: If the venue cannot be opened, or a bot could not keep to its budget.
     """
     with open_venue(recipe.venue, settings, as_of=None, purpose="decide", clock=clock) as opened:
-        agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=None)
+        agents = agent_setup(recipe, opened, settings, clock)
         if agents is None:
             return ()
         agents.look_at_models(recipe.bots)

@@ -1,7 +1,7 @@
 """The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -14,6 +14,7 @@ from predibot.domain.clock import EPOCH, floor_to, format_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.select_events import Choice, choose
+from predibot.jobs.deciding.worker import Resources
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
@@ -77,17 +78,14 @@ class OpenRun:
 
     stored: StoredRun
     events: tuple[Event, ...]
-    resumed: bool
     notes: tuple[str, ...]
 
 
 def open_run(
     request: RunRequest,
-    *,
-    store: Store,
     opened: OpenVenue,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
+    resources: Resources,
+    *,
     unplayable: Mapping[str, str] = MappingProxyType({}),
 ) -> OpenRun | RunPlan:
     """Return the run of the request's slot: the one in the ledger, or one chosen now.
@@ -100,10 +98,8 @@ def open_run(
 
     Args:
         request: What is asked for.
-        store: The ledger.
         opened: The venue.
-        clock: The instant it is.
-        listener: Told how far it is.
+        resources: What it is decided with.
         unplayable: By the names of bots why they cannot play.
 
     Raises:
@@ -113,6 +109,7 @@ def open_run(
     """
     if unplayable and request.strict:
         raise UsageError(f"{_reasons(unplayable)}. Without --strict the others play")
+    store = resources.store
     slot_at, key = _slot(request, opened)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     is_of_weeks = request.slot_at is None and not request.recipe.every % _WEEK
@@ -139,15 +136,8 @@ def open_run(
             f"no bot with a model can play, so nothing is begun: {_reasons(unplayable)}. Mend that, or name others "
             "with --bots"
         )
-    keys = (numbered(key, number) for number in count(1))
-    plan = _plan(
-        request,
-        opened,
-        slot_at,
-        key=next(key for key in keys if key not in {run.key for run in held}),
-        clock=clock,
-        listener=listener,
-    )
+    keys, taken = (numbered(key, number) for number in count(1)), {run.key for run in held}
+    plan = _plan(request, opened, slot_at, resources, key=next(key for key in keys if key not in taken))
     if why := without_session(request, opened):
         return replace(plan, events=(), notes=(*plan.notes, why))
     if opened.venue.live and not plan.events:
@@ -156,7 +146,7 @@ def open_run(
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
-    return OpenRun(stored, _events(store, stored), resumed=False, notes=stored.notes)
+    return OpenRun(stored, _events(store, stored), stored.notes)
 
 
 def _reasons(unplayable: Mapping[str, str]) -> str:
@@ -247,7 +237,7 @@ def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenu
             f"run {run.key} plays no event; if that was the venue's fault, "
             f"`predibot runs void {run.key} --reason WHY` frees its slot"
         )
-    return OpenRun(run, events, resumed=True, notes=tuple(notes))
+    return OpenRun(run, events, tuple(notes))
 
 
 def _nothing_to_play(plan: RunPlan) -> str:
@@ -260,17 +250,9 @@ def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:
     return store.run_read(lambda connection: frozen_events(connection, run.id))
 
 
-def _plan(
-    request: RunRequest,
-    opened: OpenVenue,
-    slot_at: datetime,
-    *,
-    key: str,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
-) -> RunPlan:
+def _plan(request: RunRequest, opened: OpenVenue, slot_at: datetime, resources: Resources, *, key: str) -> RunPlan:
     recipe = request.recipe
-    choice = choose_for(request, opened, listener)
+    choice = choose_for(request, opened, resources.listener)
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
     notes = list(choice.notes)
@@ -292,7 +274,7 @@ def _plan(
         recipe_json=recipe.as_json(),
         overrides=_overrides(request),
         code_version=__version__,
-        created_at=clock(),
+        created_at=resources.clock(),
         events=choice.selection.selected,
         passed_over=tuple(
             {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}

@@ -4,14 +4,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
 
-from predibot.config import Settings
-from predibot.contracts import OpenVenue, Past, Progress, ProgressListener
+from predibot.contracts import OpenVenue, Past, Progress
 from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.draw import seeded
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.replay.file_guard import Seal
 from predibot.jobs.replay.replay import Played
 from predibot.jobs.replay.rerun import scratch_ledger
@@ -19,7 +18,7 @@ from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.plugins.strategies import forget_strategies
 from predibot.plugins.tools import forget_tools
-from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.recipe.recipe import Recipe
 
 SAMPLE = 20
 """How many decisions are made again where nobody says how many."""
@@ -66,117 +65,65 @@ class _Place:
 
     request: RunRequest
     past: Past
-    store: Store
+    resources: Resources
     seal: AbstractContextManager[object]
-    settings: Settings
-    clock: Callable[[], datetime]
-    listener: ProgressListener
 
-    def differences(self, run_key: str, as_of: datetime, asked: Sequence[DecisionKey]) -> list[Difference]:
-        """Return what is not the same of some decisions of a run."""
-        recipe, names = self.request.recipe, {bot for bot, _ in asked}
-        # With those whose decisions they pool.
-        wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
-        bots = tuple(bot for bot in recipe.bots if bot.name in wanted)
-        with self.store.read() as connection:
-            stored = decision_rows(connection, run_key)
-        cut = self.past.cut_at(as_of)
-        with self.seal:
-            without = self._decided(cut, bots)
-        unequal = [key for key in asked if _named(stored[key]) != _named(without.get(key))]
-        if not unequal:
-            return []
-        again = self._decided(self.past.open_at(as_of), bots)
-        ledgers = (stored, without, again)
-        return [each for key in unequal for each in _compared(run_key, key, [rows.get(key) for rows in ledgers])]
-
-    def walked(self, instants: Mapping[str, datetime], asked: Mapping[str, Sequence[DecisionKey]]) -> list[Difference]:
-        """Return what is not the same of decisions of several runs, of accounts that go through all of them.
+    def differences(
+        self, instants: Mapping[str, datetime], asked: Mapping[str, Sequence[DecisionKey]]
+    ) -> Iterator[Difference]:
+        """Yield what is not the same of decisions of several runs, whose accounts go through all of them.
 
         Args:
             instants: Of each run, in their order, from the first on.
             asked: The decisions by run.
         """
-        names = {bot for keys in asked.values() for bot, _ in keys}
-        recipe = self.request.recipe
+        recipe, names = self.request.recipe, {bot for keys in asked.values() for bot, _ in keys}
+        # With those whose decisions they pool.
         wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
-        bots = tuple(bot for bot in recipe.bots if bot.name in wanted)
-        keys = list(instants)
+        request = replace(
+            self.request, recipe=replace(recipe, bots=tuple(bot for bot in recipe.bots if bot.name in wanted))
+        )
+        runs = list(instants)
         # What is ordered in a run is filled in the next one.
-        walk = keys[: max(map(keys.index, asked), default=-1) + 2]
-        stored = {key: self._stored(key) for key in asked}
-        without = self._walked([(key, instants[key]) for key in walk], bots, asked, self.past.cut_at, self.seal)
+        walk = {key: instants[key] for key in runs[: max(map(runs.index, asked), default=-1) + 2]}
+        with self.resources.store.read() as connection:
+            stored = {key: decision_rows(connection, key) for key in asked}
+        without = self._walked(walk, request, asked, self.past.cut_at, self.seal)
         unequal = [
             (key, one)
             for key, of_run in asked.items()
             for one in of_run
             if _named(stored[key].get(one)) != _named(without[key].get(one))
         ]
-        if not unequal:
-            return []
-        again = self._walked([(key, instants[key]) for key in walk], bots, asked, self.past.open_at, nullcontext())
-        return [
-            each
-            for key, one in unequal
-            for each in _compared(key, one, [rows[key].get(one) for rows in (stored, without, again)])
-        ]
-
-    def _stored(self, run_key: str) -> Mapping[DecisionKey, Rows]:
-        with self.store.read() as connection:
-            return decision_rows(connection, run_key)
+        if unequal:
+            again = self._walked(walk, request, asked, self.past.open_at, nullcontext())
+            for key, one in unequal:
+                yield from _compared(key, one, [rows[key].get(one) for rows in (stored, without, again)])
 
     def _walked(
         self,
-        walk: Sequence[tuple[str, datetime]],
-        bots: tuple[BotSpec, ...],
+        walk: Mapping[str, datetime],
+        request: RunRequest,
         asked: Collection[str],
-        opened: Callable[[datetime], OpenVenue],
+        opened_at: Callable[[datetime], OpenVenue],
         seal: AbstractContextManager[object],
     ) -> Mapping[str, Mapping[DecisionKey, Rows]]:
-        """Return what bots decide in some of the runs that they walk through, in a ledger that is thrown away."""
+        """Return what is decided in some of the runs of a walk, in a ledger that is thrown away."""
         with scratch_ledger() as scratch:
-            for _, as_of in walk:
-                venue = opened(as_of)
-                with seal:
-                    self._decide_in(scratch, venue, bots)
+            made = {}
+            for key, as_of in walk.items():
+                # A bot that remembers what it read during the replay would read nothing now.
+                forget_strategies()
+                forget_tools()
+                opened = opened_at(as_of)
+                with seal, opened:
+                    made[key] = decide(request, opened, replace(self.resources, store=scratch)).run.key
             with scratch.read() as connection:
-                return {key: decision_rows(connection, key) for key in asked}
-
-    def _decided(self, opened: OpenVenue, bots: tuple[BotSpec, ...]) -> Mapping[DecisionKey, Rows]:
-        """Return what bots decide now, from a ledger that is thrown away."""
-        with scratch_ledger() as scratch:
-            key = self._decide_in(scratch, opened, bots)
-            with scratch.read() as connection:
-                return decision_rows(connection, key)
-
-    def _decide_in(self, scratch: Store, opened: OpenVenue, bots: tuple[BotSpec, ...]) -> str:
-        """Let bots decide now, and return the key of their run."""
-        request = replace(self.request, recipe=replace(self.request.recipe, bots=bots))
-        # One that remembers what it read during the replay would read nothing now.
-        forget_strategies()
-        forget_tools()
-        with opened:
-            report = decide(
-                request,
-                store=scratch,
-                opened=opened,
-                settings=self.settings,
-                clock=self.clock,
-                listener=self.listener,
-            )
-            return report.run.key
+                return {key: decision_rows(connection, made[key]) for key in asked}
 
 
 def check_look_ahead(
-    request: RunRequest,
-    played: Sequence[Played],
-    past: Past,
-    *,
-    store: Store,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
-    sample: int = SAMPLE,
+    request: RunRequest, played: Sequence[Played], past: Past, resources: Resources, *, sample: int = SAMPLE
 ) -> LookAhead:
     """Return whether a sample of a replay's decisions is the same without the future.
 
@@ -191,35 +138,32 @@ def check_look_ahead(
         request: The recipe that was replayed.
         played: Its instants.
         past: Where it was played.
-        store: The ledger; only read.
-        settings: How many decisions at once, how long.
-        clock: The instant it is, for claims.
-        listener: Told of each slot.
+        resources: What it was decided with; of the ledger is only read.
         sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
     """
+    store, listener = resources.store, resources.listener
     # Keeps this process from reading whatever the whole past is kept in, each time it is entered.
     seal: AbstractContextManager[object] = nullcontext() if past.folder is None else Seal(past.folder)
-    place = _Place(request, past, store, seal, settings, clock, listener)
+    place = _Place(request, past, resources, seal)
     skipped = _skipped(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]
     draw = seeded(request.recipe.seed, request.recipe.name, "look-ahead")
-    drawn = [there[number] for number in sorted(draw.sample(range(len(there)), min(sample, len(there))))]
+    asked: dict[str, list[DecisionKey]] = {}
+    for number in sorted(draw.sample(range(len(there)), min(sample, len(there)))):
+        asked.setdefault(there[number][0], []).append(there[number][1])
+    drawn = sum(map(len, asked.values()))
+    found: list[Difference] = []
     if _plays_accounts(store, instants):
-        asked_of: dict[str, list[DecisionKey]] = {}
-        for run_key, decision in drawn:
-            asked_of.setdefault(run_key, []).append(decision)
-        found = place.walked(instants, asked_of)
-        listener(Progress("look ahead", len(drawn), len(drawn)))
-        return LookAhead(len(there), len(drawn), tuple(found), skipped)
-    differences: list[Difference] = []
+        found += place.differences(instants, asked)
+        listener(Progress("look ahead", drawn, drawn))
+        return LookAhead(len(there), drawn, tuple(found), skipped)
     done = 0
-    for run_key, group in groupby(drawn, key=lambda each: each[0]):
-        asked = [decision for _, decision in group]
-        differences += place.differences(run_key, instants[run_key], asked)
-        done += len(asked)
-        listener(Progress("look ahead", done, len(drawn), run_key))
-    return LookAhead(len(there), len(drawn), tuple(differences), skipped)
+    for run_key, of_run in asked.items():
+        found += place.differences({run_key: instants[run_key]}, {run_key: of_run})
+        done += len(of_run)
+        listener(Progress("look ahead", done, drawn, run_key))
+    return LookAhead(len(there), drawn, tuple(found), skipped)
 
 
 def _plays_accounts(store: Store, run_keys: Collection[str]) -> bool:

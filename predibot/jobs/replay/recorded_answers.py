@@ -27,7 +27,6 @@ from predibot.contracts import (
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import ReasonKind
-from predibot.domain.terms import ModelSettings
 from predibot.domain.trace import (
     Asked,
     ModelFailedStep,
@@ -45,9 +44,10 @@ from predibot.domain.trace import (
 )
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
 from predibot.games.answers import ABSENT
+from predibot.jobs.deciding.activity import StepListener
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.ledger.files.traces import Trace
-from predibot.plugins.strategies import StrategySpec
+from predibot.recipe.recipe import BotSpec
 
 ModelCall: TypeAlias = ModelStep | ModelFailedStep | ModelNotAskedStep
 
@@ -97,11 +97,11 @@ class Record:
                     self._results.setdefault(_key(step.name, given), deque()).append((step, before))
                     before = []
 
-    def set_up(self, context: Context, strategy: StrategySpec, settings: ModelSettings | None = None) -> Context:
+    def set_up(self, context: Context, bot: BotSpec, listener: StepListener | None = None) -> Context:
         """Return a context with what a strategy decides with again; no time passes, so there is no deadline."""
         return replace(
             context,
-            model=OpenedModels(strategy, self._model, settings, self._room),
+            model=OpenedModels(bot.strategy, self._model, bot.terms.settings, self._room),
             why_no_tools=self._why_no_tools,
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
@@ -111,6 +111,9 @@ class Record:
             deadline_seconds=math.inf,
             untrusted_mark=self.recorded.untrusted_mark or untrusted_mark(),
         )
+
+    def write_off(self) -> None:
+        """Book nothing: nothing is spent."""
 
     def loopback(self) -> str | None:
         """Return the address a sandbox had, where the trace has one; a local model's stands in messages as it is."""

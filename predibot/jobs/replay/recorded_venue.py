@@ -9,7 +9,7 @@ from predibot.contracts import ResolutionPage, Venue
 from predibot.domain.event import Event, EventPage, MarketRef
 from predibot.domain.price import Instrument, PricePath, Quote
 from predibot.errors import VenueUnavailable
-from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.deciding.venue_board import VenueBoard
 
 
 class RecordedVenue(Venue):
@@ -45,7 +45,7 @@ class RecordedVenue(Venue):
         raise VenueUnavailable(f"{self.name} is not asked for anything while a run is rerun")
 
 
-class RecordedQuotes(QuoteBoard):
+class RecordedQuotes(VenueBoard):
     """The quotes that are stored with a decision: first those it was shown, then those it was booked at."""
 
     def __init__(self, venue: RecordedVenue, now: datetime, *quoted: Mapping[str, Quote]) -> None:
@@ -53,7 +53,7 @@ class RecordedQuotes(QuoteBoard):
         super().__init__(venue, lambda: now)
         self._recorded = list(quoted)
 
-    def quoted(self, event: Event) -> Event:
+    def open_event(self, event: Event) -> Event:
         """Return the event with the next quotes, or as it is where none are stored."""
         quotes = self._recorded.pop(0) if self._recorded else {}
         if not quotes:

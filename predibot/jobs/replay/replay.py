@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from predibot.config import Settings
-from predibot.contracts import Past, ProgressListener, SessionPast
+from predibot.contracts import Past, SessionPast
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
@@ -13,6 +13,7 @@ from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.accounts.tracked import track_accounts
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.receipts import receipt_of_ledger
@@ -25,14 +26,6 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 
 _DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Who decides at an instant."""
-
-    at: datetime
-    request: RunRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,26 +149,14 @@ def evaluated_at(instants: Timetable, past: Past, as_of: datetime | None) -> dat
 
 
 def play(
-    turns: Iterable[Turn],
-    past: Past,
-    *,
-    store: Store,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
-) -> Iterator[DecideReport]:
-    """Yield what was decided at each turn, as `predibot decide --as-of` decides it.
-
-    What was decided before is left as it is, so that a replay which was stopped,
-    or runs twice at once, ends up the same.
+    turns: Iterable[tuple[datetime, RunRequest]], past: Past, resources: Resources
+) -> Iterator[tuple[datetime, DecideReport]]:
+    """Decide at each instant of a past, as one would have then; what is decided already stays the same.
 
     Args:
-        turns: In the order in which they are played.
+        turns: When who decides, in the order in which they are played.
         past: Where they are played.
-        store: The ledger.
-        settings: How many decisions at once, how long.
-        clock: The instant it is, for claims.
-        listener: Told of each decision.
+        resources: What it is decided with.
 
     Raises:
         RunConflict: If a slot was decided with another recipe, venue or overrides.
@@ -183,16 +164,17 @@ def play(
         LedgerError: If the ledger fails; what is recorded stays.
     """
     before: datetime | None = None
-    for turn in turns:
-        if before is not None and turn.request.recipe.make_game().cohorts is not None:
+    for now, request in turns:
+        if before is not None and request.recipe.make_game().cohorts is not None:
             # Accounts of cohorts are valued daily, between their decisions too.
-            for at in days_between(before, turn.at):
+            for at in days_between(before, now):
                 with past.open_at(at) as opened:
-                    track_accounts(store=store, opened=opened, clock=clock, replayed=turn.request.recipe.name)
-        before = turn.at
-        with past.open_at(turn.at) as opened:
-            report = decide(turn.request, store=store, opened=opened, settings=settings, clock=clock, listener=listener)
-        yield report
+                    store, clock = resources.store, resources.clock
+                    track_accounts(store=store, opened=opened, clock=clock, replayed=request.recipe.name)
+        before = now
+        with past.open_at(now) as opened:
+            report = decide(request, opened, resources)
+        yield now, report
 
 
 def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
@@ -203,32 +185,19 @@ def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
         at += timedelta(days=1)
 
 
-def replay(
-    plan: ReplayPlan,
-    *,
-    store: Store,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
-    told: Callable[[Played], None],
-) -> tuple[Played, ...]:
+def replay(plan: ReplayPlan, resources: Resources, told: Callable[[Played], None]) -> tuple[Played, ...]:
     """Decide at every instant of a plan, and return what each came to.
 
     Args:
         plan: What is played when, and where.
-        store: The ledger.
-        settings: How many decisions at once, how long.
-        clock: The instant it is, for claims.
-        listener: Told of each decision.
+        resources: What it is decided with.
         told: Called after each instant.
 
     Raises:
         PredibotError: As `play`.
     """
     played = []
-    turns = (Turn(at, plan.request) for at in plan.instants)
-    reports = play(turns, plan.past, store=store, settings=settings, clock=clock, listener=listener)
-    for at, report in zip(plan.instants, reports, strict=True):
+    for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources):
         played.append(
             Played(
                 at=at,
@@ -249,11 +218,8 @@ def replay(
 def look_back(
     past: Past,
     as_of: datetime,
+    resources: Resources,
     *,
-    store: Store,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
     recipe: str | None = None,
     question: Question | None = None,
 ) -> Evaluation:
@@ -262,16 +228,14 @@ def look_back(
     Args:
         past: Where the runs of the ledger were played.
         as_of: Nothing later is seen.
-        store: The ledger.
-        settings: How many price histories are read at once.
-        clock: The instant it is, for the receipt.
-        listener: Told of each history.
+        resources: What they were played with.
         recipe: Only runs of this name; left out, all of the venue.
         question: What is asked of it.
     """
+    store, settings = resources.store, resources.settings
     with past.open_at(as_of) as opened:
-        tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
-    receipt_of_ledger(store, clock())
+        tracked = track(store=store, opened=opened, settings=settings, listener=resources.listener, own_runs=True)
+    receipt_of_ledger(store, resources.clock())
     evaluation = evaluate(
         store=store, venue_name=past.venue_name, as_of=as_of, part=Part(recipe=recipe), question=question
     )

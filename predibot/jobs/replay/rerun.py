@@ -2,23 +2,23 @@
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from predibot.contracts import Context, Progress, ProgressListener
+from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.domain.trace import GivenUpStep, ModelFailedStep, StoredTrace
 from predibot.errors import LedgerError, PluginError, UsageError
-from predibot.jobs.decide import bot_plan, decide_job
-from predibot.jobs.deciding.accounts.market_board import MarketBoard
-from predibot.jobs.deciding.decide_one import DecideJob, StepListener, Worker, work
+from predibot.jobs.decide import bot_plan
+from predibot.jobs.deciding.decide_one import work
+from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
 from predibot.ledger.files.traces import Traces
@@ -55,20 +55,6 @@ class Rerun:
 
 
 _NO_EVENT = "it is about no event, and decisions of games with accounts are not rerun yet"
-
-
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """Sets a context up with what was recorded."""
-
-    record: Record
-
-    def set_up(self, context: Context, bot: BotSpec, events: Sequence[Event], listener: StepListener) -> Context:
-        """Return what the decision is made with again."""
-        return self.record.set_up(context, bot.strategy, bot.terms.settings)
-
-    def write_off(self) -> None:
-        """Book nothing: nothing is spent."""
 
 
 def rerun(
@@ -114,7 +100,7 @@ def rerun(
             else:
                 record = Record(kept, stored.message, stored.reason_kind or "bot")
                 own = _own_worker(worker, before[bot.name, event.id], record)
-                _decide_again(decide_job(replica, bot, bot_rows, Subject("event", event.id)), own)
+                _decide_again(DecideJob(bot, bot_rows[bot.name], Subject("event", event.id)), own)
                 found.append(_compared(stored, before, again, record))
             listener(Progress("rerun", len(found), len(before), f"{bot.name} on {event.id}"))
     others = [rows["decisions"][0] for rows in before.values() if rows["decisions"][0]["subject_kind"] != "event"]
@@ -153,7 +139,7 @@ def _decide_again(job: DecideJob, worker: Worker) -> None:
     except (LedgerError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
-        _log.info("%s crashed on %s: %s", job.bot, job.subject.id, error)
+        _log.info("%s crashed on %s: %s", job.bot.name, job.subject.id, error)
 
 
 def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datetime) -> StoredRun:
@@ -169,20 +155,16 @@ def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Rec
     with store.read() as connection:
         known = catalogue(connection, run.id)
     venue = RecordedVenue(run.venue_name)
-    board = RecordedQuotes(venue, now)
     return Worker(
         store=store,
         venue=venue,
         game=recipe.make_game(),
         run=run,
-        run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,
         claimant=Claimant(new_owner(), _LEASE, now, is_gone),
         clock=lambda: now,
-        board=board,
-        markets=MarketBoard(venue, board, lambda: now),
-        bots={bot.name: bot for bot in recipe.bots},
+        board=RecordedQuotes(venue, now),
     )
 
 
@@ -192,9 +174,9 @@ def _own_worker(worker: Worker, rows: Rows, record: Record) -> Worker:
     quotes = [_quotes(rows["quotes"], role) for role in ("shown", "booked")]
     return replace(
         worker,
-        run_at=decided_at,
+        run=replace(worker.run, as_of=decided_at),
         board=RecordedQuotes(RecordedVenue(worker.venue.name), decided_at, *quotes),
-        agents=_Recorded(record),
+        agents=record,
         loopback=record.loopback(),
     )
 

@@ -1,14 +1,14 @@
 """Locks: what one process of a ledger does at a time, such as to run its schedules, while it gives signs of life."""
 
 import logging
-import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Self
 
 from predibot.domain.clock import format_instant
-from predibot.errors import LedgerError, UsageError
+from predibot.errors import UsageError
+from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.slots import SERVICE, leave_service, renew_service, take_service
@@ -31,7 +31,7 @@ class ServiceLock:
         """
         self._store, self._clock, self._name = store, clock, name
         self._owner = new_owner()
-        self._ended = threading.Event()
+        self._heartbeat = Heartbeat(LEASE, self._renew, "could not give a sign of life")
         self.lost = False
         """Whether another process took it, because this one gave no sign of life."""
 
@@ -47,7 +47,7 @@ class ServiceLock:
                 f"the {self._name} of {self._store.address} is run by {other} already. Stop that process first, wait "
                 "for its end, or name another --ledger"
             )
-        threading.Thread(target=self._beat, name="predibot-service-lock", daemon=True).start()
+        self._heartbeat.__enter__()
         return self
 
     def taken_by(self) -> str | None:
@@ -66,15 +66,9 @@ class ServiceLock:
 
     def __exit__(self, *_: object) -> None:
         """Leave it to others."""
-        self._ended.set()
+        self._heartbeat.__exit__()
         self._store.run_write(partial(leave_service, name=self._name, owner=self._owner))
 
-    def _beat(self) -> None:
-        while not self._ended.wait(LEASE.total_seconds() / 3):
-            renew = partial(renew_service, name=self._name, owner=self._owner, lease=LEASE, now=self._clock())
-            try:
-                held = self._store.run_write(renew)
-            except LedgerError as error:
-                _log.warning("could not give a sign of life: %s", error)
-            else:
-                self.lost = self.lost or not held
+    def _renew(self) -> None:
+        renewed = partial(renew_service, name=self._name, owner=self._owner, lease=LEASE, now=self._clock())
+        self.lost = not self._store.run_write(renewed) or self.lost

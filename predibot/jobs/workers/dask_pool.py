@@ -12,9 +12,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import dask
@@ -25,12 +24,12 @@ from distributed import Future as DaskFuture
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, words_of
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, credited, give_up
+from predibot.jobs.deciding.decide_one import WorkResult
+from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.workers.dask_worker import DecidingPlugin, Ordered, decide_there
-from predibot.jobs.workers.process_worker import Broken
+from predibot.jobs.workers.lost import book_lost, give_up_lost, settle
 from predibot.jobs.workers.thread_pool import no_answer
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine
-from predibot.ledger.write.spending import book_reservations
 
 _log = logging.getLogger(__name__)
 
@@ -135,15 +134,15 @@ class DaskPool:
             self._client.register_plugin(DecidingPlugin(ordered))
             self._closing = closing.pop_all()
 
-    def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
+    def submit(self, job: DecideJob) -> "Future[WorkResult]":
         """Return the future of a job, for whichever worker the scheduler chooses."""
         with self._lock:
             self._numbers += 1
             task = self._tasks[self._numbers] = _Task(self._numbers, job, Future())
-            self._hand_out(task, after_seconds)
+            self._hand_out(task)
         return task.future
 
-    def give_up_late(self) -> "Sequence[Future[WorkResult]]":
+    def look(self) -> None:
         """Record what no worker gave up itself, book for those that are gone, and hand out what was to wait."""
         if self._broken is not None:
             raise self._broken
@@ -173,7 +172,6 @@ class DaskPool:
             self._restart(task.worker)
         for task, seconds in late:
             self._record_lost(task, no_answer(self._deadline_seconds), seconds)
-        return ()
 
     def owners(self) -> Sequence[str]:
         """Return this process and all that ever claimed for it."""
@@ -192,10 +190,7 @@ class DaskPool:
         with suppress(Exception, asyncio.CancelledError):
             self._closing.close()
 
-    def _hand_out(self, task: _Task, after_seconds: float = 0.0) -> None:
-        if after_seconds > 0.0:
-            self._later.append((time.monotonic() + after_seconds, task))
-            return
+    def _hand_out(self, task: _Task) -> None:
         task.began, task.seen_ended = None, None
         key = (f"{self._call}/decide", task.number, self._numbers)
         self._numbers += 1
@@ -210,7 +205,7 @@ class DaskPool:
         if isinstance(error, KilledWorker):
             self._record_lost(task, f"its worker ended, {error.allowed_failures + 1} times", self._lasted(task))
         elif error is not None:
-            self._settle(task, PredibotError(f"the cluster could not do a job: {words_of(error)}"))
+            self._fail(task, PredibotError(f"the cluster could not do a job: {words_of(error)}"))
         elif ended.status == "finished":
             self._take(task, ended.result())
         # Else its result went with its worker, and it comes again or is found to be lost.
@@ -236,44 +231,37 @@ class DaskPool:
             _log.warning("what became of %d jobs was lost on the way; they are handed out again", len(lost))
         return lost
 
-    def _take(self, task: _Task, answer: Any) -> None:
-        if not isinstance(answer, Broken):
-            try:
-                credit = self._has_lost and answer.result is not None
-                result = credited(answer.result, self._worker) if credit else answer.result
-            except LedgerError as error:
-                self._settle(task, error)
-            else:
-                self._settle(task, answer.error or result)
+    def _take(self, task: _Task, answer: WorkResult | PredibotError) -> None:
+        if isinstance(answer, WorkResult):
+            self._settle(task, answer)
             return
         task.broken += 1
-        if isinstance(answer.error, LedgerError) and task.broken < _MOST_BROKEN:
-            _log.warning("a worker cannot begin: %s", answer.error)
+        if isinstance(answer, LedgerError) and task.broken < _MOST_BROKEN:
+            _log.warning("a worker cannot begin: %s", answer)
             with self._lock:
-                self._hand_out(task, _BROKEN_PAUSE_SECONDS)
+                self._later.append((time.monotonic() + _BROKEN_PAUSE_SECONDS, task))
         else:
-            self._broken = answer.error
+            self._broken = answer
 
-    def _settle(self, task: _Task, outcome: WorkResult | PredibotError) -> None:
+    def _settle(self, task: _Task, result: WorkResult) -> None:
         with self._lock:
             if self._tasks.pop(task.number, None) is None:
                 return
             self._moved = time.monotonic()
-        if isinstance(outcome, WorkResult):
-            task.future.set_result(outcome)
-        else:
-            task.future.set_exception(outcome)
+        settle(task.future, result, self._worker, was_lost=self._has_lost)
+
+    def _fail(self, task: _Task, error: PredibotError) -> None:
+        self._settle(task, WorkResult(task.job, "failed", made_here=False, error=error))
 
     @staticmethod
     def _lasted(task: _Task) -> float:
         return 0.0 if task.began is None else time.monotonic() - task.began
 
     def _record_lost(self, task: _Task, message: str, seconds: float) -> None:
-        claimant = replace(self._worker.claimant, owner=task.owner)
         try:
-            was_claimed = give_up(task.job, replace(self._worker, claimant=claimant), message, seconds)
+            was_claimed = give_up_lost(task.job, self._worker, task.owner, message, seconds)
         except PredibotError as error:
-            self._settle(task, error)
+            self._fail(task, error)
             return
         task.broken += not was_claimed
         if was_claimed or task.broken >= _MOST_BROKEN:
@@ -318,7 +306,7 @@ class DaskPool:
                     task.began, task.worker = None, ""
 
     def _book_the_left(self) -> None:
-        """Book what workers had under way that are gone, at its worst case: nobody is there to hear how it ends.
+        """Book what workers had under way that are gone.
 
         Of another machine it is not known whether one is gone, or only out of reach, and one of this machine may be
         stopped; by the end of a lease it has ended itself, or was started anew, or has lost its claims.
@@ -327,15 +315,8 @@ class DaskPool:
             is_known = is_of_this_machine(each.owner) and is_gone(each.owner)
             if not is_known and time.monotonic() - each.at <= self._lease_seconds:
                 continue
-            booked = partial(book_reservations, owner=each.holder)
-            try:
-                usd = self._worker.store.run_write(booked, durable=True)
-            except LedgerError as error:
-                _log.warning("could not book what a worker that ended had under way: %s", error)
-                continue
-            self._left.remove(each)
-            if usd:
-                _log.warning("a worker ended while calls were under way: $%.6f booked for them, their worst case", usd)
+            if book_lost(self._worker, each.holder, "worker"):
+                self._left.remove(each)
 
     def _look_at_workers(self) -> None:
         """End workers that give no sign of life for a lease, and do not wait for ever where there is none.

@@ -5,7 +5,6 @@ import logging
 import signal
 import threading
 import time
-from concurrent.futures import wait
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,12 +12,12 @@ from typing import Any
 from distributed import Worker as DaskWorker
 from distributed import WorkerPlugin, get_worker
 
-from predibot.errors import LedgerError, PluginError, PredibotError, UsageError, words_of
-from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.errors import LedgerError, PluginError, PredibotError, UsageError
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up, work
-from predibot.jobs.workers.process_worker import Broken, Ended, SetUp
-from predibot.jobs.workers.thread_pool import no_answer
+from predibot.jobs.deciding.decide_one import WorkResult
+from predibot.jobs.deciding.worker import DecideJob, Worker
+from predibot.jobs.workers.process_worker import SetUp
+from predibot.jobs.workers.thread_pool import work_elsewhere
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.process_identity import helper_owner, is_same_kernel, new_owner
 from predibot.plugins.strategies import spec_of
@@ -48,7 +47,6 @@ class _Opened:
     """What a process works with while there are jobs."""
 
     worker: Worker
-    holder: str
     closing: ExitStack
     under_way: int = 0
     used: float = field(default_factory=time.monotonic)
@@ -81,16 +79,18 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         logging.getLogger(_LOGGER).removeHandler(self._forwarded)
         await asyncio.to_thread(self._end)
 
-    def done(self, number: int, job: DecideJob) -> Ended | Broken:
-        """Do a job, within its deadline."""
+    def done(self, number: int, job: DecideJob) -> WorkResult | PredibotError:
+        """Do a job, within its deadline; return why it cannot be begun where it cannot."""
         try:
             opened = self._in_use()
         except PredibotError as error:
-            return Broken(error)
+            return error
         try:
             owner = opened.worker.claimant.owner
-            self._report({"began": number, "owner": owner, "holder": opened.holder, "worker": self._dask.address})
-            return _ended(number, job, opened.worker)
+            self._report(
+                {"began": number, "owner": owner, "holder": opened.worker.holder, "worker": self._dask.address}
+            )
+            return work_elsewhere(job, opened.worker)
         finally:
             with self._lock:
                 opened.under_way -= 1
@@ -123,7 +123,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         holder = helper_owner(ordered.call, new_owner().replace("/", "_"))
         with ExitStack() as closing:
             worker = ordered.set_up(closing, holder=holder, watch=self._watched)
-            opened = _Opened(worker, holder, closing.pop_all())
+            opened = _Opened(worker, closing.pop_all())
         threading.Thread(target=self._close_when_idle, name="predibot-idle", daemon=True).start()
         return opened
 
@@ -159,33 +159,10 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             self._dask.log_event(self.name, message)
 
 
-def decide_there(call: str, number: int, job: DecideJob) -> Ended | Broken:
+def decide_there(call: str, number: int, job: DecideJob) -> WorkResult | PredibotError:
     """Return what became of a job; the body of a Dask task, which may run more than once."""
     plugin: DecidingPlugin = get_worker().plugins[call]
     return plugin.done(number, job)
-
-
-def _ended(number: int, job: DecideJob, worker: Worker) -> Ended:
-    """Return how a job ended, which has a thread of its own, so that one that hangs is left behind."""
-    worker.watch(Activity(job.bot, job.subject.id, "running"))
-    deadline_seconds = worker.settings.decision_deadline_seconds
-    executor = DaemonThreadExecutor(1)
-    future = executor.submit(work, job, worker)
-    executor.shutdown(wait=False)
-    if not wait([future], timeout=deadline_seconds).done:
-        try:
-            give_up(job, worker, no_answer(deadline_seconds), deadline_seconds)
-        except PredibotError as error:
-            return Ended(number, None, error=error)
-        return Ended(number, WorkResult(job, "failed", made_here=True))
-    failure = future.exception()
-    if failure is None:
-        return Ended(number, future.result())
-    if isinstance(failure, PredibotError):
-        return Ended(number, None, error=failure)
-    # Recorded already; who waits for it may not even have its class.
-    logging.getLogger(__name__).error("%s crashed on %s: %s", job.bot, job.subject.id, words_of(failure))
-    return Ended(number, WorkResult(job, "failed", made_here=True))
 
 
 def _check_strategies(bots: tuple[BotSpec, ...]) -> None:

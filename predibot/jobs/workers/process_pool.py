@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing import connection as pipes
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -15,22 +15,13 @@ from multiprocessing.context import SpawnProcess
 
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, credited, give_up
+from predibot.jobs.deciding.decide_one import WorkResult
+from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
 from predibot.jobs.logs.about import logged_about
-from predibot.jobs.workers.process_worker import (
-    Began,
-    Broken,
-    Ended,
-    Logged,
-    Order,
-    Ready,
-    Report,
-    SetUp,
-    run_process,
-)
+from predibot.jobs.workers.lost import book_lost, give_up_lost, settle
+from predibot.jobs.workers.process_worker import Logged, Ready, Report, SetUp, run_process
 from predibot.jobs.workers.thread_pool import no_answer
 from predibot.ledger.write.process_identity import helper_owner
-from predibot.ledger.write.spending import book_reservations
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +36,7 @@ _MOST_STILLBORN = 3
 class _Task:
     """A job somebody waits for."""
 
-    order: Order
+    job: DecideJob
     future: "Future[WorkResult]"
     began: float | None = None
     lost: bool = False
@@ -63,7 +54,7 @@ class _Child:
     owner: str | None = None
     failure: LedgerError | None = None
     """What of the ledger it ended of, as it said itself."""
-    tasks: dict[int, _Task] = field(default_factory=dict)
+    tasks: dict[JobKey, _Task] = field(default_factory=dict)
 
 
 class ProcessPool:
@@ -82,7 +73,6 @@ class ProcessPool:
         self._deadline_seconds = worker.settings.decision_deadline_seconds
         self._lock = threading.RLock()
         self._waiting: deque[_Task] = deque()
-        self._numbers = 0
         self._spawns = 0
         self._stillborn = 0
         self._owners: list[str] = []
@@ -91,16 +81,15 @@ class ProcessPool:
         self._children = [self._spawned() for _ in range(count)]
         threading.Thread(target=self._listen, name="predibot-processes", daemon=True).start()
 
-    def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
+    def submit(self, job: DecideJob) -> "Future[WorkResult]":
         """Return the future of a job, for whichever process has the least to do."""
+        task = _Task(job, Future())
         with self._lock:
-            self._numbers += 1
-            task = _Task(Order(self._numbers, job, after_seconds), Future())
             self._waiting.append(task)
             self._hand_out()
         return task.future
 
-    def give_up_late(self) -> "Sequence[Future[WorkResult]]":
+    def look(self) -> None:
         """Kill each process that has not even given up what is late, and put another in its place."""
         if self._broken is not None:
             raise self._broken
@@ -110,9 +99,8 @@ class ProcessPool:
                 child for child in self._children if any((t.began or latest) < latest for t in child.tasks.values())
             ]
             for child in hung:
+                # Its end is noticed like any other.
                 child.process.kill()
-        # Its end is noticed like any other.
-        return ()
 
     def owners(self) -> Sequence[str]:
         """Return this process and all that ever claimed for it."""
@@ -150,10 +138,10 @@ class ProcessPool:
             if child is None or len(child.tasks) >= room:
                 return
             task = self._waiting.popleft()
-            child.tasks[task.order.number] = task
+            child.tasks[task.job.key] = task
             with suppress(OSError):
                 # Where it is gone meanwhile, its end is noticed and the task handed out again.
-                child.connection.send(task.order)
+                child.connection.send(task.job)
 
     def _listen(self) -> None:
         """Take what the processes report, until the pool is closed."""
@@ -180,54 +168,46 @@ class ProcessPool:
 
     def _take(self, child: _Child, report: Report) -> None:
         if isinstance(report, Activity):
+            self._note_begun(child, report)
             self._worker.watch(report)
         elif isinstance(report, Logged):
             with logged_about(report.about):
                 logging.getLogger(report.name).log(report.level, "%s", report.text)
-        elif isinstance(report, Broken):
-            self._note_broken(child, report.error)
         elif isinstance(report, Ready):
             with self._lock:
                 child.owner = report.owner
                 self._stillborn = 0
                 self._owners.append(report.owner)
                 self._hand_out()
-        elif isinstance(report, Began):
-            if task := child.tasks.get(report.number):
-                task.began = time.monotonic()
-        else:
+        elif isinstance(report, WorkResult):
             self._settle(child, report)
-
-    def _note_broken(self, child: _Child, error: PredibotError) -> None:
-        """Take note of why a process ends: another may find the ledger well, and nothing else."""
-        if isinstance(error, LedgerError):
-            child.failure = error
-            _log.warning("a process ended: %s", error)
+        elif isinstance(report, LedgerError):
+            # Another may find the ledger well.
+            child.failure = report
+            _log.warning("a process ended: %s", report)
         else:
-            self._broken = error
+            self._broken = report
 
-    def _settle(self, child: _Child, ended: Ended) -> None:
+    def _note_begun(self, child: _Child, activity: Activity) -> None:
+        if activity.begins:
+            with self._lock:
+                for task in child.tasks.values():
+                    if (task.job.bot.name, task.job.subject.id) == (activity.bot, activity.event_id):
+                        task.began = time.monotonic()
+
+    def _settle(self, child: _Child, result: WorkResult) -> None:
         with self._lock:
-            task = child.tasks.pop(ended.number, None)
+            task = child.tasks.pop(result.job.key, None)
             self._hand_out()
-        if task is None:
-            return
-        if ended.result is None:
-            task.future.set_exception(ended.error or PredibotError("a process reported nothing"))
-            return
-        try:
-            result = credited(ended.result, self._worker) if task.lost else ended.result
-        except LedgerError as error:
-            task.future.set_exception(error)
-        else:
-            task.future.set_result(result)
+        if task is not None:
+            settle(task.future, result, self._worker, was_lost=task.lost)
 
     def _replace(self, child: _Child) -> None:
         """Record what a process that is gone had begun too long ago, and let others do the rest."""
         # It may have closed its pipe and hang all the same; what it had set aside is booked once it cannot change it.
         child.process.kill()
         child.process.join(1.0)
-        self._book(child)
+        book_lost(self._worker, child.holder, "process")
         if child.owner is None:
             self._stillborn += 1
         if self._stillborn >= _MOST_STILLBORN and self._broken is None:
@@ -245,32 +225,16 @@ class ProcessPool:
                 self._children.append(self._spawned())
             self._hand_out()
 
-    def _book(self, child: _Child) -> None:
-        """Book what a process had under way, at its worst case: nobody is there to hear how its calls end.
-
-        What cannot be booked now stays set aside, and is booked at the end of the call.
-        """
-        try:
-            usd = self._worker.store.run_write(
-                lambda connection: book_reservations(connection, child.holder), durable=True
-            )
-        except LedgerError as error:
-            _log.warning("could not book what a process that ended had under way: %s", error)
-            return
-        if usd:
-            _log.warning("a process ended while calls were under way: $%.6f booked for them, their worst case", usd)
-
     def _record_lost(self, child: _Child, task: _Task) -> None:
-        job, seconds = task.order.job, time.monotonic() - (task.began or 0.0)
+        job, seconds = task.job, time.monotonic() - (task.began or 0.0)
         is_late = seconds > self._deadline_seconds
         if not is_late and not task.lost:
             # It may be another job that its process died of, so this one is done again, once.
             task.began, task.lost = None, True
             return
         message = no_answer(self._deadline_seconds) if is_late else f"its process ended: {child.process.exitcode}"
-        claimant = replace(self._worker.claimant, owner=child.owner or "")
         try:
-            give_up(job, replace(self._worker, claimant=claimant), message, seconds)
+            give_up_lost(job, self._worker, child.owner or "", message, seconds)
         except PredibotError as error:
             task.future.set_exception(error)
         else:

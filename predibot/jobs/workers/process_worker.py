@@ -6,31 +6,28 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import ExitStack, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from multiprocessing.connection import Connection
 from typing import Protocol
 
 from predibot.config import Settings
-from predibot.errors import PredibotError, words_of
-from predibot.jobs.deciding.activity import Activity, Watch
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult
-from predibot.jobs.deciding.worker_setup import agent_setup, load_loops, make_worker
-from predibot.jobs.logs.about import About, about_now, logged_about
+from predibot.errors import PredibotError
+from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.deciding.activity import Activity, Watch, unwatched
+from predibot.jobs.deciding.decide_one import WorkResult
+from predibot.jobs.deciding.worker import DecideJob, Resources, Worker, agent_setup, load_loops, make_worker
+from predibot.jobs.logs.about import About, about_now
 from predibot.jobs.logs.log_file import NotOthers
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
-from predibot.jobs.workers.thread_pool import ThreadPool
+from predibot.jobs.workers.thread_pool import work_elsewhere
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.recipe.recipe import Recipe
-
-_TICK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +35,6 @@ class Ready:
     """The process is set up, and claims under this name."""
 
     owner: str
-
-
-@dataclass(frozen=True, slots=True)
-class Began:
-    """A job has a thread."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A job has ended; where it crashed, as it was recorded."""
-
-    number: int
-    result: WorkResult | None
-    error: PredibotError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The process could not be set up."""
-
-    error: PredibotError
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +47,8 @@ class Logged:
     about: About
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A job to be done."""
-
-    number: int
-    job: DecideJob
-    after_seconds: float
-
-
-Report = Ready | Began | Ended | Broken | Logged | Activity
+Report = Ready | WorkResult | PredibotError | Logged | Activity
+"""What a process says; an error is why it could not be set up."""
 
 
 class SetUp(Protocol):
@@ -97,7 +63,7 @@ def run_process(connection: Connection, set_up: SetUp, holder: str, log_level: i
     """Do jobs until the other end of the connection is closed; the body of a process.
 
     Args:
-        connection: Where orders come from, and reports go.
+        connection: Where jobs come from, and reports go.
         set_up: Makes what it works with.
         holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
         log_level: From which on the first process logs.
@@ -105,22 +71,36 @@ def run_process(connection: Connection, set_up: SetUp, holder: str, log_level: i
     # Ctrl-C reaches every process of the terminal; the first one decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    desk = _Desk(connection)
-    forwarded = _Forwarded(desk)
-    forwarded.setFormatter(logging.Formatter("%(message)s"))
-    forwarded.addFilter(NotOthers())
-    logging.basicConfig(level=log_level, handlers=[forwarded], force=True)
+    reports = _Reports(connection)
+    reports.setFormatter(logging.Formatter("%(message)s"))
+    reports.addFilter(NotOthers())
+    logging.basicConfig(level=log_level, handlers=[reports], force=True)
     try:
         # What plug-ins print: stdout is for the result of who started it.
         with redirect_stdout(sys.stderr), ExitStack() as closing:
-            worker = set_up(closing, holder=holder, watch=desk.watched)
-            desk.report(Ready(worker.claimant.owner))
-            desk.serve(worker)
+            worker = set_up(closing, holder=holder, watch=reports.send)
+            reports.send(Ready(worker.claimant.owner))
+            threads = DaemonThreadExecutor(worker.settings.workers)
+            while True:
+                threads.submit(_work_and_report, _next_job(connection), worker, reports)
     except PredibotError as error:
-        desk.report(Broken(error))
+        reports.send(error)
     finally:
         # Threads that hang must not keep the process.
         os._exit(0)
+
+
+def _next_job(connection: Connection) -> DecideJob:
+    try:
+        job: DecideJob = connection.recv()
+    except (EOFError, OSError):
+        # At once, nothing is closed first: what threads began meanwhile, nobody would book.
+        os._exit(0)
+    return job
+
+
+def _work_and_report(job: DecideJob, worker: Worker, reports: "_Reports") -> None:
+    reports.send(work_elsewhere(job, worker))
 
 
 def open_worker(
@@ -144,7 +124,7 @@ def open_worker(
     paces = SharedPaces(store=store)
     opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces))
     load_loops(recipe)
-    agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=store)
+    agents = agent_setup(recipe, opened, settings, clock, store)
     if agents is not None:
         agents.look_at_models(recipe.bots)
     run = store.run_read(lambda connection: find_run(connection, run_key))
@@ -152,103 +132,29 @@ def open_worker(
         raise PredibotError(f"run {run_key} was voided meanwhile")
     run_id = run.id
     events = store.run_read(lambda connection: frozen_events(connection, run_id))
-    worker = make_worker(
-        run,
-        events,
-        recipe,
-        agents,
-        opened=opened,
-        settings=settings,
-        store=store,
-        clock=clock,
-        began_at=began_at,
-        retry=retry,
-        watch=watch,
-        holder=holder,
-    )
-    claimant = worker.claimant
-    closing.enter_context(Heartbeat(store, claimant.owner, claimant.lease, clock, holder=holder))
+    resources = Resources(store, settings, clock, unwatched, watch)
+    worker = make_worker(run, events, recipe, agents, opened, resources, began_at=began_at, retry=retry, holder=holder)
+    closing.enter_context(Heartbeat(worker.claimant.lease, worker.renew))
     return worker
 
 
-@dataclass(slots=True)
-class _Desk:
-    """Where orders come in and reports go out."""
+class _Reports(logging.Handler):
+    """What goes to the first process, from any thread: what is logged here too."""
 
-    connection: Connection
-    run_key: str = ""
-    """Known once it serves."""
-    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+        self._sending = threading.Lock()
 
-    def report(self, report: Report) -> None:
-        """Send a report; from any thread."""
+    def send(self, report: Report) -> None:
+        """Send a report."""
         try:
-            with self._lock:
-                self.connection.send(report)
+            with self._sending:
+                self._connection.send(report)
         except OSError:
             # Nobody is there any more who could want it.
             os._exit(0)
 
-    def watched(self, activity: Activity) -> None:
-        """Report what a bot is doing."""
-        if activity.step == 0 and activity.state == "running":
-            self.report(Began(self.numbers[activity.bot, activity.event_id]))
-        self.report(activity)
-
-    def serve(self, worker: Worker) -> None:
-        """Do what is ordered, until nobody orders any more: the process ends then, where it stands.
-
-        Raises:
-            LedgerError: If a late decision could not be recorded.
-        """
-        pool = ThreadPool(worker)
-        self.run_key = worker.run.key
-        pending: dict[Future[WorkResult], Order] = {}
-        while True:
-            order = self._next_order()
-            if order is not None:
-                self.numbers[order.job.bot, order.job.subject.id] = order.number
-                future = pool.submit(order.job, after_seconds=order.after_seconds)
-                pending[future] = order
-                future.add_done_callback(partial(self._ended, order))
-            for late in pool.give_up_late():
-                order = pending[late]
-                self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
-            for done in [future for future in pending if future.done()]:
-                del pending[done]
-
-    def _next_order(self) -> Order | None:
-        """Return the next order, None where there is none yet."""
-        try:
-            if self.connection.poll(_TICK_SECONDS):
-                order: Order = self.connection.recv()
-                return order
-        except (EOFError, OSError):
-            # At once, nothing is closed first: what threads began meanwhile, nobody would book.
-            os._exit(0)
-        return None
-
-    def _ended(self, order: Order, future: "Future[WorkResult]") -> None:
-        error = future.exception()
-        if error is None:
-            self.report(Ended(order.number, future.result()))
-        elif isinstance(error, PredibotError):
-            self.report(Ended(order.number, None, error=error))
-        else:
-            job = order.job
-            with logged_about(About(self.run_key, job.bot, job.subject.id)):
-                logging.getLogger(__name__).error("%s crashed on %s: %s", job.bot, job.subject.id, words_of(error))
-            self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
-
-
-class _Forwarded(logging.Handler):
-    """Sends what is logged to the first process."""
-
-    def __init__(self, desk: _Desk) -> None:
-        super().__init__()
-        self._desk = desk
-
     def emit(self, record: logging.LogRecord) -> None:
         """Send one record as text."""
-        self._desk.report(Logged(record.name, record.levelno, self.format(record), about_now()))
+        self.send(Logged(record.name, record.levelno, self.format(record), about_now()))

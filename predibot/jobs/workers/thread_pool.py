@@ -1,28 +1,32 @@
-"""The pool: what does the work that is dispatched, threads of this process or processes of their own."""
+"""The pool: what does the work that is dispatched, threads of this process, processes of their own, or a cluster."""
 
-import time
+import logging
 from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from concurrent.futures import Future, wait
 from typing import Protocol
 
+from predibot.errors import PredibotError, words_of
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up, work
+from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
+from predibot.jobs.deciding.worker import DecideJob, Worker
+from predibot.jobs.logs.about import About, logged_about
+
+_log = logging.getLogger(__name__)
 
 
 class Pool(Protocol):
     """Does jobs, many at once, none for longer than the deadline."""
 
-    def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
-        """Return the future of a job, which begins after a while."""
+    def submit(self, job: DecideJob) -> "Future[WorkResult]":
+        """Return the future of a job."""
         ...
 
-    def give_up_late(self) -> "Sequence[Future[WorkResult]]":
-        """Record as failed what has been under way for too long, and return its futures, which may stay open.
+    def look(self) -> None:
+        """End what hangs as a whole, and put another in its place.
 
         Raises:
-            LedgerError: If that could not be stored.
+            PredibotError: If nothing can be done any more.
         """
         ...
 
@@ -35,65 +39,58 @@ class Pool(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class _UnderWay:
-    job: DecideJob
-    began: float | None = None
-    """None while it waits for a thread, or for somebody else to finish."""
-
-
-@dataclass(slots=True)
 class ThreadPool:
-    """Daemon threads of this process; one that hangs is left behind."""
+    """Daemon threads of this process."""
 
-    worker: Worker
-    _executor: DaemonThreadExecutor = field(init=False)
-    _under_way: "dict[Future[WorkResult], _UnderWay]" = field(default_factory=dict)
+    def __init__(self, worker: Worker) -> None:
+        """Make as many as the settings say."""
+        self._worker = worker
+        self._executor = DaemonThreadExecutor(worker.settings.workers)
 
-    def __post_init__(self) -> None:
-        """Make the pool."""
-        self._executor = DaemonThreadExecutor(self.worker.settings.workers)
-
-    def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
+    def submit(self, job: DecideJob) -> "Future[WorkResult]":
         """Return the future of a job."""
-        row = _UnderWay(job)
-        future = self._executor.submit(self._timed, row, after_seconds)
-        self._under_way[future] = row
-        return future
+        return self._executor.submit(work_in_time, job, self._worker)
 
-    def give_up_late(self) -> "Sequence[Future[WorkResult]]":
-        """Record as failed what is late, and put another thread in its thread's place."""
-        for future in [future for future in self._under_way if future.done()]:
-            del self._under_way[future]
-        late = [future for future, row in self._under_way.items() if self._is_late(row)]
-        for future in late:
-            row = self._under_way.pop(future)
-            seconds = time.monotonic() - (row.began or 0.0)
-            give_up(row.job, self.worker, no_answer(self._deadline_seconds), seconds)
-            self._executor.abandon_one()
-        return [future for future in late if not future.done()]
+    def look(self) -> None:
+        """Do nothing: each thread looks after its own deadline."""
 
     def owners(self) -> Sequence[str]:
         """Return this process."""
-        return (self.worker.claimant.owner,)
+        return (self._worker.claimant.owner,)
 
     def close(self) -> None:
         """Take no more jobs."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _timed(self, row: _UnderWay, after_seconds: float) -> WorkResult:
-        if after_seconds > 0.0:
-            time.sleep(after_seconds)
-        row.began = time.monotonic()
-        self.worker.watch(Activity(row.job.bot, row.job.subject.id, "running"))
-        return work(row.job, self.worker)
 
-    @property
-    def _deadline_seconds(self) -> float:
-        return self.worker.settings.decision_deadline_seconds
+def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
+    """Do a job in a thread of its own, which is left behind where it hangs: the decision failed then.
 
-    def _is_late(self, row: _UnderWay) -> bool:
-        return row.began is not None and time.monotonic() - row.began > self._deadline_seconds
+    Raises:
+        BaseException: As `work`, and what keeps a late decision from being recorded.
+    """
+    worker.watch(Activity(job.bot.name, job.subject.id, "running"))
+    seconds = worker.settings.decision_deadline_seconds
+    executor = DaemonThreadExecutor(1)
+    future = executor.submit(work, job, worker)
+    executor.shutdown(wait=False)
+    if wait([future], timeout=seconds).not_done:
+        was_claimed = give_up(job, worker, no_answer(seconds), seconds)
+        if was_claimed or not future.done():
+            return WorkResult(job, "failed", made_here=True)
+    return future.result()
+
+
+def work_elsewhere(job: DecideJob, worker: Worker) -> WorkResult:
+    """Do a job for another process, to which no class of a strategy's may go: what crashed is recorded, and failed."""
+    try:
+        return work_in_time(job, worker)
+    except PredibotError as error:
+        return WorkResult(job, "failed", made_here=False, error=error)
+    except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
+        with logged_about(About(worker.run.key, job.bot.name, job.subject.id)):
+            _log.error("%s crashed on %s: %s", job.bot.name, job.subject.id, words_of(error))
+        return WorkResult(job, "failed", made_here=True)
 
 
 def no_answer(deadline_seconds: float) -> str:

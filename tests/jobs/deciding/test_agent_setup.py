@@ -43,7 +43,7 @@ def opened() -> Iterator[OpenVenue]:
 def set_up(agents: AgentSetup, bot: BotSpec, event: Event) -> Context:
     """Return what a bot decides on an event with at the instant of its venue."""
     bare = Context(agents.opened.now, EventView(event, "sandbox"), DollarPerEvent(), random.Random(0))
-    return agents.set_up(bare, bot, [event])
+    return agents.set_up(bare, bot)
 
 
 def equipped(opened: OpenVenue, store: Store, *, key: str = "not-on-any-page") -> Context:

@@ -16,9 +16,9 @@ from predibot.contracts import OpenVenue
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.tracked import track_accounts
-from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.deciding.venue_board import VenueBoard
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.venues.archive.layout import snapshot_name
@@ -155,7 +155,7 @@ class Offering:
 
 def test_what_is_ordered_is_asked_for_again_once_and_what_is_not_is_left_alone() -> None:
     venue = Offering()
-    board = MarketBoard(venue, QuoteBoard(venue, lambda: NOW), lambda: NOW)  # type: ignore[arg-type]
+    board = VenueBoard(venue, lambda: NOW)  # type: ignore[arg-type]
     listed = [parse_event(event_payload(number, market_payload(number)), quoted_at=NOW)[0] for number in (1, 2, 3)]
     events = [event for event in listed if event is not None]
     ordered, held = ([events[number].markets[0].instruments("polymarket")[0]] for number in (0, 1))
@@ -178,9 +178,7 @@ def decide_live(live: Live, store: Store, *bots: str) -> DecideReport:
     """Decide in the cohorts of a live venue."""
     request = request_of(recipe_of(*bots, every="7d", game="weekly_cohort"))
     with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
-        return decide(
-            request, store=store, opened=opened, settings=Settings(workers=1), clock=lambda: live.now, listener=nobody
-        )
+        return decide(request, opened, Resources(store, Settings(workers=1), lambda: live.now, nobody))
 
 
 def test_a_live_cohort_is_decided_once_a_week_and_valued_every_ten_minutes(store: Store, live: Live) -> None:

@@ -10,7 +10,7 @@ from predibot.contracts import Venue
 from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import Instrument, PricePath, PricePoint
 from predibot.errors import VenueUnavailable
-from predibot.jobs.deciding.history import LOOKS_BACK, MAX_AGE, HistoryBoard
+from predibot.jobs.deciding.venue_board import LOOKS_BACK, MAX_AGE, VenueBoard
 from tests.venues.payloads import NOW
 
 HOUR = timedelta(hours=1)
@@ -21,7 +21,7 @@ OTHER = Market(MarketRef("o"), "Will it not?", ("Yes", "No"))
 class Prices(Venue):
     """A venue with a price every six hours, that counts who asks and fails as often as told."""
 
-    name = "tiny"
+    name, live = "tiny", True
 
     def __init__(self, failures: int = 0) -> None:
         self.asked: list[tuple[str, datetime]] = []
@@ -36,9 +36,13 @@ class Prices(Venue):
         return PricePath(instrument, tuple(PricePoint(start + 6 * HOUR * n, n / 1000) for n in range(steps + 1)))
 
 
+def board_of(prices: Prices) -> VenueBoard:
+    return VenueBoard(prices, lambda: NOW)
+
+
 def test_of_each_day_the_last_price_is_told() -> None:
     noon = NOW.replace(hour=12, minute=0, second=0, microsecond=0)
-    points = HistoryBoard(Prices()).daily(MARKET, noon)
+    points = board_of(Prices()).daily_prices(MARKET, noon)
     # 21 days back at noon, then 18:00 is the first day's last; whole days end at 18:00; today ends now.
     assert [point.at.hour for point in points] == [18] * 21 + [12]
     assert points[0].at == noon - LOOKS_BACK + 6 * HOUR
@@ -47,34 +51,36 @@ def test_of_each_day_the_last_price_is_told() -> None:
 
 def test_many_bots_that_ask_at_once_cost_one_request() -> None:
     prices = Prices()
-    board = HistoryBoard(prices)
-    asking = [threading.Thread(target=board.daily, args=(MARKET, NOW)) for _ in range(8)]
+    board = board_of(prices)
+    asking = [threading.Thread(target=board.daily_prices, args=(MARKET, NOW)) for _ in range(8)]
     for thread in asking:
         thread.start()
     for thread in asking:
         thread.join()
-    board.daily(OTHER, NOW)
+    board.daily_prices(OTHER, NOW)
     assert prices.asked == [("yes", NOW), ("o:YES", NOW)]
 
 
 @pytest.mark.parametrize(("later", "requests"), [(MAX_AGE, 1), (MAX_AGE + timedelta(seconds=1), 2)])
 def test_prices_are_at_most_a_minute_old(later: timedelta, requests: int) -> None:
     prices = Prices()
-    board = HistoryBoard(prices)
-    board.daily(MARKET, NOW)
-    board.daily(MARKET, NOW + later)
+    at = [NOW]
+    board = VenueBoard(prices, lambda: at[0])
+    board.daily_prices(MARKET, NOW)
+    at[0] += later
+    board.daily_prices(MARKET, at[0])
     assert len(prices.asked) == requests
 
 
 def test_nobody_is_told_a_price_of_his_future() -> None:
-    board = HistoryBoard(Prices())
-    board.daily(MARKET, NOW)
+    board = board_of(Prices())
+    board.daily_prices(MARKET, NOW)
     earlier = NOW - timedelta(seconds=1)
-    assert board.daily(MARKET, earlier)[-1].at <= earlier
+    assert board.daily_prices(MARKET, earlier)[-1].at <= earlier
 
 
 def test_a_failure_is_told_and_not_remembered() -> None:
-    board = HistoryBoard(Prices(failures=1))
+    board = board_of(Prices(failures=1))
     with pytest.raises(VenueUnavailable):
-        board.daily(MARKET, NOW)
-    assert board.daily(MARKET, NOW)
+        board.daily_prices(MARKET, NOW)
+    assert board.daily_prices(MARKET, NOW)

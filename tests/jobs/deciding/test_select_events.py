@@ -22,6 +22,7 @@ from predibot.jobs.deciding.select_events import (
     choose,
     doubts_in,
 )
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
@@ -85,7 +86,7 @@ def decide_live(
     venue, _ = venue_of(answer)
     with OpenVenue("polymarket", venue, NOW, ExitStack()) as opened:
         request = request_of(recipe or recipe_of("market_price"), event_id=event_id)
-        return decide(request, store=store, opened=opened, settings=Settings(), clock=clock, listener=nobody)
+        return decide(request, opened, Resources(store, Settings(), clock, nobody))
 
 
 def runs_in(store: Store) -> int:
@@ -480,7 +481,7 @@ def test_a_sandbox_in_trouble_freezes_no_empty_run(file: Store) -> None:
     settings = Settings(call_deadline_seconds=5.0)
     faulty = open_venue("sandbox:events=3,fault=missing_fields", settings, as_of=None, purpose="decide", clock=clock)
     with file, faulty as opened, pytest.raises(VenueChanged, match="No run is made"):
-        decide(request_of(), store=file, opened=opened, settings=settings, clock=clock, listener=nobody)
+        decide(request_of(), opened, Resources(file, settings, clock, nobody))
 
 
 def test_a_recording_says_the_same_tomorrow_so_its_empty_run_stands_with_a_way_out(file: Store, archive: Path) -> None:

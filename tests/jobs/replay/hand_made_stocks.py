@@ -7,6 +7,7 @@ from pathlib import Path
 from predibot.config import Settings
 from predibot.domain.account import JournalRow
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.replay.replay import Played, plan_replay, replay
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, stored_journal, valuations
@@ -72,7 +73,7 @@ def play(
         settings=Settings(),
         clock=clock,
     )
-    return replay(plan, store=store, settings=Settings(), clock=clock, listener=nobody, told=lambda _: None)
+    return replay(plan, Resources(store, Settings(), clock, nobody), lambda _: None)
 
 
 def journal_of(store: Store, bot: str) -> tuple[JournalRow, ...]:

@@ -14,6 +14,7 @@ from predibot.domain.trace import Asked, ModelNotAskedStep, ModelStep, StoredTra
 from predibot.errors import BudgetSpent, NoAnswer
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
 from predibot.plugins.strategies import StrategySpec, spec_of
+from predibot.recipe.recipe import BotSpec
 from tests.agents.scripted import answer, context, reply
 
 MARK = "123456789012345678901234"
@@ -30,19 +31,19 @@ def searched(result: str, **more: object) -> Record:
 
 
 def again(record: Record) -> Any:
-    search = record.set_up(context(), StrategySpec("tool_agent")).tools.web_search
+    search = record.set_up(context(), BotSpec("b", StrategySpec("tool_agent"))).tools.web_search
     assert search is not None
     return search("rain")
 
 
 def test_a_rerun_has_the_mark_of_its_trace() -> None:
-    assert searched("").set_up(context(), StrategySpec("tool_agent")).untrusted_mark == MARK
+    assert searched("").set_up(context(), BotSpec("b", StrategySpec("tool_agent"))).untrusted_mark == MARK
 
 
 @pytest.mark.parametrize("mark", ["", "x", None, 7, "<<", "a" * 99, f"{MARK}\n"])
 def test_what_is_no_mark_is_replaced_by_a_new_one(mark: object) -> None:
     record = recorded({"kind": "code", "code": "", "untrusted_mark": mark})
-    drawn = record.set_up(context(), StrategySpec("tool_agent")).untrusted_mark
+    drawn = record.set_up(context(), BotSpec("b", StrategySpec("tool_agent"))).untrusted_mark
     assert drawn != mark
     assert len(drawn) == 24
 
@@ -76,7 +77,7 @@ def test_a_search_that_was_refused_is_not_what_the_next_one_found(refused: dict[
         step({"recent_days": 7, "sort": "rank"}, result="told otherwise", outcome="error", said="down"),
         step({"recent_days": "", "sort": "date"}, result="told otherwise", outcome="error", said="still down"),
     )
-    search = record.set_up(context(), StrategySpec("tool_agent")).tools.web_search
+    search = record.set_up(context(), BotSpec("b", StrategySpec("tool_agent"))).tools.web_search
     assert search is not None
     assert search("rain", by_date=True) == ToolError("still down")
     assert search("rain", recent_days=7) == ToolError("down")
@@ -142,7 +143,7 @@ def test_what_was_asked_again_with_more_room_is_asked_so_again(
         said = CUT if len(steps) + 1 < len(lengths) else reply(json.dumps(answer()))
         steps.append(ModelStep(asked=asked, reply=said) if length > 0 else ModelNotAskedStep(asked, "no money"))
     record = Record(StoredTrace(tuple(steps)))
-    seen = record.set_up(context(), spec_of("one_shot", {"model": "m"}))
+    seen = record.set_up(context(), BotSpec("b", spec_of("one_shot", {"model": "m"})))
     assert run_one_shot(seen.model("m"), "?", context().form(), seen).decision is not None
     assert record.rest() == 0
 
@@ -151,7 +152,7 @@ def test_what_was_cut_off_at_less_than_it_wanted_says_so_again() -> None:
     asked = [Asked("m", "ab", 1, (), (), None, length) for length in (4096, 16_000, 32_000, 24_000)]
     steps = [ModelStep(asked=each, reply=CUT) for each in asked]
     record = Record(StoredTrace((*steps[:2], ModelNotAskedStep(asked[2], "no money"), steps[3])))
-    seen = record.set_up(context(), spec_of("one_shot", {"model": "m"}))
+    seen = record.set_up(context(), BotSpec("b", spec_of("one_shot", {"model": "m"})))
     with pytest.raises(NoAnswer, match="cut off at 24,000 tokens"):
         run_one_shot(seen.model("m"), "?", context().form(), seen)
 
@@ -161,7 +162,7 @@ def test_a_tool_of_the_user_answers_from_the_trace() -> None:
     called = {"kind": "tool", "name": "mine", "arguments": {"b": 1, "a": [2]}, "outcome": "text"}
     told = {"result": f"<<untrusted {MARK}>>\nfound\n<<end of untrusted {MARK}>>"}
     record = recorded({**opened, "untrusted_mark": MARK}, {**called, **told})
-    tools = record.set_up(context(), StrategySpec("tool_agent")).tools
+    tools = record.set_up(context(), BotSpec("b", StrategySpec("tool_agent"))).tools
     mine = tools.open("mine")
     assert mine.schema.description == "Mine."
     assert mine.call({"a": [2], "b": 1}, 1.0) == ToolText("found")

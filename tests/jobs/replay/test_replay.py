@@ -11,6 +11,7 @@ from predibot.contracts import Past
 from predibot.domain.schedule import Timetable
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Played, ReplayPlan, evaluated_at, look_back, other_runs, replay, timetable
@@ -40,14 +41,7 @@ def replay_on(
 ) -> tuple[Played, ...]:
     told: list[Played] = []
     plan = ReplayPlan(request or request_of(), past, instants, evaluated_at(instants, past, None))
-    played = replay(
-        plan,
-        store=store,
-        settings=Settings(),
-        clock=clock,
-        listener=nobody,
-        told=told.append,
-    )
+    played = replay(plan, Resources(store, Settings(), clock, nobody), told.append)
     assert told == list(played)
     return played
 
@@ -108,7 +102,7 @@ def test_looking_back_scores_what_tracking_and_evaluating_would(
     replay_on(ledger, past)
     at = evaluated_at(FOUR_DAYS, past, None)
     assert at == NOW + 10 * DAY
-    seen = look_back(past, at, store=ledger, settings=Settings(), clock=lambda: at, listener=nobody, recipe="tiny")
+    seen = look_back(past, at, Resources(ledger, Settings(), lambda: at, nobody), recipe="tiny")
     with Store.open(f"sqlite:///{tmp_path}/single.db") as single:
         for instant in FOUR_DAYS:
             decide_on(single, archive, as_of=instant)

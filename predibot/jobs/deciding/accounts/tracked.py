@@ -10,9 +10,8 @@ from predibot.contracts import OpenVenue
 from predibot.domain.account import Mode
 from predibot.errors import VenueError
 from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
-from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.turn import look_at
-from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts_at, free_account, is_past
 
@@ -39,7 +38,7 @@ def track_accounts(
     if not venue.live and replayed is None:
         return ()
     mode: Mode = "live" if venue.live else "replay"
-    board = MarketBoard(venue, QuoteBoard(venue, clock), clock)
+    board = VenueBoard(venue, clock)
     failures = []
     for account_id, bot in store.run_read(lambda connection: accounts_at(connection, venue.name, mode, replayed)):
         if store.run_read(partial(is_past, account_id=account_id, at=now)):

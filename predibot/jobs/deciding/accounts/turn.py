@@ -12,15 +12,13 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
 from predibot.errors import PluginError
 from predibot.games.accounts import Journal
-from predibot.games.fills import FillModel
 from predibot.jobs.deciding.accounts.advance import Known, advance
 from predibot.jobs.deciding.accounts.closes import actions_of, turn_at_close
-from predibot.jobs.deciding.accounts.market_board import MarketBoard
-from predibot.jobs.deciding.accounts.news_board import NewsBoard
+from predibot.jobs.deciding.venue_board import VenueBoard
+from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import last_prices, markets_of, require_account, stored_account
 from predibot.ledger.write.claims import Claim
-from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.turns import KnownMarket, markets_behind, past_allocations, pending_orders
 
 _ROUNDING_USD = 1e-9
@@ -56,38 +54,16 @@ class AccountTurn:
             raise PluginError(f"game {game!r} leaves ${after.cash_usd:.6f} in the account; money is never borrowed")
 
 
-def take_turn(
-    account_id: int,
-    held: Claim,
-    events: Sequence[Event],
-    *,
-    run: StoredRun,
-    store: Store,
-    venue: Venue,
-    board: MarketBoard,
-    fills: FillModel,
-    now: datetime,
-    news: NewsBoard | None = None,
-) -> AccountTurn:
+def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> AccountTurn:
     """Bring a claimed account to the slot of a run, and return what is known of it then.
-
-    Args:
-        account_id: Its row.
-        held: The claim on it.
-        events: Of the run.
-        run: Whose slot it is.
-        store: The ledger.
-        venue: Whose markets these are.
-        board: Asks it for what is held and the run does not play.
-        fills: Sets the prices of what the decision before ordered.
-        now: The instant that the bot sees.
-        news: Has what the run shows as news; None where it shows none.
 
     Raises:
         VenueError: If the venue did not answer.
         ClaimLost: If somebody else has the account now.
     """
-    others, known, read = look_at(account_id, events, store=store, venue=venue, board=board, now=now)
+    venue, run, now, fills = worker.venue, worker.run, worker.instant(), worker.fills
+    events = worker.events_of(job)
+    others, known, read = look_at(account_id, events, store=worker.store, venue=venue, board=worker.board, now=now)
 
     def moved(connection: Connection) -> None:
         require_account(connection, account_id, held)
@@ -96,7 +72,7 @@ def take_turn(
             return
         advance(connection, account_id, known, slot_at=run.slot_at, run_id=run.id, fills=fills)
 
-    store.run_write(moved)
+    worker.store.run_write(moved)
 
     def recalled(connection: Connection) -> AccountTurn:
         journal = stored_account(connection, account_id, read)
@@ -114,15 +90,15 @@ def take_turn(
         )
         return AccountTurn(account_id, now, journal, (*events, *kept), past)
 
-    turn = store.run_read(recalled)
-    if news is None:
+    turn = worker.store.run_read(recalled)
+    if worker.news is None:
         return turn
-    found = news.of([market for event in turn.events for market in event.markets])
+    found = worker.news.of([market for event in turn.events for market in event.markets])
     return replace(turn, past=replace(turn.past, news=found))
 
 
 def look_at(
-    account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: MarketBoard, now: datetime
+    account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: VenueBoard, now: datetime
 ) -> tuple[tuple[Event, ...], Known, Journal]:
     """Return the events beside these of which an account has or ordered something, what is known of all of it, and its
     journal.

@@ -10,9 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import UsageError, VenueError, VenueUnavailable
-from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.cohorts import known_markets
-from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.venues.polymarket.parse import parse_event
@@ -47,7 +46,7 @@ def test_a_replay_fills_by_quotes_and_in_books_and_stores_what_it_saw(ledger: St
 
 def test_a_past_that_stands_later_than_a_run_shows_its_accounts_nothing() -> None:
     with past_of().open_at(SANDBOX_OPENS_AT + timedelta(minutes=30)) as opened:
-        board = MarketBoard(opened.venue, QuoteBoard(opened.venue, clock, past_books=True), clock)
+        board = VenueBoard(opened.venue, clock, past_books=True)
         event = opened.venue.events(SANDBOX_OPENS_AT).events[0]
         assert board.quoted([event], opened.now) != ()
         with pytest.raises(VenueUnavailable, match="stands at 2026-01-05T12:30Z, later than the run; decide it with"):
@@ -55,7 +54,7 @@ def test_a_past_that_stands_later_than_a_run_shows_its_accounts_nothing() -> Non
 
 
 def test_an_event_that_is_not_answered_has_no_quote_and_half_of_them_are_no_answer() -> None:
-    def board_of(*broken: str) -> MarketBoard:
+    def board_of(*broken: str) -> VenueBoard:
         def answer(request: httpx.Request) -> object:
             if request.method == "POST":
                 return []
@@ -63,7 +62,7 @@ def test_an_event_that_is_not_answered_has_no_quote_and_half_of_them_are_no_answ
             return httpx.Response(503 if asked == "2" else 404) if asked in broken else event_payload(int(asked))
 
         venue, _ = venue_of(answer)
-        return MarketBoard(venue, QuoteBoard(venue, clock), clock)
+        return VenueBoard(venue, clock)
 
     parsed = (parse_event(event_payload(number), quoted_at=NOW)[0] for number in range(1, 5))
     events = [event for event in parsed if event is not None]

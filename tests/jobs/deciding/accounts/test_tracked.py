@@ -8,6 +8,7 @@ from predibot.contracts import OpenVenue
 from predibot.domain.clock import format_instant
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.accounts.tracked import track_accounts
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
 from tests.jobs.deciding.accounts.walks import broken, request_with, rows
@@ -24,11 +25,8 @@ def decide_now(store: Store, live: Live) -> None:
     with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
         decide(
             request_with("", "equal_weights", "buy_and_hold", "all_cash"),
-            store=store,
-            opened=opened,
-            settings=Settings(workers=1),
-            clock=lambda: live.now,
-            listener=nobody,
+            opened,
+            Resources(store, Settings(workers=1), lambda: live.now, nobody),
         )
 
 

@@ -7,6 +7,7 @@ from predibot.config import Settings
 from predibot.contracts import Past
 from predibot.domain.schedule import Timetable
 from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Played, ReplayPlan, evaluated_at, replay
 from predibot.jobs.verify import verify
@@ -46,7 +47,7 @@ def replay_days(
     past = past or past_of()
     instants = Timetable(first, first + (days - 1) * every, every)
     plan = ReplayPlan(request, past, instants, evaluated_at(instants, past, None))
-    return replay(plan, store=store, settings=Settings(), clock=clock, listener=nobody, told=lambda _played: None)
+    return replay(plan, Resources(store, Settings(), clock, nobody), lambda _played: None)
 
 
 def rows(store: Store, table: str, **same: object) -> list[dict[str, Any]]:

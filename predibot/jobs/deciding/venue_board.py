@@ -1,8 +1,8 @@
-"""What a venue knows now of the markets that accounts are about, also of those on no list any more."""
+"""What a venue says of markets while a run is decided: asked once for all its bots."""
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,12 +11,15 @@ from typing import Any
 from predibot.contracts import Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef, prices_of
-from predibot.domain.price import Instrument, Quote
+from predibot.domain.price import Instrument, PricePoint, Quote, adjusted_points
 from predibot.domain.resolution import Resolution
-from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
-from predibot.jobs.deciding.quotes import MAX_AGE, QuoteBoard
+from predibot.errors import MarketClosed, UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.ledger.write.turns import KnownMarket
 
+MAX_AGE = timedelta(seconds=60)
+"""Of what a live venue said; after that it is asked again."""
+LOOKS_BACK = timedelta(days=21)
+"""Over so many days prices are shown in prompts."""
 MAX_PRICE_AGE = timedelta(hours=24)
 """Of the last price of a market that its event has no more; an older one is shown, and trades nothing."""
 FEW_EVENTS = 5
@@ -25,14 +28,59 @@ FEW_EVENTS = 5
 _log = logging.getLogger(__name__)
 
 
-class MarketBoard:
+class VenueBoard:
     """Asks a venue once for all bots of a run; where it is live, again after a minute."""
 
-    def __init__(self, venue: Venue, quotes: QuoteBoard, clock: Callable[[], datetime]) -> None:
-        """Ask this venue, and take the quotes of open events from a board."""
-        self._venue, self._quotes, self._clock = venue, quotes, clock
+    def __init__(self, venue: Venue, clock: Callable[[], datetime], *, past_books: bool = False) -> None:
+        """Ask this venue, and the time of a clock; of a past the order books too, where they are wanted."""
+        self._venue, self._clock, self._past_books = venue, clock, past_books
         self._lock = threading.Lock()
-        self._places: dict[tuple[str, str], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
+        self._places: dict[tuple[str, ...], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
+
+    def open_event(self, event: Event) -> Event:
+        """Return an event with the quotes of now; outside a live venue, as it is.
+
+        Raises:
+            MarketClosed: If a market of it trades no more or is not quoted any more.
+            VenueError: If the quotes could not be had.
+        """
+        if not self._venue.live:
+            return event
+        fresh = self.still_quoted(event)
+        gone = [market.id for market in fresh.markets if not market.quotes]
+        if gone:
+            raise MarketClosed(
+                f"event {event.id} cannot be decided any more: market {', '.join(gone)} closed meanwhile"
+            )
+        return fresh
+
+    def still_quoted(self, event: Event, *, anew: bool = False) -> Event:
+        """Return the event with the quotes of now, and without one where a market trades no more; for accounts.
+
+        A past's quotes are those of the event, unless its order books are wanted, which no list holds.
+
+        Args:
+            event: That is asked about.
+            anew: Whether a live venue is asked again, however lately it was.
+
+        Raises:
+            VenueError: If the quotes could not be had.
+        """
+        if not (self._venue.live or self._past_books):
+            return event
+        # An account may hold other markets of an event than a run plays.
+        asked = ("quotes", event.id, *(market.id for market in event.markets))
+        quotes = self._once(asked, partial(self._venue.quotes, event), anew=anew)
+        return replace(event, markets=tuple(market.quoted_by(quotes) for market in event.markets))
+
+    def daily_prices(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
+        """Return the last price of each of the last days, oldest first, closes in shares of now; none is later.
+
+        Raises:
+            VenueError: If they could not be had.
+        """
+        points = self._once(("history", market.id), partial(self._history, market, now))
+        return tuple({point.at.date(): point for point in points if point.at <= now}.values())
 
     def quoted(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
         """Return events with the quotes of now; a market that is closed has none, whatever is still shown of it.
@@ -82,7 +130,14 @@ class MarketBoard:
         return self._quoted(event, now, anew=True)
 
     def _quoted(self, event: Event, now: datetime, *, anew: bool = False) -> Event:
-        fresh = self._not_later(self._quotes.still_quoted(event, anew=anew), now)
+        fresh = self.still_quoted(event, anew=anew)
+        late = [quote.at for market in fresh.markets for quote in market.quotes if quote.at > now]
+        if late and not self._venue.live:
+            # It shows what nobody knew then.
+            raise VenueUnavailable(
+                f"{self._venue.name} stands at {format_instant(late[0])}, later than the run; "
+                f"decide it with --as-of {format_instant(now)}"
+            )
         return replace(
             fresh, markets=tuple(market.quoted_by({}) if market.closed else market for market in fresh.markets)
         )
@@ -102,7 +157,7 @@ class MarketBoard:
             by_event.setdefault(market.event_id, []).append(market)
 
         def look(event: Event) -> Event:
-            listed = self._once("event", event.id, now, partial(self._event, event.id, now))
+            listed = self._once(("event", event.id), partial(self._event, event.id, now))
             there = {market.id: market for market in listed.markets} if listed is not None else {}
             asked = by_event[event.id]
             known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
@@ -139,21 +194,17 @@ class MarketBoard:
         with self._lock:
             return {ref.id: self._places["resolution", ref.id][1][0][1] for ref in refs}
 
+    def _history(self, market: Market, now: datetime) -> Sequence[PricePoint]:
+        instrument = market.ref.instrument(self._venue.name, "YES")
+        points = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now).points
+        done = self._venue.actions(instrument, start=now - LOOKS_BACK, until=now)
+        return adjusted_points(points, done, until=now)
+
     def _event(self, event_id: str, now: datetime) -> Event | None:
         try:
             return self._venue.event(event_id, now)
         except (UsageError, VenueChanged):
             return None
-
-    def _not_later(self, event: Event, now: datetime) -> Event:
-        """Return the event; a past that stands at a later instant than the run shows what nobody knew then."""
-        late = [quote.at for market in event.markets for quote in market.quotes if quote.at > now]
-        if late and not self._venue.live:
-            raise VenueUnavailable(
-                f"{self._venue.name} stands at {format_instant(late[0])}, later than the run; "
-                f"decide it with --as-of {format_instant(now)}"
-            )
-        return event
 
     def _gone(self, market: KnownMarket, now: datetime, *, is_listed: bool) -> Market:
         gone = Market(market.ref, market.question, market.outcomes, closed=None)
@@ -162,7 +213,7 @@ class MarketBoard:
         # Of two outcomes NO costs what YES lacks.
         asked = gone.instruments(self._venue.name)[: None if gone.is_named else 1]
         names = [each.id for each in asked] if gone.is_named else [gone.id]
-        last = [self._once("price", each.id, now, partial(self._last_price, each, now)) for each in asked]
+        last = [self._once(("price", each.id), partial(self._last_price, each, now)) for each in asked]
         return gone.quoted_by({name: quote for name, quote in zip(names, last, strict=True) if quote is not None})
 
     def _last_price(self, instrument: Instrument, now: datetime) -> Quote | None:
@@ -173,14 +224,20 @@ class MarketBoard:
             return None
         return Quote(points[-1].at, history=points[-1].price) if points else None
 
-    def _once(self, kind: str, name: str, now: datetime, ask: Callable[[], Any]) -> Any:
+    def _once(self, what: tuple[str, ...], ask: Callable[[], Any], *, anew: bool = False) -> Any:
         """Return what was answered before, or ask; one request for all bots that want the same at once."""
         with self._lock:
-            lock, held = self._places.setdefault((kind, name), (threading.Lock(), []))
+            lock, held = self._places.setdefault(what, (threading.Lock(), []))
         with lock:
-            if not held or self._is_old(held[0][0]):
+            if not held or self._is_old(held[0][0]) or (anew and self._venue.live):
                 held[:] = [(self._clock(), ask())]
             return held[0][1]
 
     def _is_old(self, taken_at: datetime) -> bool:
         return self._venue.live and self._clock() - taken_at > MAX_AGE
+
+
+def quotes_of(events: Iterable[Event]) -> Mapping[str, Quote]:
+    """Return the quotes of YES that events carry, by market id; the close of a share is in what a run froze."""
+    markets = (market for event in events for market in event.markets if not market.is_share)
+    return {market.id: market.quote for market in markets if market.quote is not None}
