@@ -31,7 +31,7 @@ _SPARSE = {"sparse": True}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """What a model was asked; each message is in the first step that sends it only."""
 
     model_name: str
@@ -51,7 +51,7 @@ class ModelStep:
     """A model answered."""
 
     kind: ClassVar = "model"
-    asked: Asked = field(metadata=_SPREAD)
+    asked: ModelRequest = field(metadata=_SPREAD)
     reply: ChatReply = field(metadata=_SPREAD)
     doubt: str = field(default="", metadata=_LEFT_OUT)
     """Which of its counts are not believed."""
@@ -66,7 +66,7 @@ class ModelFailedStep:
     """A model was asked, and no answer came."""
 
     kind: ClassVar = "model_failed"
-    asked: Asked = field(metadata=_SPREAD)
+    asked: ModelRequest = field(metadata=_SPREAD)
     error: str
     """Its kind."""
     message: str
@@ -82,7 +82,7 @@ class ModelNotAskedStep:
     """A limit stood in the way of a call."""
 
     kind: ClassVar = "model_not_asked"
-    asked: Asked = field(metadata=_SPREAD)
+    asked: ModelRequest = field(metadata=_SPREAD)
     message: str
 
 

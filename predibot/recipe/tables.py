@@ -32,13 +32,13 @@ def _extra_body(value: Mapping[str, JsonValue]) -> str:
     return text
 
 
-class _Table(BaseModel):
+class _StrictTable(BaseModel):
     """A table in which nothing is unknown, converted or infinite."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class SelectionTable(_Table):
+class SelectionTable(_StrictTable):
     """The table [selection]; what is left out has the default of `SelectionRules`."""
 
     ends_within_days: Annotated[float, Field(ge=0, le=36_500)] | Literal["any"] = 0.0
@@ -65,7 +65,7 @@ class GameTable(BaseModel):
     name: str = FIRST_GAME
 
 
-class LimitsTable(_Table):
+class LimitsTable(_StrictTable):
     """One table of [limits]: the most that may be spent at one level."""
 
     usd: float | None = Field(default=None, ge=0)
@@ -75,7 +75,7 @@ class LimitsTable(_Table):
     seconds: float | None = Field(default=None, ge=0)
 
 
-class SearchTable(_Table):
+class SearchTable(_StrictTable):
     """The table [search]; what is left out has the default of `SearchTerms`."""
 
     providers: list[str] = Field(default=["ddgs"], min_length=1, max_length=100)
@@ -87,7 +87,7 @@ class SearchTable(_Table):
     market_sites: bool = False
 
 
-class ScheduleTable(_Table):
+class ScheduleTable(_StrictTable):
     """The table [schedule]; `cron` or `at` says when, and what is left out has the default of `Schedule`."""
 
     cron: _Word | None = None
@@ -99,7 +99,7 @@ class ScheduleTable(_Table):
     track_every: _Word | None = None
 
 
-class PriceTable(_Table):
+class PriceTable(_StrictTable):
     """A price in its parts."""
 
     input: float = Field(ge=0)
@@ -107,7 +107,7 @@ class PriceTable(_Table):
     cached: float | None = Field(default=None, ge=0)
 
 
-class SettingsTable(_Table):
+class SettingsTable(_StrictTable):
     """The keys of [[bots]] that say how a model answers; of a strategy with an argument of that name they are not."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -133,7 +133,7 @@ class BotTable(BaseModel):
     knowledge_cutoff: date | None = None
 
 
-class RecipeTable(_Table):
+class RecipeTable(_StrictTable):
     """The whole file."""
 
     name: str | None = None

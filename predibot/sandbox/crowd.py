@@ -46,7 +46,7 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CrowdComment:
     """A comment."""
 
     id: str
@@ -71,7 +71,7 @@ class CrowdMarket:
     """(second, thousandths of YES), in order."""
     deeds: dict[str, tuple[Deed, ...]]
     """By user, in order."""
-    said: tuple[Said, ...]
+    said: tuple[CrowdComment, ...]
 
     @property
     def thread(self) -> str:
@@ -93,7 +93,7 @@ def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000
     users = [f"0x{rng.getrandbits(160):040x}" if not manifold else f"u{rng.getrandbits(64):016x}" for _ in range(70)]
     long = 0 if manifold or markets < 6 or comments < 1_500 else LONG_THREAD
     each = max(1, (comments - long) // (markets - bool(long)))
-    shared: dict[int, tuple[Said, ...]] = {}
+    shared: dict[int, tuple[CrowdComment, ...]] = {}
     made = []
     for number in range(markets):
         series = 0 if not manifold and number < 3 else None
@@ -112,9 +112,9 @@ def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000
     return tuple(made)
 
 
-def _said(rng: random.Random, users: list[str], number: int, count: int) -> tuple[Said, ...]:
+def _said(rng: random.Random, users: list[str], number: int, count: int) -> tuple[CrowdComment, ...]:
     seconds = sorted(rng.sample(range(BEGINS + 3 * DAY, BEGINS + (LASTS_DAYS - 1) * DAY), count))
-    found: list[Said] = []
+    found: list[CrowdComment] = []
     for index, at in enumerate(seconds):
         words = rng.choice(_WORDS).format(
             mood=rng.choice(("bullish", "bearish")), n=rng.randrange(100), more=rng.choice(("more", "less"))
@@ -126,7 +126,7 @@ def _said(rng: random.Random, users: list[str], number: int, count: int) -> tupl
             )
         parent = rng.choice(found[-20:]) if found and rng.random() < 0.4 else None
         top = "" if parent is None else parent.parent or parent.id
-        found.append(Said(f"{number}{index:05d}", rng.choice(users), at, words, top))
+        found.append(CrowdComment(f"{number}{index:05d}", rng.choice(users), at, words, top))
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ _MOST_SILENCES = 2
 """Of a host, so that one out of reach costs no minutes."""
 
 
-class Broken(Exception):
+class Mismatch(Exception):
     """An assumption does not hold; the text says what was seen."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
@@ -27,7 +27,7 @@ class Broken(Exception):
 
 
 _FAILURES = (
-    *(Broken, TryAgain, BadAnswer, BadAddress, PredibotError, Unreadable),
+    *(Mismatch, TryAgain, BadAnswer, BadAddress, PredibotError, Unreadable),
     *(ValueError, LookupError, TypeError, AttributeError),
 )
 
@@ -46,7 +46,7 @@ class Hosts:
         """Return the JSON that an address answers."""
         host = urlsplit(url).netloc
         if self.silences[host] >= _MOST_SILENCES:
-            raise Broken(f"not tried: {host} gave no answer {_MOST_SILENCES} times before")
+            raise Mismatch(f"not tried: {host} gave no answer {_MOST_SILENCES} times before")
         try:
             received = self.client.ask(method, url, seconds=_SECONDS, params=params, body=body)
         except TryAgain:
@@ -54,7 +54,7 @@ class Hosts:
             raise
         self.ends = _ends(received)
         if not received.is_success:
-            raise Broken(f"{received.asked} answered {received.status}", status=received.status)
+            raise Mismatch(f"{received.asked} answered {received.status}", status=received.status)
         return received.json()
 
     def rows(self, url: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
@@ -69,12 +69,12 @@ def objects(listed: object, what: str) -> list[dict[str, Any]]:
     """Return the objects of a list; what else stands there is nobody's."""
     found = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     if not found:
-        raise Broken(f"no list of {what} but {str(listed)[:80]!r}")
+        raise Mismatch(f"no list of {what} but {str(listed)[:80]!r}")
     return found
 
 
 def tried(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assumption]:
-    """Yield each assumption with what was seen: what a check returns, or `Broken` and every other failure says."""
+    """Yield each assumption with what was seen: what a check returns, or `Mismatch` and every other failure says."""
     for name, check in checks.items():
         hosts.ends = ""
         try:

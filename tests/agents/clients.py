@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.retry import Retry
@@ -44,12 +44,12 @@ def retry_of(clock: Clock, *, failures: int = 100) -> Retry:
     return Retry(policy, Breakers(lambda: Breaker(failures=failures, monotonic=clock.monotonic)))
 
 
-def light(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:
+def light(server: ChatServer, retry: Retry, *, price: TokenPrice | None = None, name: str = "openai/tiny") -> ChatModel:
     """Return the light client of a server."""
     return OpenAICompatibleModel(name, Endpoint(server.base_url, key=Key(KEY_NAME, SECRET)), retry=retry, price=price)
 
 
-def heavy(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:
+def heavy(server: ChatServer, retry: Retry, *, price: TokenPrice | None = None, name: str = "openai/tiny") -> ChatModel:
     """Return litellm's client of a server."""
     keys = ApiKeys({KEY_NAME: SECRET})
     return LiteLLMModel(name, base_url=server.base_url, keys=keys, key_name=KEY_NAME, retry=retry, price=price)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.chat_completions import Endpoint
 from predibot.agents.models.responses import ResponsesModel
 from predibot.net.api_keys import Key
@@ -48,7 +48,7 @@ def completed(*output: Mapping[str, object], **more: object) -> Said:
 QUEUED, WORKING, CANCELLED = response("queued"), response("in_progress"), response("cancelled")
 
 
-def model_of(server: ChatServer, clock: Clock, *, price: Price | None = None) -> ResponsesModel:
+def model_of(server: ChatServer, clock: Clock, *, price: TokenPrice | None = None) -> ResponsesModel:
     """Return a client of a server."""
     return ResponsesModel(
         NAME,

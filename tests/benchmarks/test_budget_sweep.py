@@ -13,7 +13,7 @@ import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.budget.budget import Budget
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.loop.run_agent import run_agent
 from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.benchmark
 
 RUNS = 1_000
 DECISIONS = 8
-PRICE = Price(1.0, 8.0)
+PRICE = TokenPrice(1.0, 8.0)
 PROMPT = "Will it rain in Paris, and how sure are you of that? " * 20
 SAYS = (answer(), answer(said(estimated_probability="60%")), {"abstain": "no news"})
 

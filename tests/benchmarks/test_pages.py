@@ -13,7 +13,7 @@ import pytest
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.parse import parsed
-from predibot.research.pages.parser_messages import Parsed, Source
+from predibot.research.pages.parser_messages import PageSource, Parsed
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.hostile_pages import HOSTILE, end_in_time
 from tests.research.pages.visits import visited
@@ -24,11 +24,11 @@ TIMES = 7
 HOSTILE_SECONDS = 5.0
 
 
-def recorded(folder: Path) -> list[Source]:
+def recorded(folder: Path) -> list[PageSource]:
     """Return recorded real pages."""
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     bodies = {name: gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes()) for name in truth}
-    return [Source("text/html", None, said["url"], 60.0, bodies[name]) for name, said in truth.items()]
+    return [PageSource("text/html", None, said["url"], 60.0, bodies[name]) for name, said in truth.items()]
 
 
 def milliseconds(parse: Callable[[], object]) -> float:
@@ -41,7 +41,7 @@ def milliseconds(parse: Callable[[], object]) -> float:
 def test_how_much_longer_an_ordinary_page_takes_in_a_child(shared_data: Path) -> None:
     sources, pool = recorded(shared_data / "web_pages"), ParserPool()
 
-    def in_child(source: Source) -> Parsed:
+    def in_child(source: PageSource) -> Parsed:
         return pool.parse(source, Deadline.after(60.0, time.monotonic))
 
     parsed(sources[0])

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.budget.budget import Budget
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
@@ -123,9 +123,9 @@ def test_time_is_kept_for_reading_the_report() -> None:
 
 def over_loopback(server: ChatServer, budget: Budget, trace: Trace) -> Callable[[str], ChatModel]:
     """Return the real clients of a server, metered."""
-    clock, price = Clock(), Price(2.0, 8.0, search_usd=0.01)
+    clock, price = Clock(), TokenPrice(2.0, 8.0, search_usd=0.01)
     cheap = OpenAICompatibleModel(
-        "openai/cheap", Endpoint(server.base_url), retry=retry_of(clock), price=Price(1.0, 1.0)
+        "openai/cheap", Endpoint(server.base_url), retry=retry_of(clock), price=TokenPrice(1.0, 1.0)
     )
     models: dict[str, ChatModel] = {NAME: model_of(server, clock, price=price), "openai/cheap": cheap}
     return lambda name: MeteredModel(models[name], budget, price, trace)

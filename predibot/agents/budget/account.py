@@ -15,7 +15,7 @@ _MOST = 2**63 - 1
 """What a database holds in one number; a sum beyond it stays there."""
 
 
-class Account(Protocol):
+class LimitAccount(Protocol):
     """One level's limits and what is spent of them; kept in memory, or in the ledger for all processes.
 
     What is set aside is kept apart from what is settled, and apart from both

@@ -22,7 +22,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from predibot.agents.budget.account import Account, Exact, MemoryAccount, first_over
+from predibot.agents.budget.account import Exact, LimitAccount, MemoryAccount, first_over
 from predibot.contracts import Meter, Reservation
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent, ClaimLost, ModelUnavailable
@@ -55,7 +55,7 @@ class Budget:
 
     def __init__(
         self,
-        account: Account,
+        account: LimitAccount,
         *,
         parent: "Budget | None" = None,
         changed: threading.Condition | None = None,
@@ -73,7 +73,7 @@ class Budget:
             monotonic: A clock in seconds that never goes back.
         """
         self._account = account
-        self._accounts: tuple[Account, ...] = (account, *(parent._accounts if parent else ()))
+        self._accounts: tuple[LimitAccount, ...] = (account, *(parent._accounts if parent else ()))
         self._changed: threading.Condition = parent._changed if parent else changed or threading.Condition()
         self._monotonic = monotonic
         self._ends = None if wait_seconds is None else monotonic() + wait_seconds
@@ -216,7 +216,7 @@ class Budget:
             for account in self._accounts:
                 account.take_kept(offer.aside)
 
-    def _first_without_room(self, aside: Spending, *, kept: bool) -> Account | None:
+    def _first_without_room(self, aside: Spending, *, kept: bool) -> LimitAccount | None:
         """Set an amount aside at every level, or at none and return the first that has no room for it."""
         with ExitStack() as undo:
             for account in self._accounts:
@@ -233,7 +233,7 @@ class Budget:
         beyond = Exact.of(self._offer.aside).minus(Exact.of(aside))
         return self._offer if beyond == Exact() else None
 
-    def _refusing(self, aside: Spending, full: Account) -> Account | None:
+    def _refusing(self, aside: Spending, full: LimitAccount) -> LimitAccount | None:
         """Return the level where nobody else can make room, because of what is settled or one's own, or None."""
         if any(not each.kept for each in self._open):
             return full
@@ -268,7 +268,7 @@ class Reserved:
     """An amount that is set aside at every level until the truth is known; thread-safe."""
 
     budget: Budget
-    accounts: tuple[Account, ...]
+    accounts: tuple[LimitAccount, ...]
     aside: Spending
     kept: bool
 
@@ -333,7 +333,7 @@ def _least_left(name: str, pairs: Sequence[tuple[Limits, Spending]]) -> float | 
     return max(0, min(known)) if known else None
 
 
-def _complaint(account: Account, worst: Spending) -> str:
+def _complaint(account: LimitAccount, worst: Spending) -> str:
     """Return what does not fit where."""
     limit, so_far, more = _figures(account, worst)
     return (
@@ -342,7 +342,7 @@ def _complaint(account: Account, worst: Spending) -> str:
     )
 
 
-def _held(account: Account, worst: Spending) -> str:
+def _held(account: LimitAccount, worst: Spending) -> str:
     """Return what nobody gave back where."""
     limit, so_far, more = _figures(account, worst)
     return (
@@ -351,7 +351,7 @@ def _held(account: Account, worst: Spending) -> str:
     )
 
 
-def _figures(account: Account, worst: Spending) -> tuple[str, str, str]:
+def _figures(account: LimitAccount, worst: Spending) -> tuple[str, str, str]:
     """Return the limit that an amount does not fit in, what stands in it, and the amount."""
     now, more = account.standing(), Exact.of(replace(worst, seconds=0.0))
     over = (first_over(stands.plus(more), account.limits) for stands in (now.settled, now.total))

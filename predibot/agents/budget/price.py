@@ -17,7 +17,7 @@ LEAST_USD = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TokenPrice:
     """What a model's tokens cost; also what one call costs beside them, and a search it makes by itself."""
 
     input_usd_per_million_tokens: float
@@ -59,12 +59,12 @@ class Price:
         return tokens_usd / 1e6 + self.call_usd + searches * (self.search_usd or 0.0)
 
 
-def dearest(*prices: Price | None) -> Price | None:
+def dearest(*prices: TokenPrice | None) -> TokenPrice | None:
     """Return the highest of what is known, part by part, or None where nothing is."""
     known = [price for price in prices if price is not None]
     if not known:
         return None
-    return Price(
+    return TokenPrice(
         max(price.input_usd_per_million_tokens for price in known),
         max(price.output_usd_per_million_tokens for price in known),
         max(price.call_usd for price in known),
@@ -73,7 +73,7 @@ def dearest(*prices: Price | None) -> Price | None:
     )
 
 
-def require_price(bot: str, model: str, price: Price | None, limits: Iterable[Limits]) -> None:
+def require_price(bot: str, model: str, price: TokenPrice | None, limits: Iterable[Limits]) -> None:
     """Refuse a bot whose spending could not be held to its limit.
 
     Args:
@@ -91,7 +91,7 @@ def require_price(bot: str, model: str, price: Price | None, limits: Iterable[Li
         )
 
 
-def next_to_nothing(usd: float, usage: Usage, price: Price | None) -> bool:
+def next_to_nothing(usd: float, usage: Usage, price: TokenPrice | None) -> bool:
     """Return whether an amount is less than a thousandth of what a usage costs at a known price.
 
     Of a usage that is unknown, what a budget cannot count is next to nothing.
@@ -104,7 +104,7 @@ def next_to_nothing(usd: float, usage: Usage, price: Price | None) -> bool:
 
 
 def cost_of(
-    usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: Price | None = None
+    usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: TokenPrice | None = None
 ) -> Cost:
     """Return what a call cost: what the provider says, else litellm's table, else the recipe, else unknown.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message, ToolSchema, Usage
 
@@ -72,7 +72,7 @@ def counted(request: ChatRequest, usage: Usage, before: Counted | None = None) -
 
 
 def worst_case(
-    request: ChatRequest, price: Price | None, *, deadline_seconds: float, before: Counted | None = None
+    request: ChatRequest, price: TokenPrice | None, *, deadline_seconds: float, before: Counted | None = None
 ) -> Spending:
     """Return the most one answer to a request can cost.
 
@@ -98,7 +98,7 @@ def worst_case(
     )
 
 
-def counted_spending(usage: Usage, price: Price | None) -> Spending:
+def counted_spending(usage: Usage, price: TokenPrice | None) -> Spending:
     """Return what a provider's counts come to, also those that the request cannot have.
 
     A model that searches by itself, and whose name does not tell, counts what it read and was not sent.

@@ -94,7 +94,7 @@ def research_needs(model: str, max_steps: int, tools: tuple[str, ...]) -> Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolAnswer:
     """What a model is told that a call returned."""
 
     text: str
@@ -112,22 +112,22 @@ class Told:
         return self.text
 
     @classmethod
-    def own(cls, text: str) -> "Told":
+    def own(cls, text: str) -> "ToolAnswer":
         """Return words that are ours, and so in no fence."""
         return cls(text, "own", text, text)
 
     @classmethod
-    def refusal(cls, text: str) -> "Told":
+    def refusal(cls, text: str) -> "ToolAnswer":
         """Return why a call was not made, in words that are ours."""
         return replace(cls.own(f"{ERROR} {text}"), is_refusal=True)
 
     @classmethod
-    def limit(cls, text: str) -> "Told":
+    def limit(cls, text: str) -> "ToolAnswer":
         """Return what a limit says that was reached, which is ours too."""
         return cls(f"{ERROR} {text}", "limit", f"{ERROR} {text}", text)
 
 
-Call = Callable[[Arguments, float], Told]
+Call = Callable[[Arguments, float], ToolAnswer]
 """Arguments, and the seconds there are."""
 
 
@@ -182,7 +182,7 @@ class Research:
     def _own_call(self, tool: Tool) -> Call:
         return lambda arguments, seconds: self.told(tool.call(arguments, seconds))
 
-    def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> Told:
+    def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> ToolAnswer:
         """Return what the model is told of a tool's answer, in the fence whatever it is.
 
         Args:
@@ -191,24 +191,24 @@ class Research:
         """
         text = result.text
         if not text.strip():
-            return Told.own(f"{ERROR} {nothing}")
+            return ToolAnswer.own(f"{ERROR} {nothing}")
         if isinstance(result, ToolError):
             said = f"{ERROR} {self.fence.inline(text, MAX_ERROR_CHARACTERS)}"
-            return Told(said, "error", said, text, is_refusal=not result.was_called)
+            return ToolAnswer(said, "error", said, text, is_refusal=not result.was_called)
         later = self.fence.around(text, GIST_CHARACTERS) if gist is None else gist
-        return Told(self.fence.around(text), "text", later, text)
+        return ToolAnswer(self.fence.around(text), "text", later, text)
 
-    def search(self, arguments: Arguments) -> Told:
+    def search(self, arguments: Arguments) -> ToolAnswer:
         """Return what a search found, or why nothing."""
         query = arguments.get("query")
         words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
         if self.toolbox.web_search is None or not isinstance(query, str) or not words:
-            return Told.refusal("give query as text with words in it")
+            return ToolAnswer.refusal("give query as text with words in it")
         days, sort = (None if (said := arguments.get(name)) in ABSENT else said for name in ("recent_days", "sort"))
         if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MAX_DAYS):
-            return Told.refusal(f"recent_days is a whole number of days from 1 to {MAX_DAYS}, or left out")
+            return ToolAnswer.refusal(f"recent_days is a whole number of days from 1 to {MAX_DAYS}, or left out")
         if sort not in (None, "rank", "date"):
-            return Told.refusal("sort is rank or date, or left out")
+            return ToolAnswer.refusal("sort is rank or date, or left out")
         stated: dict[str, Any] = {} if days is None else {"recent_days": days}
         stated |= {"by_date": True} if sort == "date" else {}
         # Until the search is over it counts as one that returned nothing, also where it raises.
@@ -222,20 +222,20 @@ class Research:
         gist = self.fence.around(listed, LISTED_CHARACTERS) if listed else None
         return self.told(result, nothing="the search returned nothing", gist=gist)
 
-    def visit(self, arguments: Arguments) -> Told:
+    def visit(self, arguments: Arguments) -> ToolAnswer:
         """Return a page's text, or why there is none."""
         url, part, focus = arguments.get("url"), arguments.get("part"), arguments.get("focus")
         if self.toolbox.visit_webpage is None or not isinstance(url, str) or not url.strip():
-            return Told.refusal("give url as text")
+            return ToolAnswer.refusal("give url as text")
         part = 1 if part in ABSENT else part
         if isinstance(part, bool) or not isinstance(part, int) or part < 1:
-            return Told.refusal("part is a whole number from 1")
+            return ToolAnswer.refusal("part is a whole number from 1")
         if not isinstance(focus, str | None):
-            return Told.refusal("focus is text, or left out")
+            return ToolAnswer.refusal("focus is text, or left out")
         links = arguments.get("links")
         links = False if links in ABSENT else links
         if not isinstance(links, bool):
-            return Told.refusal("links is true, or left out")
+            return ToolAnswer.refusal("links is true, or left out")
         page = urldefrag(url.strip()).url
         if page not in self.pages:
             self.unread_pages.add(page)
@@ -248,19 +248,19 @@ class Research:
                 self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
         return self.told(result, nothing="the page is empty", gist=_READ)
 
-    def note(self, arguments: Arguments) -> Told:
+    def note(self, arguments: Arguments) -> ToolAnswer:
         """Pin a finding to the board."""
         url, line, speaks = (arguments.get(name) for name in ("url", "line", "speaks"))
         date = arguments.get("date") or ""
         if not isinstance(url, str) or not isinstance(line, str) or not isinstance(date, str) or not line.strip():
-            return Told.refusal("give url and line as text, and date too or leave it out")
+            return ToolAnswer.refusal("give url and line as text, and date too or leave it out")
         if not isinstance(speaks, str) or speaks not in _SPEAKS:
-            return Told.refusal(f"speaks is one of {', '.join(_SPEAKS)}")
+            return ToolAnswer.refusal(f"speaks is one of {', '.join(_SPEAKS)}")
         if len(self.board) >= MAX_BOARD_LINES:
-            return Told.refusal(f"the board is full; it holds {MAX_BOARD_LINES} lines")
+            return ToolAnswer.refusal(f"the board is full; it holds {MAX_BOARD_LINES} lines")
         url, line = _one_line(url, MAX_LINE_CHARACTERS), _one_line(line, MAX_LINE_CHARACTERS)
         self.board.append((url, f"- {speaks}: {line} ({_one_line(date, 40) or 'no date'}, {url})"))
-        return Told.own("pinned")
+        return ToolAnswer.own("pinned")
 
     def missing(self) -> str | None:
         """Return what is still to be looked up, or None; not what there is no tool for, or failed again and again."""

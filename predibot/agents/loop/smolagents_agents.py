@@ -17,7 +17,7 @@ from predibot.agents.answer.result import MAX_REPAIRS
 from predibot.agents.loop.container import CodeFailed, Container, ContainerSpec, Parameters
 from predibot.agents.loop.evidence import ERROR
 from predibot.agents.loop.tool_loop import Talk
-from predibot.agents.loop.turns import MAX_OLD_WORDS, Turn, cut
+from predibot.agents.loop.turns import MAX_OLD_WORDS, ModelTurn, cut
 from predibot.agents.prompts.untrusted_text import told
 from predibot.domain.chat import ChatRequest, Message, ToolSchema
 from predibot.domain.trace import CodeStep
@@ -106,7 +106,7 @@ class _Tool(smolagents.Tool):  # type: ignore[misc]
 class _ToolAgent(smolagents.ToolCallingAgent):  # type: ignore[misc]
     """smolagents' agent over turns: it keeps each with the ids of its calls, and makes these one after another."""
 
-    def write_memory_to_messages(self, summary_mode: bool = False) -> list[Turn]:
+    def write_memory_to_messages(self, summary_mode: bool = False) -> list[ModelTurn]:
         """Return its memory as the turns from which our model makes what is sent."""
         return [step.model_output_message.raw for step in self.memory.steps if isinstance(step, smolagents.ActionStep)]
 
@@ -131,7 +131,7 @@ class _Model(smolagents.Model):  # type: ignore[misc]
 class _ToolModel(_Model):
     """One whose calls come beside the text."""
 
-    def generate(self, messages: list[Turn], **_: object) -> ChatMessage:
+    def generate(self, messages: list[ModelTurn], **_: object) -> ChatMessage:
         """Return the next turn: its calls, if they can be made."""
         turn = self._talk.next_turn(messages)
         calls = []

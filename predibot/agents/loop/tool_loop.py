@@ -13,8 +13,8 @@ from predibot.agents.answer.calls import holds_calls
 from predibot.agents.answer.reader import call_of, read_object, said_in
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded
 from predibot.agents.budget.budget import KeptStep
-from predibot.agents.loop.evidence import ERROR, Research, Told
-from predibot.agents.loop.turns import Turn, messages_of
+from predibot.agents.loop.evidence import ERROR, Research, ToolAnswer
+from predibot.agents.loop.turns import ModelTurn, messages_of
 from predibot.agents.models.failures import is_too_long
 from predibot.agents.prompts.untrusted_text import told
 from predibot.contracts import AnswerForm, Context, ToolError
@@ -61,7 +61,7 @@ class Talk(Asking):
     """Of the budget, for the answer."""
     early: int = 0
     """Answers in a row that would hold, and came before the research."""
-    turn: Turn = field(default_factory=lambda: Turn(Message("assistant")))
+    turn: ModelTurn = field(default_factory=lambda: ModelTurn(Message("assistant")))
     """The latest that made calls."""
     unusable: int = 0
     """Turns in a row of which nothing could be made."""
@@ -79,7 +79,7 @@ class Talk(Asking):
         Asking.__post_init__(self)
         self.budget_seconds = self._left_budget_seconds()
 
-    def next_turn(self, turns: Sequence[Turn]) -> Turn:
+    def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
         """Let the model speak once, after the turns before: its calls, or why none of them can be made.
 
         Raises:
@@ -98,13 +98,13 @@ class Talk(Asking):
         calls = self._calls(answer, turns)
         refused = self._refused(answer, calls)
         if not refused:
-            self.turn = Turn(replace(answer.message, tool_calls=calls))
+            self.turn = ModelTurn(replace(answer.message, tool_calls=calls))
             return self.turn
         self.write(RefusedTurnStep(refused))
         self.count_unusable(refused)
         if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
-        return Turn(replace(answer.message, tool_calls=()), complaint=refused)
+        return ModelTurn(replace(answer.message, tool_calls=()), complaint=refused)
 
     def hand_in(self, answer: Mapping[str, object]) -> bool:
         """Take an answer that holds and comes after the research, and write down that it was taken; return so too.
@@ -117,11 +117,11 @@ class Talk(Asking):
         try:
             self._take(answer)
         except AnswerError as error:
-            refusal = Told.refusal(told(error, self.research.fence))
+            refusal = ToolAnswer.refusal(told(error, self.research.fence))
             self.turn.results.append(replace(refusal, is_refusal=self.repairs + self.early == counted))
             self._write_tool(FINAL_ANSWER, answer, refusal, began)
             raise
-        self._write_tool(FINAL_ANSWER, answer, Told.own("taken"), began)
+        self._write_tool(FINAL_ANSWER, answer, ToolAnswer.own("taken"), began)
         return True
 
     def _take(self, answer: object) -> None:
@@ -155,7 +155,7 @@ class Talk(Asking):
             self.write(GaveUpStep(complaint))
             raise self.not_held()
 
-    def look_up(self, name: str, arguments: Mapping[str, object]) -> Told:
+    def look_up(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Return what a tool returns, or why nothing, after writing it down so that a rerun can return it again."""
         began = self.clock()
         found = self.research.told(ToolError("it was broken off"))
@@ -166,15 +166,15 @@ class Talk(Asking):
             self._write_tool(name, arguments, found, began)
         return found
 
-    def _looked_up(self, name: str, arguments: Mapping[str, object]) -> Told:
+    def _looked_up(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if self.submit_only:
-            return Told.refusal("only final_answer is taken now")
+            return ToolAnswer.refusal("only final_answer is taken now")
         _, tool = self.research.tools()[name]
         try:
             return tool(arguments, self.left_seconds())
         except BudgetSpent as error:
             self.submit_only = str(error)
-            return Told.limit(str(error))
+            return ToolAnswer.limit(str(error))
         except _TOLD as error:
             return self.research.told(ToolError(str(error).strip() or type(error).__name__))
 
@@ -220,11 +220,11 @@ class Talk(Asking):
         if self.context.trace is not None:
             self.context.trace.write(step)
 
-    def _write_tool(self, name: str, arguments: object, told: Told, began: float) -> None:
+    def _write_tool(self, name: str, arguments: object, told: ToolAnswer, began: float) -> None:
         said = told.words if told.outcome in ("error", "limit") else ""
         self.write(ToolStep(name, arguments, told.text, told.outcome, said, self.clock() - began))
 
-    def _calls(self, answer: ChatReply, turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
+    def _calls(self, answer: ChatReply, turns: Sequence[ModelTurn]) -> tuple[ToolCall, ...]:
         """Return the calls of a turn, or the one that it is in words; an answer in words hands itself in.
 
         They have the ids they came with, or new ones where those are missing or were used before.
@@ -271,7 +271,7 @@ class Talk(Asking):
                 return f"{call.name} was not called: give its arguments as one JSON object."
         return ""
 
-    def _request(self, turns: Sequence[Turn]) -> ChatRequest:
+    def _request(self, turns: Sequence[ModelTurn]) -> ChatRequest:
         board = self.research.board_text()
         messages = (SYSTEM, *messages_of(self.prompt, turns, board, whole=not self.tight))
         if not self.submit_only:

@@ -6,7 +6,7 @@ smolagents itself would send calls and their results as plain text, and leave ou
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.loop.evidence import Told
+from predibot.agents.loop.evidence import ToolAnswer
 from predibot.domain.chat import Message
 
 MAX_OLD_WORDS = 12_000
@@ -16,13 +16,13 @@ SHORTENED = "… (shortened)"
 
 
 @dataclass(slots=True)
-class Turn:
+class ModelTurn:
     """What a model said once, and what came of it."""
 
     said: Message
     complaint: str = ""
     """Why none of its calls was made; then `said` has none."""
-    results: list[Told] = field(default_factory=list)
+    results: list[ToolAnswer] = field(default_factory=list)
     """What each of its calls returned, in their order."""
 
     def messages(self, room: int | None = None) -> tuple[Message, ...]:
@@ -48,7 +48,7 @@ class Turn:
         return said, *(Message("tool", text, tool_call_id=call.id) for call, text in told)
 
 
-def messages_of(prompt: str, turns: Sequence[Turn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
+def messages_of(prompt: str, turns: Sequence[ModelTurn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
     """Return a conversation as it is sent: earlier turns shortened, the board at its end.
 
     A page is sent whole once, to be read; so the characters sent grow about linearly with the turns, and not with their

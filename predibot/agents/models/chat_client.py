@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from predibot.agents.budget.price import Price, cost_of
-from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer
-from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
+from predibot.agents.budget.price import TokenPrice, cost_of
+from predibot.agents.models.chat_wire import NoCompletion, error_of, has_usage, read_answer
+from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
 from predibot.agents.models.litellm_library import table_usd
 from predibot.agents.models.manners import ANY_CALL, BY_NAME, Manners
 from predibot.agents.models.retry import Retry
@@ -29,7 +29,7 @@ class ChatClient(ABC):
     """As recipes call it."""
     _: KW_ONLY
     retry: Retry
-    price: Price | None = None
+    price: TokenPrice | None = None
     """As the recipe states it."""
     extra_body: Mapping[str, object] | None = None
     """What else stands in each request, as the recipe states it."""
@@ -60,7 +60,7 @@ class ChatClient(ABC):
 
     @abstractmethod
     def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
-        """Return the decoded JSON of the answer to a single try, or that it was `Refused`.
+        """Return the decoded JSON of the answer to a single try, or that it was `Refusal`.
 
         Raises:
             TryAgain: If there is no answer, and may be one later.
@@ -90,12 +90,12 @@ class ChatClient(ABC):
             # One without a status came while the model was at work, such as a gateway's time-out.
             is_charged = status is None or has_usage(value)
             failure = failure_of_status(status or 502, said, key_name=self._key_name, is_charged=is_charged)
-            value = Refused(failure, words, status or 502)
-        if isinstance(value, Refused):
+            value = Refusal(failure, words, status or 502)
+        if isinstance(value, Refusal):
             raise self._learned(value, request, manners)
         try:
             reply = read_answer(value, self.sent_name)
-        except Unreadable as error:
+        except NoCompletion as error:
             raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
         is_unheeded = request.forced_tool is not None and not reply.message.tool_calls and reply.finish_reason == "stop"
         if is_unheeded and manners.choice == BY_NAME:
@@ -105,7 +105,7 @@ class ChatClient(ABC):
         cost = cost_of(reply.usage, provider_usd=reply.cost.usd, table_usd=by_table, price=self.price)
         return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
 
-    def _learned(self, refused: Refused, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
+    def _learned(self, refused: Refusal, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
         """Return what a refusal means: that the request is made otherwise at once, if it names what may be changed."""
         # What may have been paid for is no refusal.
         if isinstance(refused.failure, AnswerUnusable | AnswerLost):

@@ -9,7 +9,7 @@ import httpx
 from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
 from predibot.agents.models.chat_stream import streamed_object
 from predibot.agents.models.chat_wire import has_usage, json_or_none, request_body
-from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
 from predibot.agents.models.manners import Manners, error_words
 from predibot.domain.chat import ChatRequest
 from predibot.errors import ModelRefused, UsageError
@@ -56,7 +56,7 @@ class Endpoint:
         """Send a request without a body and pass over what comes of it; see `JsonClient.tell`."""
         self._client.tell(method, self._below(path), seconds=seconds)
 
-    def refused(self, received: Received) -> Refused:
+    def refused(self, received: Received) -> Refusal:
         """Return what an answer other than success means."""
         text = received.text()
         failure = failure_of_status(
@@ -66,7 +66,7 @@ class Endpoint:
             wait_seconds=asked_wait_seconds(received.headers, datetime.now(UTC)),
             is_charged=has_usage(json_or_none(received.body)),
         )
-        return Refused(failure, error_words(text), received.status)
+        return Refusal(failure, error_words(text), received.status)
 
     def _below(self, path: str) -> str:
         """Return the address of a path below the base URL, whose query is kept."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from predibot.agents.models.chat_wire import Unreadable, json_or_none, loaded_json, objects_of
+from predibot.agents.models.chat_wire import NoCompletion, json_or_none, loaded_json, objects_of
 from predibot.agents.models.failures import AnswerUnusable
 from predibot.net.failures import AnswerLost, BadAnswer, one_line
 from predibot.net.json_client import Received
@@ -49,7 +49,7 @@ def streamed_object(received: Received) -> dict[str, Any]:
                 continue  # Another answer to the same, which nobody asked for.
             try:
                 _add(message, choice.get("delta") or {})
-            except Unreadable as error:
+            except NoCompletion as error:
                 raise AnswerLost(f"{received.asked}: {error}") from None
             finish_reason = choice.get("finish_reason") or finish_reason
     if finish_reason is None and not is_done:
@@ -92,10 +92,10 @@ def _add(whole: dict[str, Any], piece: object) -> None:
     """Add a piece of a message, or of one of its calls, to what came before it.
 
     Raises:
-        Unreadable: If it is no object.
+        NoCompletion: If it is no object.
     """
     if not isinstance(piece, dict):
-        raise Unreadable(f"a {type(piece).__name__} is no piece of an answer")
+        raise NoCompletion(f"a {type(piece).__name__} is no piece of an answer")
     for name, value in piece.items():
         before = whole.get(name)
         if name == "tool_calls":
@@ -117,7 +117,7 @@ def _parts(content: object) -> list[object]:
         return content
     if isinstance(content, str | None):
         return [{"type": "text", "text": content}] if content else []
-    raise Unreadable(f"a {type(content).__name__} is no piece of an answer")
+    raise NoCompletion(f"a {type(content).__name__} is no piece of an answer")
 
 
 def _continued(calls: list[dict[str, Any]], piece: object) -> dict[str, Any]:

@@ -44,7 +44,7 @@ _FINISH: Mapping[str, FinishReason] = {
 }
 
 
-class Unreadable(ValueError):
+class NoCompletion(ValueError):
     """An answer that is JSON and yet none of this dialect; the message says what was seen."""
 
 
@@ -144,20 +144,20 @@ class _Function(Boundary):
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 
-class _Call(Boundary):
+class _CallWire(Boundary):
     id: LenientText = ""
     function: _Function
 
 
-class _Message(Boundary):
+class _MessageWire(Boundary):
     content: Annotated[str, BeforeValidator(_text_of)] = ""
     refusal: LenientText = ""
-    tool_calls: Annotated[list[_Call], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
+    tool_calls: Annotated[list[_CallWire], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
     annotations: LenientObjects = Field(default_factory=list)
 
 
 class _Choice(Boundary):
-    message: Annotated[_Message, BeforeValidator(lambda message: {} if message is None else message)]
+    message: Annotated[_MessageWire, BeforeValidator(lambda message: {} if message is None else message)]
     finish_reason: LenientText = ""
 
 
@@ -207,7 +207,7 @@ def read_answer(value: object, asked_model: str) -> ChatReply:
     """Return what a decoded JSON answer says; seconds and retries are for the retry layer to say.
 
     Raises:
-        Unreadable: If it is no answer of this dialect.
+        NoCompletion: If it is no answer of this dialect.
     """
     if isinstance(value, dict) and value.get("choices") == [] and has_usage(value):
         # The model worked, and said nothing.
@@ -236,11 +236,11 @@ def _stated(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in fields.items() if name in STATE_WORDS and (value or value == "")}
 
 
-def unreadable(error: ValidationError) -> Unreadable:
+def unreadable(error: ValidationError) -> NoCompletion:
     """Return what is wrong with an answer, without what it says."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
-    return Unreadable(f"{field}: {first['msg']}" if field else first["msg"])
+    return NoCompletion(f"{field}: {first['msg']}" if field else first["msg"])
 
 
 def error_of(value: object) -> tuple[int | None, str] | None:

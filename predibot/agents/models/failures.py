@@ -28,7 +28,7 @@ class GivenUp(ModelUnavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refusal:
     """An answer other than success: what it means, and the words and the status from which something may be learned."""
 
     failure: TryAgain | ModelRefused

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.chat_wire import count_of, error_of, json_or_none, loaded_json
 from predibot.domain.chat import Usage
@@ -114,7 +114,7 @@ def knows_provider(name: str) -> bool:
     return True
 
 
-def table_price(name: str) -> Price | None:
+def table_price(name: str) -> TokenPrice | None:
     """Return the dearest a model's tokens can be by litellm's table, or None where it does not know or errs.
 
     A price of zero is an error of the table more often than a gift, and one above $1,000 a million tokens always is;
@@ -131,7 +131,7 @@ def table_price(name: str) -> Price | None:
     fees = (entry.get("search_context_cost_per_query") or {}) if searches_by_itself(name) else {}
     fee_usd = max((float(fee) for fee in fees.values()), default=0.0)
     fee: dict[str, Any] = {"search_usd": fee_usd or None} if works_in_background(name) else {"call_usd": fee_usd}
-    return Price(input_usd * 1e6, output_usd * 1e6, source="litellm", **fee)
+    return TokenPrice(input_usd * 1e6, output_usd * 1e6, source="litellm", **fee)
 
 
 def table_tokens(name: str, limit: str) -> int | None:

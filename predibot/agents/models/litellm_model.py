@@ -11,7 +11,7 @@ import httpx
 
 from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
 from predibot.agents.models.chat_wire import has_usage, json_or_none, loaded_json, request_body
-from predibot.agents.models.failures import AnswerUnusable, Refused, failure_of_status
+from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
 from predibot.agents.models.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before
 from predibot.agents.models.manners import Manners, error_words, settings_of
 from predibot.domain.chat import ChatReply, ChatRequest
@@ -131,13 +131,13 @@ class LiteLLMModel(ChatClient):
         given = {name: value for name, value in (self.extra_body or {}).items() if name in options}
         return {**given, "extra_body": extra} if extra else given
 
-    def _refused(self, error: Exception, key: Key | None) -> Refused:
+    def _refused(self, error: Exception, key: Key | None) -> Refusal:
         """Return what one of litellm's errors means; the message of an answer that it repeats may name nothing."""
         kept = [getattr(cause, "response", None) for cause in _causes(error)]
         bodies = [each.content for each in kept if isinstance(each, httpx.Response) and each.is_stream_consumed]
         words = (error_words(body.decode(errors="replace")) for body in bodies)
         failure = self._failure(error, key, is_counted=any(has_usage(json_or_none(body)) for body in bodies))
-        return Refused(failure, ": ".join((str(error), *words)), getattr(error, "status_code", 0))
+        return Refusal(failure, ": ".join((str(error), *words)), getattr(error, "status_code", 0))
 
     def _failure(self, error: Exception, key: Key | None, *, is_counted: bool) -> TryAgain | ModelRefused:
         # Masked first: a cut could leave a piece of the key that is no longer found.

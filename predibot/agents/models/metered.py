@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from predibot.agents.budget.price import Price, cost_of, next_to_nothing
+from predibot.agents.budget.price import TokenPrice, cost_of, next_to_nothing
 from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
 from predibot.agents.models.failures import AnswerUnusable, GivenUp
 from predibot.agents.models.manners import settings_of
@@ -18,7 +18,7 @@ from predibot.agents.models.retry import paid_by
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import LEAST_SHARE, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
-from predibot.domain.trace import Asked, ModelFailedStep, ModelNotAskedStep, ModelStep, Step, as_json
+from predibot.domain.trace import ModelFailedStep, ModelNotAskedStep, ModelRequest, ModelStep, Step, as_json
 from predibot.errors import BudgetSpent, ModelError
 from predibot.net.failures import AnswerLost, TryAgain
 
@@ -31,7 +31,7 @@ class MeteredModel:
 
     model: ChatModel
     meter: Meter
-    price: Price | None
+    price: TokenPrice | None
     """The dearest its tokens can be, or None where that is unknown."""
     trace: TraceWriter | None = None
     """Where calls are written down: each message once, with the digest of the whole request, so that traces do not
@@ -61,7 +61,7 @@ class MeteredModel:
         if left_seconds:
             deadline_seconds = min(deadline_seconds, left_seconds)
         worst = worst_case(request, self.price, deadline_seconds=deadline_seconds, before=self._before)
-        call = _Call(self.meter, worst, deadline_seconds, self.monotonic)
+        call = _MeteredCall(self.meter, worst, deadline_seconds, self.monotonic)
         try:
             call.again()
             with paid_by(call):
@@ -96,7 +96,7 @@ class MeteredModel:
         self._write(ModelStep(asked=asked, reply=reply, doubt=doubt, worst=call.worst, estimated_usd=estimated_usd))
         return reply
 
-    def _estimated_usd(self, call: "_Call") -> float | None:
+    def _estimated_usd(self, call: "_MeteredCall") -> float | None:
         """Return how much of what was set aside is booked for want of the truth."""
         return None if self.price is None and call.estimates_usd else math.fsum(call.estimates_usd)
 
@@ -125,12 +125,14 @@ class MeteredModel:
         if self.trace is not None:
             self.trace.write(step)
 
-    def _asked(self, request: ChatRequest, refused_settings: Collection[str] = (), *, is_sent: bool = True) -> Asked:
+    def _asked(
+        self, request: ChatRequest, refused_settings: Collection[str] = (), *, is_sent: bool = True
+    ) -> ModelRequest:
         """Return what is written down of a request, with those of its messages that were not yet."""
         new = Counter(request.messages if is_sent else ()) - self._recorded
         self._recorded += new
         refused = {each.partition(" ")[0] for each in refused_settings}
-        return Asked(
+        return ModelRequest(
             model_name=self.name,
             request_sha256=request_digest(request),
             messages_sent=len(request.messages),
@@ -149,7 +151,7 @@ def request_digest(request: ChatRequest) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _lost_tries(error: BaseException, call: "_Call") -> int:
+def _lost_tries(error: BaseException, call: "_MeteredCall") -> int:
     """Return how many tries of a call that failed may have been paid for: whatever is not known to be otherwise."""
     if isinstance(error, GivenUp):
         return error.lost_tries
@@ -159,7 +161,7 @@ def _lost_tries(error: BaseException, call: "_Call") -> int:
 
 
 @dataclass(eq=False)
-class _Call:
+class _MeteredCall:
     """The reservations of one call, one for each of its tries; it is told by `Retry`."""
 
     meter: Meter

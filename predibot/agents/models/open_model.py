@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from predibot.agents.budget.price import Price, dearest
+from predibot.agents.budget.price import TokenPrice, dearest
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.litellm_library import table_price
@@ -30,7 +30,7 @@ def open_model(
     retry: Retry,
     base_url: str | None = None,
     key_name: str | None = None,
-    price: Price | None = None,
+    price: TokenPrice | None = None,
     client: ClientName = "light",
     extra_body: Mapping[str, object] | None = None,
 ) -> ChatModel:
@@ -99,7 +99,9 @@ def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key
     return None if base_url else keys.find(key_names("openai"), OPENAI_URL)
 
 
-def worst_price(name: str, *, price: Price | None, base_url: str | None = None, shared: bool = False) -> Price | None:
+def worst_price(
+    name: str, *, price: TokenPrice | None, base_url: str | None = None, shared: bool = False
+) -> TokenPrice | None:
     """Return the dearest a model's tokens can be: of the recipe's price and litellm's table, or None.
 
     A base URL is somebody else's server, of which the table knows nothing. The table is not looked at for a price of

@@ -26,7 +26,7 @@ from predibot.agents.models.chat_wire import (
     sendable,
     unreadable,
 )
-from predibot.agents.models.failures import Refused
+from predibot.agents.models.failures import Refusal
 from predibot.agents.models.manners import Manners
 from predibot.domain.chat import ChatRequest
 from predibot.errors import ModelError, ModelRefused
@@ -150,7 +150,7 @@ class ResponsesModel(OpenAICompatibleModel):
         try:
             received = self.endpoint.ask("POST", _PATH, body, seconds=min(seconds, ASK_SECONDS))
             job = self._job(received) if received.is_success else self.endpoint.refused(received)
-            if isinstance(job, Refused):
+            if isinstance(job, Refusal):
                 if isinstance(job.failure, AnswerLost):
                     raise job.failure
                 return job

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from predibot.agents.budget.account import Account, MemoryAccount
+from predibot.agents.budget.account import LimitAccount, MemoryAccount
 from predibot.agents.budget.budget import Budget
-from predibot.agents.budget.price import Price, require_price
+from predibot.agents.budget.price import TokenPrice, require_price
 from predibot.agents.models.availability import why_unavailable
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.litellm_library import table_tokens
@@ -85,9 +85,9 @@ class AgentSetup:
     unplayable: dict[str, str] = field(default_factory=dict)
     """By the names of bots why they cannot play, as far as somebody looked."""
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
-    _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
+    _prices: dict[tuple[str, ModelTerms, bool], TokenPrice | None] = field(default_factory=dict)
     _rooms: dict[tuple[str, ModelTerms], Room] = field(default_factory=dict)
-    _accounts: dict[str, Account] = field(default_factory=dict)
+    _accounts: dict[str, LimitAccount] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Of all budgets: who waits for room is told when somebody settles."""
     _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
@@ -150,7 +150,7 @@ class AgentSetup:
             name, keys=self.keys, base_url=terms.base_url, key_name=terms.credential, client=terms.client
         )
 
-    def price(self, bot: BotSpec, model: str) -> Price | None:
+    def price(self, bot: BotSpec, model: str) -> TokenPrice | None:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
         shared = len({need.name for need in bot.needs.models}) > 1
         with self._lock:
@@ -405,7 +405,7 @@ class AgentSetup:
                 decision.end()
         return decision
 
-    def _account(self, level: LimitLevel, key: str) -> Account:
+    def _account(self, level: LimitLevel, key: str) -> LimitAccount:
         """Return the one account under a key."""
         limits = self.recipe.limits.get(level, Limits())
         with self._lock:
@@ -524,14 +524,14 @@ def _search_key_name(provider: str) -> str:
     return f"{provider.upper()}_API_KEY"
 
 
-def _stated(name: str, terms: ModelTerms) -> Price | None:
+def _stated(name: str, terms: ModelTerms) -> TokenPrice | None:
     """Return the price the recipe states; scripts of the sandbox are free."""
     if name.startswith(SANDBOX_MODELS):
-        return Price(0.0, 0.0)
+        return TokenPrice(0.0, 0.0)
     if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:
         return None
     search_usd = terms.usd_per_search if works_in_background(name) else None
-    return Price(
+    return TokenPrice(
         terms.input_usd_per_million_tokens,
         terms.output_usd_per_million_tokens,
         search_usd=search_usd,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
 from predibot.contracts import ANSWER_TOKENS, MOST_ANSWER_TOKENS, THINKING_TOKENS, ModelNeed
 from predibot.domain.budget import Limits
@@ -61,7 +61,7 @@ class _Talk:
     """The calls of one conversation, and the most that each of them takes."""
 
     model: str
-    price: Price
+    price: TokenPrice
     calls: float
     """Infinite where only a limit in something else ends it."""
     input_tokens: float
@@ -136,7 +136,7 @@ def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "Agent
     return BotCost(bot.name, len(shown), None if math.isinf(usd) else usd, basis, advice)
 
 
-def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price], agents: "AgentSetup") -> str:
+def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, TokenPrice], agents: "AgentSetup") -> str:
     """Return which limits are less than one call of a model that thinks may take, and which would do; else nothing."""
     most = ANSWER_TOKENS if bot.terms.settings.reasoning_effort == "none" else THINKING_TOKENS
     steps = recipe.limits.get("decision", Limits()).steps
@@ -157,7 +157,7 @@ def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price
 
 
 def _decision_cost(
-    bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Price], search_usd: float, agents: "AgentSetup"
+    bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, TokenPrice], search_usd: float, agents: "AgentSetup"
 ) -> tuple[float, str]:
     """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
     limits = recipe.limits.get("decision", Limits())
@@ -184,7 +184,7 @@ def _with_max_tokens(bot: BotSpec, agents: "AgentSetup", longest: int) -> list[M
     return [replace(need, output_tokens=most, input_tokens=math.ceil(longer * need.input_tokens)) for need in needs]
 
 
-def _talk(need: ModelNeed, price: Price, shown: int, steps: int | None) -> _Talk:
+def _talk(need: ModelNeed, price: TokenPrice, shown: int, steps: int | None) -> _Talk:
     """Return a declared conversation with more tokens than one of its calls can send, a token for every byte."""
     calls = min(math.inf if need.calls is None else need.calls, math.inf if steps is None else steps)
     tokens: float = PROMPT_TOKENS + shown + need.input_tokens

@@ -16,12 +16,12 @@ from predibot.domain.clock import EPOCH
 from predibot.domain.secret_values import SecretValues
 from predibot.domain.trace import (
     AbstainedStep,
-    Asked,
     CodeStep,
     GaveUpStep,
     GivenUpStep,
     ModelFailedStep,
     ModelNotAskedStep,
+    ModelRequest,
     ModelStep,
     OwnStep,
     PageRefusedStep,
@@ -166,7 +166,7 @@ def _of_model(name: str) -> dict[str, Value]:
     return {"gen_ai.provider.name": provider, "gen_ai.request.model": model or name}
 
 
-def _asked(asked: Asked) -> Iterator[tuple[str, Value]]:
+def _asked(asked: ModelRequest) -> Iterator[tuple[str, Value]]:
     yield "gen_ai.request.max_tokens", asked.max_output_tokens
     yield "predibot.request_sha256", asked.request_sha256
     for name, kind in _SETTINGS.items():

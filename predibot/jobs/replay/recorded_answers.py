@@ -28,9 +28,9 @@ from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import ReasonKind
 from predibot.domain.trace import (
-    Asked,
     ModelFailedStep,
     ModelNotAskedStep,
+    ModelRequest,
     ModelStep,
     PageRefusedStep,
     PageVisitedStep,
@@ -215,7 +215,7 @@ def _did_not_fit(step: ModelCall) -> bool:
     return error == BudgetSpent.__name__
 
 
-def _form(asked: Asked) -> tuple[object, ...]:
+def _form(asked: ModelRequest) -> tuple[object, ...]:
     """Return what tells the requests of a conversation apart."""
     return asked.model_name, asked.messages_sent, asked.tools, asked.forced_tool
 

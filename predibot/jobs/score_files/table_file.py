@@ -17,7 +17,7 @@ from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, o
 from predibot.plain_file import open_plain, pipe_pieces
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
@@ -71,7 +71,7 @@ def open_table_file(
             raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
         if path.stat().st_size > max_bytes:
             raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
-        question, deadline = Source(kind, None, str(path), 0.0, b""), Deadline.after(seconds, time.monotonic)
+        question, deadline = PageSource(kind, None, str(path), 0.0, b""), Deadline.after(seconds, time.monotonic)
         with table_process(kind, limits) if process is None else nullcontext(process) as its_process:
             child = _Child(its_process, question, deadline, max_bytes, label, remedy)
             names, place, beside, rows_name = next(child.answers(b""))
@@ -128,7 +128,7 @@ class _Child:
     """A child process that reads one file."""
 
     process: ParserProcess
-    question: Source
+    question: PageSource
     """What the file's columns are; with columns beside it, what their rows are."""
     deadline: Deadline
     max_bytes: int

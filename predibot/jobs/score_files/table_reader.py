@@ -16,7 +16,7 @@ from predibot.jobs.score_files.cells import Cell, shown
 from predibot.jobs.score_files.table import BadRow, Columns, Place, Row, Table
 from predibot.plain_file import open_plain
 from predibot.research.pages.parser_child import answer_questions
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import PageSource
 
 TableFormat = Literal["csv", "jsonl", "json", "parquet"]
 MESSAGE_BYTES = 2**20
@@ -298,11 +298,11 @@ def serve_parquet(data_bytes: int) -> None:
     answer_questions(data_bytes, ("pyarrow.parquet",), _answers())
 
 
-def _answers() -> Callable[[Source], Iterator[Sequence[bytes]]]:
+def _answers() -> Callable[[PageSource], Iterator[Sequence[bytes]]]:
     # Until another is asked for.
     opened = lru_cache(maxsize=1)(lambda path, kind: open_table(open_plain(Path(path)), kind))
 
-    def answers(question: Source) -> Iterator[Sequence[bytes]]:
+    def answers(question: PageSource) -> Iterator[Sequence[bytes]]:
         try:
             table = opened(question.url, question.content_type)
             if not question.body:

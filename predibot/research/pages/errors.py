@@ -41,7 +41,7 @@ class PageTooLate(PageError):
     """In a replay: the page is newer than the replayed instant, or cannot prove that it is not."""
 
 
-class Unreadable(StrEnum):
+class Obstacle(StrEnum):
     """Why no text is shown of what came: all that a parser, which reads untrusted bytes, can say of it."""
 
     NO_TEXT = "the page holds no text; take another source"
@@ -58,6 +58,6 @@ class Unreadable(StrEnum):
 
 
 WALLS = frozenset({
-    Unreadable.NEEDS_SCRIPT, Unreadable.ROBOT_CHECK, Unreadable.CONSENT, Unreadable.SUBSCRIPTION,
-    Unreadable.OTHER_REGION,
+    Obstacle.NEEDS_SCRIPT, Obstacle.ROBOT_CHECK, Obstacle.CONSENT, Obstacle.SUBSCRIPTION,
+    Obstacle.OTHER_REGION,
 })  # fmt: skip

@@ -8,15 +8,15 @@ from itertools import islice
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decoded
-from predibot.research.pages.errors import PageUnreadable, Unreadable
+from predibot.research.pages.errors import Obstacle, PageUnreadable
 from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title, tree_of
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import (
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,
     PageDate,
+    PageSource,
     Parsed,
-    Source,
     refusal_fields,
 )
 from predibot.research.pages.pdf_text import pdf_text
@@ -39,17 +39,17 @@ def serve(data_bytes: int) -> None:
     answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer(source)])
 
 
-def _answer(source: Source) -> Sequence[bytes]:
+def _answer(source: PageSource) -> Sequence[bytes]:
     """Return what is said of a page; what no library should raise ends the process, which is an answer too."""
     try:
         return parsed(source).fields()
     except PageUnreadable as error:
-        return refusal_fields(Unreadable(str(error)))
+        return refusal_fields(Obstacle(str(error)))
     except MemoryError:
-        return refusal_fields(Unreadable.TOO_MUCH_MEMORY)
+        return refusal_fields(Obstacle.TOO_MUCH_MEMORY)
 
 
-def parsed(source: Source) -> Parsed:
+def parsed(source: PageSource) -> Parsed:
     """Return a page as text.
 
     Raises:
@@ -82,7 +82,7 @@ def _links(html: str, url: str) -> str:
 def _bounded(title: str, text: str, date: PageDate) -> Parsed:
     """Return as much of a page as is shown."""
     if not text:
-        raise PageUnreadable(Unreadable.NO_TEXT)
+        raise PageUnreadable(Obstacle.NO_TEXT)
     last = next(islice(_SENTENCE_ENDS.finditer(text), MAX_SENTENCES - 1, None), None)
     most = MAX_TEXT_CHARACTERS if last is None else min(last.start(), MAX_TEXT_CHARACTERS)
     if len(text) > most:

@@ -14,7 +14,7 @@ from importlib import import_module
 from predibot.research.pages.parser_messages import (
     MAX_QUESTION_BYTES,
     READY,
-    Source,
+    PageSource,
     packed,
     read_fields,
 )
@@ -28,7 +28,7 @@ _NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT
 def answer_questions(
     data_bytes: int,
     libraries: Sequence[str],
-    answers_to: Callable[[Source], Iterable[Sequence[bytes]]],
+    answers_to: Callable[[PageSource], Iterable[Sequence[bytes]]],
 ) -> None:
     """Answer what comes on standard input, until that is closed.
 
@@ -51,7 +51,7 @@ def answer_questions(
         _limit(name, most)
     _write(answers, (READY,))
     while (fields := _next(questions)) is not None:
-        question = Source.of(fields)
+        question = PageSource.of(fields)
         used = resource.getrusage(resource.RUSAGE_SELF)
         seconds = math.ceil(used.ru_utime + used.ru_stime) + max(0, math.ceil(question.seconds)) + 1
         _limit("RLIMIT_CPU", seconds, for_good=False)

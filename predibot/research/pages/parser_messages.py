@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Self, cast, get_args
 
-from predibot.research.pages.errors import Unreadable
+from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import INVISIBLE
 
 MAX_TEXT_CHARACTERS = 500_000
@@ -32,7 +32,7 @@ Read = Callable[[int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PageSource:
     """A fetched page as its parser gets it."""
 
     content_type: str
@@ -106,15 +106,15 @@ class Parsed:
         return tuple(field.encode() for field in ("parsed", self.title, self.text, date.confidence, *dates, self.links))
 
 
-def answer_of(fields: Sequence[bytes]) -> "Parsed | Unreadable":
+def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
     """Return what a parser answers.
 
     Raises:
         ValueError: If it is nothing that an honest parser answers.
     """
     kind, *said = (field.decode() for field in fields)
-    if kind == "unreadable" and len(said) == 1 and said[0] in Unreadable.__members__:
-        return Unreadable[said[0]]
+    if kind == "unreadable" and len(said) == 1 and said[0] in Obstacle.__members__:
+        return Obstacle[said[0]]
     if kind != "parsed" or len(said) != 8:
         raise ValueError("neither a page nor why there is none")
     title, text, confidence, *dates, links = said
@@ -127,7 +127,7 @@ def answer_of(fields: Sequence[bytes]) -> "Parsed | Unreadable":
     return Parsed(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)), links)
 
 
-def refusal_fields(reason: Unreadable) -> tuple[bytes, ...]:
+def refusal_fields(reason: Obstacle) -> tuple[bytes, ...]:
     """Return as fields why a page cannot be read."""
     return b"unreadable", reason.name.encode()
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import WALLS, PageUnavailable, PageUnreadable, PageWalled, Unreadable
-from predibot.research.pages.parser_messages import Parsed, Source
+from predibot.research.pages.errors import WALLS, Obstacle, PageUnavailable, PageUnreadable, PageWalled
+from predibot.research.pages.parser_messages import PageSource, Parsed
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
 _PATIENT_SECONDS = 0.3
@@ -44,7 +44,7 @@ class ParserPool:
                 with suppress(PageUnavailable):
                     self._idle.append(self._started())
 
-    def parse(self, source: Source, deadline: Deadline) -> Parsed:
+    def parse(self, source: PageSource, deadline: Deadline) -> Parsed:
         """Return what a parser makes of a page.
 
         Args:
@@ -61,11 +61,11 @@ class ParserPool:
         except ParserDied:
             # Somebody may have ended it while it waited; a page that breaks parsers breaks this one too.
             answer = self._answer(source, deadline)
-        if isinstance(answer, Unreadable):
+        if isinstance(answer, Obstacle):
             raise (PageWalled if answer in WALLS else PageUnreadable)(answer)
         return answer
 
-    def _answer(self, source: Source, deadline: Deadline) -> Parsed | Unreadable:
+    def _answer(self, source: PageSource, deadline: Deadline) -> Parsed | Obstacle:
         with self._lent(deadline) as parser:
             return parser.answer(source, deadline)
 

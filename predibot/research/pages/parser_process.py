@@ -12,12 +12,12 @@ from typing import IO
 import psutil
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unreadable
+from predibot.research.pages.errors import Obstacle, PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import (
     MAX_ANSWER_BYTES,
     READY,
+    PageSource,
     Parsed,
-    Source,
     answer_of,
     packed,
     read_fields,
@@ -116,7 +116,7 @@ class ParserProcess:
             return False
         return self._resident_bytes() <= self.limits.kept_bytes
 
-    def answer(self, source: Source, deadline: Deadline) -> Parsed | Unreadable:
+    def answer(self, source: PageSource, deadline: Deadline) -> Parsed | Obstacle:
         """Return what it makes of a page. Where this raises, the process is not fit for another.
 
         Raises:
@@ -132,11 +132,11 @@ class ParserProcess:
             ) from error
         except ValueError as error:
             raise ParserDied(_BROKEN) from error
-        self._ran_out_of_memory = answer is Unreadable.TOO_MUCH_MEMORY
+        self._ran_out_of_memory = answer is Obstacle.TOO_MUCH_MEMORY
         return answer
 
     def answers(
-        self, source: Source, deadline: Deadline, max_bytes: int = MAX_ANSWER_BYTES
+        self, source: PageSource, deadline: Deadline, max_bytes: int = MAX_ANSWER_BYTES
     ) -> Iterator[tuple[bytes, ...]]:
         """Yield one answer after the other, each as fields, for as long as somebody asks for more.
 
@@ -238,7 +238,7 @@ class ParserProcess:
             if ready.poll(1_000 * min(left_seconds, _WATCH_SECONDS)):
                 return
             if self._resident_bytes() > self.limits.resident_bytes:
-                raise PageUnreadable(Unreadable.TOO_MUCH_MEMORY)
+                raise PageUnreadable(Obstacle.TOO_MUCH_MEMORY)
         raise TimeoutError
 
     def _resident_bytes(self) -> int:

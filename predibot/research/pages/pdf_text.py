@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnreadable, Unreadable
+from predibot.research.pages.errors import Obstacle, PageUnreadable
 from predibot.research.pages.html_text import cleaned, hush
 
 MAX_PAGES = 100
@@ -37,9 +37,9 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
     try:
         text = "\n".join(_page_texts(body, deadline))
     except failures as error:
-        raise PageUnreadable(Unreadable.BROKEN_PDF) from error
+        raise PageUnreadable(Obstacle.BROKEN_PDF) from error
     if not text.strip():
-        raise PageUnreadable(Unreadable.PICTURES)
+        raise PageUnreadable(Obstacle.PICTURES)
     return text
 
 
@@ -51,10 +51,10 @@ def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
         reader = PdfReader(io.BytesIO(body))
     except NotImplementedError as error:
         # By certificates, or by a scheme that a seller's own reader opens.
-        raise PageUnreadable(Unreadable.SEALED_PDF) from error
+        raise PageUnreadable(Obstacle.SEALED_PDF) from error
     # Most locks only forbid to print or copy, and open with no password.
     if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-        raise PageUnreadable(Unreadable.LOCKED_PDF)
+        raise PageUnreadable(Obstacle.LOCKED_PDF)
     characters = 0
     for number, page in enumerate(reader.pages):
         late = number > 0 and deadline.monotonic() > deadline.at

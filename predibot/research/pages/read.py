@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
-from predibot.research.pages.parser_messages import PageDate, Parsed, Source
+from predibot.research.pages.parser_messages import PageDate, PageSource, Parsed
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
 
 _MOST_KEPT, _MOST_CHARACTERS = 256, 20_000_000
@@ -47,13 +47,13 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
     """
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
     seconds = parsers.limits.seconds
-    source = Source(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
+    source = PageSource(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
     parsed = _parsed(source, parsers, deadline)
     sha256 = hashlib.sha256(page.body).hexdigest()
     return Reading(page.final_url, parsed.title, parsed.text, parsed.date, sha256, parsed.links)
 
 
-def _parsed(source: Source, parsers: ParserPool, deadline: Deadline) -> Parsed:
+def _parsed(source: PageSource, parsers: ParserPool, deadline: Deadline) -> Parsed:
     """Return what a page says, parsed once while it is kept; what cannot be read is tried each time."""
     key = hashlib.sha256(repr([hashlib.sha256(each).digest() for each in source.fields()]).encode()).hexdigest()
     with _keeping:

@@ -4,7 +4,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from predibot.research.pages.errors import Unreadable
+from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import pieces_of, tree_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def _any(*phrases: str) -> re.Pattern[str]:
 _JOIN = r"\b(?:subscribe|sign up|sign in|log ?in|register|join|upgrade)(?: now| today| here)?,? (?:to|and)"
 _WALLS = (
     (
-        Unreadable.ROBOT_CHECK,
+        Obstacle.ROBOT_CHECK,
         75,
         _any(
             r"\b(?:verif\w+|confirm|prove|check\w*|make sure|ensure) (?:that )?(?:if )?you(?:'re|’re| are) (?:a |"
@@ -44,7 +44,7 @@ _WALLS = (
         ),
     ),
     (
-        Unreadable.NEEDS_SCRIPT,
+        Obstacle.NEEDS_SCRIPT,
         10,
         _any(
             r"java ?script|자바스크립트",
@@ -52,7 +52,7 @@ _WALLS = (
         ),
     ),
     (
-        Unreadable.OTHER_REGION,
+        Obstacle.OTHER_REGION,
         60,
         _any(
             r"(?:not |un)available (?:in|to|for|from) your (?:\w+ )?(?:country|region|location|area|territory)",
@@ -62,7 +62,7 @@ _WALLS = (
         ),
     ),
     (
-        Unreadable.SUBSCRIPTION,
+        Obstacle.SUBSCRIPTION,
         100,
         _any(
             r"to (?:continue|keep|finish) reading",
@@ -91,7 +91,7 @@ _WALLS = (
         ),
     ),
     (
-        Unreadable.SUBSCRIPTION,
+        Obstacle.SUBSCRIPTION,
         30,
         _any(
             rf"{_JOIN} (?:read|view|see (?:the|this|more)|access|get (?:full|unlimited) access)\b(?! (?:the )?comment)",
@@ -100,14 +100,14 @@ _WALLS = (
 )  # fmt: skip
 """Kind, how many words of prose beside it are an article, and what it says."""
 _TITLES = {
-    Unreadable.ROBOT_CHECK: _any(
+    Obstacle.ROBOT_CHECK: _any(
         r"just a moment\.\.\.", r"attention required! \| cloudflare", r"access denied", r"robot check",
         r"access to this page .*denied\.?", r"pardon our interruption\W*", r"(?:.* - )?are you a robot\?",
         r"making sure you.re not a bot!?",
         r"human verification", r".*security check(?:point)?", r".*request rate threshold exceeded", r"blocked",
         r"4(?!51)\d\d(?: - .*| forbidden)?", r"forbidden", r"too many requests", r"sorry\.\.\.",
     ),
-    Unreadable.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
+    Obstacle.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
 }  # fmt: skip
 """What only walls are called, as a whole."""
 _TITLED_WORDS = 200
@@ -141,7 +141,7 @@ _DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 """Signs of which two are a word."""
 
 
-def wall_of(html: str, text: str) -> Unreadable | None:
+def wall_of(html: str, text: str) -> Obstacle | None:
     """Return what kind of wall a page is, or None if it is none.
 
     A page with an article on it is none, whatever else it says: what counts is
@@ -164,7 +164,7 @@ def wall_of(html: str, text: str) -> Unreadable | None:
     if named is not None and sum(map(_words, sentences)) < _TITLED_WORDS:
         return named
     if _words(text) < _WAITING_WORDS and _WAITING.fullmatch(text.split("\n")[-1]):
-        return Unreadable.NEEDS_SCRIPT
+        return Obstacle.NEEDS_SCRIPT
     has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
     for kind, few_words, phrases in _WALLS:
         # Of an article a few sentences tell that it is one, long before all is searched.
@@ -174,12 +174,12 @@ def wall_of(html: str, text: str) -> Unreadable | None:
             for each in sentences
             if _is_prose(each) and ((words := _words(each)) > _WALL_WORDS or not phrases.search(each))
         )
-        shows = has_table and kind is Unreadable.NEEDS_SCRIPT
+        shows = has_table and kind is Obstacle.NEEDS_SCRIPT
         if not shows and all(words < few_words for words in rest) and phrases.search(seen):
             return kind
     words = sum(map(_words, sentences))
     if words < (_TEASER_WORDS if _SUBSCRIBE.search(seen) else _LOCKED_WORDS) and _LOCKED.search(html):
-        return Unreadable.SUBSCRIPTION
+        return Obstacle.SUBSCRIPTION
     if (
         has_table
         or not _CHOICES.search(seen)
@@ -188,7 +188,7 @@ def wall_of(html: str, text: str) -> Unreadable | None:
         return None
     asks = sum(_words(each) for each in sentences if _CONSENT.search(each) and _PERSONS.search(each))
     if asks and asks >= _CONSENT_SHARE * words:
-        return Unreadable.CONSENT
+        return Obstacle.CONSENT
     return None
 
 

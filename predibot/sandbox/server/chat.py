@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
+from predibot.sandbox.server.reply import HttpReply, json_bytes, json_reply
 from predibot.sandbox.stocks.forecasters import AskedStock, read_stocks, stock_weights
 from predibot.sandbox.world.cohort_forecasters import Informed, wrong_cohort_answers
 from predibot.sandbox.world.conversation import AskedMarket, Conversation, read_conversation, remembered
@@ -23,7 +23,7 @@ MISALLOCATIONS = ("not_a_number", "percent", "both_sides", "unknown_assets", "pr
 """The same where a portfolio is asked for; percent, and what is unknown, a game may take."""
 
 
-def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: Informed = lambda _: None) -> Reply:
+def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: Informed = lambda _: None) -> HttpReply:
     """Return the reply to a request of the chat endpoint, or to the list of its models.
 
     Args:
@@ -53,7 +53,7 @@ def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: In
     return _completion(name, asked, informed, now_seconds=now_seconds)
 
 
-def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> Reply:
+def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> HttpReply:
     """Return a forecaster's reply to a conversation."""
     conversation = read_conversation(asked)
     stocks = read_stocks(conversation.seed)
@@ -70,7 +70,7 @@ def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_
         kind = kinds[int(draw(conversation.seed, "broken") * len(kinds))]
         if kind == "rate_limited":
             limited = _error(429, f"too many requests to a {WORD}")
-            return Reply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
+            return HttpReply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
         message, reason = _broken(kind, conversation, digest)
     elif "final_answer" in conversation.tools:
         call = next_call(name, conversation, informed)
@@ -215,7 +215,7 @@ def _are_tools(tools: object) -> bool:
     return all(isinstance(function, dict) and isinstance(function.get("name"), str) for function in functions)
 
 
-def _error(status: int, message: str) -> Reply:
+def _error(status: int, message: str) -> HttpReply:
     """Return a refusal in the provider's form."""
     kind = "rate_limit_error" if status == 429 else "invalid_request_error"
     code = {404: "not_found", 429: "rate_limit_exceeded"}.get(status)

@@ -5,12 +5,12 @@ import json
 import numpy as np
 
 from predibot.sandbox.server.gamma_payload import has_tokens
-from predibot.sandbox.server.reply import Query, Refused, Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.ids import TokenPlace
-from predibot.sandbox.world.quotes import Quote
+from predibot.sandbox.world.quotes import BookQuote
 
 MOST_BOOKS = 500
 LONGEST_RANGE_SECONDS = 15 * 86_400
@@ -20,7 +20,7 @@ _INTERVAL_SECONDS = {"1h": 3_600, "6h": 21_600, "1d": 86_400, "1w": 604_800, "1m
 _LEVELS = 6
 
 
-def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | None, now_seconds: int) -> Reply:
+def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | None, now_seconds: int) -> HttpReply:
     """Return the CLOB's reply to a GET, or to a POST where `body` is given."""
     try:
         if body is not None:
@@ -40,11 +40,11 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
         if path in {"/books", "/midpoints", "/prices"}:
             return error_reply(400, "Invalid payload")
         return _not_found()
-    except Refused as refused:
+    except RequestDenied as refused:
         return refused.reply
 
 
-def _not_found() -> Reply:
+def _not_found() -> HttpReply:
     """Return the reply to a path that does not exist."""
     return error_reply(404, "not found")
 
@@ -52,10 +52,10 @@ def _not_found() -> Reply:
 def _token(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:
     """Return the place of a request's token; refuse a missing one, and one without a book."""
     if not query.get(name, [""])[-1]:
-        raise Refused(error_reply(400, "Invalid token id"))
+        raise RequestDenied(error_reply(400, "Invalid token id"))
     place = _listed(snapshot, query[name][-1])
     if place is None or snapshot.state(place.event).markets[place.market].is_closed:
-        raise Refused(error_reply(404, "No orderbook exists for the requested token id"))
+        raise RequestDenied(error_reply(404, "No orderbook exists for the requested token id"))
     return place
 
 
@@ -70,7 +70,7 @@ def _listed(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
     return place if place.market < len(state.markets) and has_tokens(state.plan, snapshot.minute) else None
 
 
-def _quote(snapshot: Snapshot, place: TokenPlace) -> Quote:
+def _quote(snapshot: Snapshot, place: TokenPlace) -> BookQuote:
     """Return the quote of a token's market, for its first outcome."""
     return snapshot.world.quotes(place.event, snapshot.minute)[place.market]
 
@@ -80,7 +80,7 @@ def _price(first: float, side: int) -> float:
     return first if side == 0 else round(1 - first, 6)
 
 
-def _books(snapshot: Snapshot, body: bytes, now_seconds: int) -> Reply:
+def _books(snapshot: Snapshot, body: bytes, now_seconds: int) -> HttpReply:
     """Return the books of the tokens that have one."""
     try:
         asked = json.loads(body)
@@ -144,7 +144,7 @@ def _levels(
     ]
 
 
-def _history(snapshot: Snapshot, query: Query, now_seconds: int) -> Reply:
+def _history(snapshot: Snapshot, query: Query, now_seconds: int) -> HttpReply:
     """Return a token's price history, always with a point at now, also when its end lies in the past."""
     if not query.get("market", [""])[-1]:
         return error_reply(400, "invalid filters: 'market' is required")
@@ -174,18 +174,18 @@ def _range(query: Query, fidelity_minutes: int, now_seconds: int) -> tuple[int, 
     if "interval" in query:
         interval = query["interval"][-1]
         if interval not in _INTERVAL_SECONDS:
-            raise Refused(error_reply(400, f"invalid filters: 'interval' {interval}"))
+            raise RequestDenied(error_reply(400, f"invalid filters: 'interval' {interval}"))
         if interval == "1m" and fidelity_minutes < MONTH_FIDELITY_MINUTES:
             message = f"invalid filters: minimum 'fidelity' for '1m' range is {MONTH_FIDELITY_MINUTES}"
-            raise Refused(error_reply(400, message))
+            raise RequestDenied(error_reply(400, message))
         length = _INTERVAL_SECONDS[interval]
         return (0 if length is None else now_seconds - length), now_seconds
     if "startTs" not in query:
-        raise Refused(error_reply(400, "invalid filters: 'startTs' or 'interval' is required"))
+        raise RequestDenied(error_reply(400, "invalid filters: 'startTs' or 'interval' is required"))
     start_seconds = _whole_number(query, "startTs", 0)
     end_seconds = _whole_number(query, "endTs", now_seconds)
     if end_seconds - start_seconds > LONGEST_RANGE_SECONDS:
-        raise Refused(error_reply(400, "invalid filters: 'startTs' and 'endTs' interval is too long"))
+        raise RequestDenied(error_reply(400, "invalid filters: 'startTs' and 'endTs' interval is too long"))
     return start_seconds, end_seconds
 
 
@@ -194,4 +194,4 @@ def _whole_number(query: Query, name: str, default: int) -> int:
     try:
         return int(query[name][-1]) if name in query else default
     except ValueError:
-        raise Refused(error_reply(400, f"invalid filters: '{name}' must be a whole number")) from None
+        raise RequestDenied(error_reply(400, f"invalid filters: '{name}' must be a whole number")) from None

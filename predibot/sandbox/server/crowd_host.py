@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from predibot.sandbox.crowd import BEGINS, PLACED_BEFORE, CrowdMarket, Deed, Said
-from predibot.sandbox.server.reply import Reply, error_reply, json_reply
+from predibot.sandbox.crowd import BEGINS, PLACED_BEFORE, CrowdComment, CrowdMarket, Deed
+from predibot.sandbox.server.reply import HttpReply, error_reply, json_reply
 
 LARGEST_OFFSET = 200
 PAGE = 100
@@ -29,7 +29,7 @@ class CrowdHost:
         self._by_contract = {f"c{market.number}": market for market in markets}
         self._threads = {market.thread: market.said for market in markets}
 
-    def reply(self, target: str) -> Reply:
+    def reply(self, target: str) -> HttpReply:
         """Return the reply to a path with its query; the first part of the path is the host."""
         self.requests.append(target)
         parts = urlsplit(target)
@@ -63,14 +63,14 @@ class CrowdHost:
             return error_reply(422, "invalid query")
         return error_reply(404, "not found")
 
-    def _markets(self, query: Mapping[str, str]) -> Reply:
+    def _markets(self, query: Mapping[str, str]) -> HttpReply:
         start, limit = int(query.get("after_cursor", 0)), min(int(query.get("limit", 20)), PAGE)
         page: dict[str, Any] = {"markets": [_market(each) for each in self.markets[start : start + limit]]}
         if start + limit < len(self.markets):
             page["next_cursor"] = str(start + limit)
         return json_reply(page)
 
-    def _contracts(self, query: Mapping[str, str]) -> Reply:
+    def _contracts(self, query: Mapping[str, str]) -> HttpReply:
         start, limit = int(query.get("offset", 0)), min(int(query.get("limit", PAGE)), MANIFOLD_PAGE)
         if start > MANIFOLD_PAGE:
             return error_reply(400, f"offset must be at most {MANIFOLD_PAGE}")
@@ -80,7 +80,7 @@ class CrowdHost:
         made.sort(key=lambda each: -each["createdTime"])
         return json_reply(made[start : start + limit])
 
-    def _comments(self, query: Mapping[str, str]) -> Reply:
+    def _comments(self, query: Mapping[str, str]) -> HttpReply:
         offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", PAGE)), PAGE)
         if offset > LARGEST_OFFSET:
             return error_reply(422, f"offset must be at most {LARGEST_OFFSET}", kind="validation error")
@@ -89,7 +89,7 @@ class CrowdHost:
         rows = said if query.get("ascending") == "true" else said[::-1]
         return json_reply([_comment(each) for each in rows[offset : offset + limit]])
 
-    def _activity(self, query: Mapping[str, str]) -> Reply:
+    def _activity(self, query: Mapping[str, str]) -> HttpReply:
         offset, limit = int(query.get("offset", 0)), min(int(query["limit"]), ACTIVITY_PAGE)
         rows = [
             _activity_row(deed, query["user"], condition)
@@ -99,7 +99,7 @@ class CrowdHost:
         rows.sort(key=lambda row: row["timestamp"])
         return json_reply(rows[offset : offset + limit])
 
-    def _bets(self, query: Mapping[str, str]) -> Reply:
+    def _bets(self, query: Mapping[str, str]) -> HttpReply:
         bets = _bets_of(self._by_contract[query["contractId"]])
         bets.sort(key=lambda bet: (-bet["createdTime"], bet["id"]))
         start = next(at for at, bet in enumerate(bets) if bet["id"] == query["before"]) + 1 if "before" in query else 0
@@ -133,7 +133,7 @@ def _market(market: CrowdMarket) -> dict[str, Any]:
     }
 
 
-def _comment(said: Said) -> dict[str, Any]:
+def _comment(said: CrowdComment) -> dict[str, Any]:
     return {
         "id": said.id,
         "body": said.text,
@@ -180,7 +180,7 @@ def _contract(market: CrowdMarket) -> dict[str, Any]:
     }
 
 
-def _manifold_comment(said: Said) -> dict[str, Any]:
+def _manifold_comment(said: CrowdComment) -> dict[str, Any]:
     paragraph = {"type": "paragraph", "content": [{"type": "text", "text": said.text}]}
     return {
         "id": said.id,

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from predibot.sandbox.server.fault import PAGE_SIZES, Fault
-from predibot.sandbox.server.reply import Query, Reply, error_reply, json_bytes, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, error_reply, json_bytes, json_reply
 
 _BY_OUTCOME = ("outcomes", "outcomePrices", "clobTokenIds")
 _LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "conditionId")
@@ -28,7 +28,7 @@ def damaged_query(fault: Fault, query: Query) -> Query:
     return {name: values for name, values in query.items() if name not in lost} | {"limit": [str(size)]}
 
 
-def refusal(fault: Fault, path: str) -> Reply | None:
+def refusal(fault: Fault, path: str) -> HttpReply | None:
     """Return the reply of a fault that answers instead of the venue, None for the others."""
     if fault.kind == "rate_limit":
         reply = error_reply(429, "Too Many Requests")
@@ -36,13 +36,13 @@ def refusal(fault: Fault, path: str) -> Reply | None:
     if fault.kind == "server_error":
         return error_reply(500, "Internal Server Error")
     if fault.kind == "redirect":
-        return Reply(302, b"", headers=(("Location", "https://elsewhere.invalid/"),))
+        return HttpReply(302, b"", headers=(("Location", "https://elsewhere.invalid/"),))
     if fault.kind == "disorder" and path.rstrip("/") == "/markets":
         return error_reply(410, "Gone: use /markets/keyset")
     return None
 
 
-def damaged_reply(fault: Fault, query: Query, reply: Reply) -> Reply:
+def damaged_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
     """Return the venue's reply as this fault leaves it; what is no list or object is left alone."""
     if reply.status != 200 or not reply.content_type.startswith("application/json"):
         return reply
@@ -136,7 +136,7 @@ def _stock_rows(content: Any) -> list[dict[str, Any]]:
     return []
 
 
-def _limit_note(content: Any) -> Reply | None:
+def _limit_note(content: Any) -> HttpReply | None:
     """Return what a provider of stock prices says with status 200 instead of prices."""
     if not _stock_rows(content):
         return None
@@ -145,7 +145,7 @@ def _limit_note(content: Any) -> Reply | None:
             {"Note": "Thank you for your interest! Our standard API call frequency is 5 calls per minute."}
         )
     text = b"You have run over your hourly request allocation. Please upgrade to have your limits increased."
-    return Reply(200, text, "text/plain; charset=utf-8")
+    return HttpReply(200, text, "text/plain; charset=utf-8")
 
 
 def _bad_prices(content: Any, query: Query) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from predibot.sandbox.server.gamma_payload import liquidity_usd, tag_ids
-from predibot.sandbox.server.reply import Query, Refused, Reply, error_reply
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.volumes import Volume
@@ -34,11 +34,11 @@ _EVENT_IDS = ("id", "slug")
 _MARKET_IDS = ("id", "slug", "condition_ids", "clob_token_ids")
 
 
-def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> Reply:
+def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
     """Return Gamma's reply to a GET of `path`, such as `/events/keyset`."""
     parts = path.strip("/").split("/")
     if parts == ["status"]:
-        return Reply(200, b"OK", content_type="text/plain")
+        return HttpReply(200, b"OK", content_type="text/plain")
     if parts[0] not in {"events", "markets"} or len(parts) > 2:
         return error_reply(404, "not found", kind="not found error")
     is_markets = parts[0] == "markets"
@@ -46,14 +46,14 @@ def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> Reply:
         places = list(_known_places(snapshot, "id", [parts[1]], is_markets=is_markets))
         if not places:
             return error_reply(404, "id not found", kind="not found error")
-        return Reply(200, _json(snapshot, places[0], is_markets=is_markets))
+        return HttpReply(200, _json(snapshot, places[0], is_markets=is_markets))
     try:
         return _list(snapshot, query, is_markets=is_markets, is_keyset=len(parts) == 2)
-    except Refused as refused:
+    except RequestDenied as refused:
         return refused.reply
 
 
-def _list(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool) -> Reply:
+def _list(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool) -> HttpReply:
     """Return a page of a list."""
     keys = _sorted_keys(snapshot, query, is_markets=is_markets)
     limit = min(_whole_number(query, "limit", DEFAULT_PAGE), LARGEST_PAGE)
@@ -64,12 +64,12 @@ def _list(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool
     places = [(int(key[2]), int(key[3])) for key in page]
     body = b"[" + b",".join(_json(snapshot, place, is_markets=is_markets) for place in places) + b"]"
     if not is_keyset:
-        return Reply(200, body)
+        return HttpReply(200, body)
     name = b"markets" if is_markets else b"events"
     cursor = b""
     if page and start + limit < len(keys):
         cursor = b',"next_cursor":"' + _cursor(query, page[-1]) + b'"'
-    return Reply(200, b'{"' + name + b'":' + body + cursor + b"}")
+    return HttpReply(200, b'{"' + name + b'":' + body + cursor + b"}")
 
 
 def _offset(query: Query) -> int:
@@ -266,6 +266,6 @@ def _minute(text: str) -> int:
     return minute_of(instant)
 
 
-def _refusal(message: str) -> Refused:
+def _refusal(message: str) -> RequestDenied:
     """Return Gamma's 422."""
-    return Refused(error_reply(422, message, kind="validation error"))
+    return RequestDenied(error_reply(422, message, kind="validation error"))

@@ -9,7 +9,7 @@ from predibot.sandbox.world.calendar import iso_text, iso_text_with_fraction, po
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.ids import Names
 from predibot.sandbox.world.plan import EventPlan
-from predibot.sandbox.world.quotes import Quote
+from predibot.sandbox.world.quotes import BookQuote
 from predibot.sandbox.world.vocabulary import CATEGORIES
 from predibot.sandbox.world.volumes import Volume
 from predibot.sandbox.world.world import EventState, MarketState
@@ -89,7 +89,7 @@ def tag_payloads(plan: EventPlan) -> list[Json]:
     return [{"id": ids[slug], "label": label, "slug": slug, "forceShow": False} for label, slug in plan.wording.tags]
 
 
-def market_payload(names: Names, event: EventState, state: MarketState, quote: Quote) -> Json:
+def market_payload(names: Names, event: EventState, state: MarketState, quote: BookQuote) -> Json:
     """Return a market as it stands within its event."""
     plan, market = event.plan, state.plan
     identity = names.market_id(plan.number, market.index)
@@ -140,7 +140,9 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: Q
     return payload
 
 
-def named_payload(names: Names, event: EventState, quotes: Sequence[Quote], payouts: Sequence[float] | None) -> Json:
+def named_payload(
+    names: Names, event: EventState, quotes: Sequence[BookQuote], payouts: Sequence[float] | None
+) -> Json:
     """Return an event of mutually exclusive markets as one market, of which each is an outcome.
 
     Args:
@@ -173,7 +175,7 @@ def named_payload(names: Names, event: EventState, quotes: Sequence[Quote], payo
     return payload | {name: _number(first, value) for name, value in _windows(event.volume).items()}
 
 
-def _quote_fields(state: MarketState, quote: Quote) -> Json:
+def _quote_fields(state: MarketState, quote: BookQuote) -> Json:
     """Return bid, ask, spread and last trade; an empty side is left out below and 1 above, as the venue has it."""
     bid, ask = quote.bid or 0.0, 1.0 if quote.ask is None else quote.ask
     fields: Json = {"bestAsk": _number(state, ask), "spread": round(ask - bid, 6), "lastTradePrice": quote.last_trade}
@@ -198,7 +200,7 @@ def _settlement_fields(state: MarketState) -> Json:
     }
 
 
-def _prices(state: MarketState, quote: Quote, *, is_live: bool) -> list[str]:
+def _prices(state: MarketState, quote: BookQuote, *, is_live: bool) -> list[str]:
     """Return the shown price of both outcomes; the payout once settled, one half before there are tokens."""
     shown = quote.shown if is_live else 0.5
     first = shown if state.payout is None else state.payout

@@ -10,7 +10,7 @@ YES is the first outcome of a market, whatever its label is.
 from collections.abc import Sequence
 
 from predibot.sandbox.server.gamma_payload import Json, slug_of
-from predibot.sandbox.server.reply import Query, Refused, Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.plan import EventPlan
@@ -31,7 +31,7 @@ _UNPLAYED: tuple[tuple[str, Json], ...] = (
 """What such a list holds besides: three that are played with otherwise, and one that is taken down by and by."""
 
 
-def answer_mana(snapshot: Snapshot, path: str, query: Query) -> Reply:
+def answer_mana(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
     """Return the reply to a GET below `/mana`."""
     try:
         match path.strip("/").split("/"):
@@ -44,7 +44,7 @@ def answer_mana(snapshot: Snapshot, path: str, query: Query) -> Reply:
                 return json_reply(_whole_payload(snapshot, number))
             case ["v0", "bets"]:
                 return _bets(snapshot, query)
-    except Refused as refused:
+    except RequestDenied as refused:
         return refused.reply
     return error_reply(404, "not found")
 
@@ -67,14 +67,14 @@ def _is_binary(plan: EventPlan) -> bool:
     return len(plan.markets) == 1
 
 
-def _search(snapshot: Snapshot, query: Query) -> Reply:
+def _search(snapshot: Snapshot, query: Query) -> HttpReply:
     """Return a page of the list, without descriptions and answers."""
     offset, limit = _whole_number(query, "offset", 0), _whole_number(query, "limit", DEFAULT_PAGE)
     if not 0 <= offset <= LARGEST_OFFSET or not 1 <= limit <= LARGEST_PAGE:
-        raise Refused(error_reply(400, "Error validating request."))
+        raise RequestDenied(error_reply(400, "Error validating request."))
     asked = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
     if asked not in {("open", "24-hour-vol"), ("all", "24-hour-vol"), ("resolved", "24-hour-vol")}:
-        raise Refused(error_reply(400, "Error validating request."))
+        raise RequestDenied(error_reply(400, "Error validating request."))
     key: tuple[object, ...] = ("mana", asked[0])
     rows = snapshot.sorted_keys.get(key)
     if rows is None:
@@ -204,14 +204,14 @@ def _resolved_minute(snapshot: Snapshot, markets: Sequence[MarketState]) -> tupl
     return (corrected, False) if snapshot.minute >= corrected else (minute, True)
 
 
-def _bets(snapshot: Snapshot, query: Query) -> Reply:
+def _bets(snapshot: Snapshot, query: Query) -> HttpReply:
     """Return a page of the bets of a contract, the latest first; `before` is the id of the last one that is known."""
     number = event_of(snapshot, query.get("contractId", [""])[-1])
     if number is None:
         return error_reply(404, "Contract not found")
     limit = _whole_number(query, "limit", LARGEST_PAGE)
     if not 1 <= limit <= LARGEST_PAGE:
-        raise Refused(error_reply(400, "Error validating request."))
+        raise RequestDenied(error_reply(400, "Error validating request."))
     bets = bets_of(snapshot, number)
     if query.get("includeZeroShareRedemptions", [""])[-1] != "true":
         bets = [bet for bet in bets if not bet["isRedemption"] or bet["shares"]]
@@ -219,7 +219,7 @@ def _bets(snapshot: Snapshot, query: Query) -> Reply:
     if "before" in query:
         known = [place for place, bet in enumerate(bets) if bet["id"] == query["before"][-1]]
         if not known:
-            raise Refused(error_reply(404, "Bet not found"))
+            raise RequestDenied(error_reply(404, "Bet not found"))
         start = known[0] + 1
     return json_reply(bets[start : start + limit])
 
@@ -283,4 +283,4 @@ def _whole_number(query: Query, name: str, default: int) -> int:
     try:
         return int(query[name][-1]) if name in query else default
     except ValueError:
-        raise Refused(error_reply(400, "Error validating request.")) from None
+        raise RequestDenied(error_reply(400, "Error validating request.")) from None

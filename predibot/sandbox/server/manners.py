@@ -10,7 +10,7 @@ from http import HTTPStatus
 from itertools import pairwise
 from typing import Any, Self
 
-from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
+from predibot.sandbox.server.reply import HttpReply, json_bytes, json_reply
 
 MANNERS = {
     "thinking_refuses_forced_tools": "400 where a tool is forced, as DeepSeek, Qwen and Claude answer while they think",
@@ -28,7 +28,7 @@ _STREAM_TYPE = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class ModelManners:
     """Which manners forecasters have."""
 
     names: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Manners:
                 )
         return cls(frozenset(name for name, _ in stated), max((int(count) for _, count in stated if count), default=0))
 
-    def answered(self, body: bytes | None, answer: Callable[[bytes | None], Reply]) -> Reply:
+    def answered(self, body: bytes | None, answer: Callable[[bytes | None], HttpReply]) -> HttpReply:
         """Return a forecaster's answer to a request, as one of these manners gives it.
 
         Args:
@@ -89,7 +89,7 @@ class Manners:
         }
         return next((words for name, words in broken.items() if words and name in self.names), None)
 
-    def reply(self, completion: dict[str, Any], asked: Mapping[str, Any]) -> Reply:
+    def reply(self, completion: dict[str, Any], asked: Mapping[str, Any]) -> HttpReply:
         """Return a completion as a forecaster of these manners writes it."""
         (choice,) = completion["choices"]
         message = choice["message"]
@@ -117,7 +117,7 @@ class Manners:
         usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
 
 
-PLAIN = Manners()
+PLAIN = ModelManners()
 """Those of forecasters that nobody told anything."""
 
 
@@ -150,7 +150,7 @@ def in_text(function: Mapping[str, Any], said: object) -> str:
     return f"{thoughts}<tool_call>\n{call}\n</tool_call>"
 
 
-def streamed(completion: Mapping[str, Any]) -> Reply:
+def streamed(completion: Mapping[str, Any]) -> HttpReply:
     """Return a completion in pieces, as server-sent events: its texts and its calls in two halves each, then usage."""
     (choice,) = completion["choices"]
     head = {name: completion[name] for name in ("id", "created", "model") if name in completion}
@@ -163,7 +163,7 @@ def streamed(completion: Mapping[str, Any]) -> Reply:
     ]
     events.append({**chunk, "choices": [], "usage": completion.get("usage")})
     lines = [b": keep-alive\n\n", *(b"data: " + json_bytes(event) + b"\n\n" for event in events), b"data: [DONE]\n\n"]
-    return Reply(200, b"".join(lines), _STREAM_TYPE)
+    return HttpReply(200, b"".join(lines), _STREAM_TYPE)
 
 
 def _pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

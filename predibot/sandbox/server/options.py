@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
-from predibot.sandbox.server.manners import MANNERS, PLAIN, Manners
+from predibot.sandbox.server.manners import MANNERS, PLAIN, ModelManners
 
 DEFAULT_SEED = 1
 LONGEST_THINKING_SECONDS = 60.0
@@ -23,7 +23,7 @@ class SandboxOptions:
     named: bool = False
     """Whether an event of mutually exclusive markets is one market of more than two outcomes instead."""
     fault: Fault | None = None
-    manners: Manners = PLAIN
+    manners: ModelManners = PLAIN
     """Of the forecasters; they are written as faults."""
     thinking_seconds: float = 0.0
     """How long each forecaster takes to answer."""
@@ -59,7 +59,7 @@ def parse_options(text: str) -> SandboxOptions:
         markets=_whole_number(given, "markets", least=1),
         named=_flag(given, "named"),
         fault=_fault(given),
-        manners=Manners.of(_words(given, manners=True)),
+        manners=ModelManners.of(_words(given, manners=True)),
         thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
         port=_whole_number(given, "port", least=1),
     )

@@ -9,7 +9,7 @@ Query: TypeAlias = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """A status, a body and its type; extra headers as pairs."""
 
     status: int
@@ -23,20 +23,20 @@ def json_bytes(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def json_reply(value: object, *, status: int = 200) -> Reply:
+def json_reply(value: object, *, status: int = 200) -> HttpReply:
     """Return a reply whose body is a value as JSON."""
-    return Reply(status, json_bytes(value))
+    return HttpReply(status, json_bytes(value))
 
 
-def error_reply(status: int, message: str, *, kind: str | None = None) -> Reply:
+def error_reply(status: int, message: str, *, kind: str | None = None) -> HttpReply:
     """Return a refusal; Gamma names a type beside the message, the CLOB does not."""
     return json_reply({"error": message} if kind is None else {"type": kind, "error": message}, status=status)
 
 
-class Refused(Exception):
+class RequestDenied(Exception):
     """A request the venue does not answer; carries the reply it gets instead."""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: HttpReply) -> None:
         """Hold the reply."""
         super().__init__(reply.status)
         self.reply = reply

@@ -6,12 +6,12 @@ from collections import Counter
 from functools import cache
 
 from predibot.research.search.blocked_domains import first_blocked_domain
-from predibot.sandbox.server.reply import Query, Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, error_reply, json_reply
 from predibot.sandbox.stocks.news import StockStory, stories_of
 from predibot.sandbox.stocks.trading_days import day_of
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
 from predibot.sandbox.world.draws import Draws
-from predibot.sandbox.world.news import Page, pages_of, slug_of
+from predibot.sandbox.world.news import NewsPage, pages_of, slug_of
 from predibot.sandbox.world.news_text import headline_of, snippet_of
 from predibot.sandbox.world.world import World
 
@@ -40,7 +40,7 @@ class NewsIndex:
         self._words_about = cache(lambda number: _words_of_event(world, number))
         self._pages = cache(lambda number: pages_of(world.draws, world.plan(number)))
 
-    def found(self, query: str, minute: int) -> list[Page]:
+    def found(self, query: str, minute: int) -> list[NewsPage]:
         """Return the pages that are there by a minute, those of the best event first, the newest of each first."""
         wanted = _words_of(query)
         events = self._world.maybe_open(minute)
@@ -55,12 +55,12 @@ class NewsIndex:
         ]
         return [page for group in pages for page in group]
 
-    def _listed(self, number: int, minute: int) -> list[Page]:
+    def _listed(self, number: int, minute: int) -> list[NewsPage]:
         """Return an event's pages by a minute, newest first."""
         return [page for page in reversed(self._pages(number)) if page.published_minute <= minute]
 
 
-def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, base_url: str) -> Reply:
+def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, base_url: str) -> HttpReply:
     """Return the reply to a search, as of a minute; `TICKER stock news` finds the news of a simulated stock."""
     text = query.get("q", [""])[-1].strip()
     if query.get("format", ["html"])[-1] != "json":
@@ -95,7 +95,7 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
     )
 
 
-def _result(world: World, page: Page, base_url: str) -> dict[str, object]:
+def _result(world: World, page: NewsPage, base_url: str) -> dict[str, object]:
     """Return a page as a result."""
     title = world.plan(page.event).wording.title
     published = instant_of(page.published_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00") if page.is_dated else None

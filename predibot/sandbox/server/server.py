@@ -30,10 +30,10 @@ from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.gamma import answer_gamma
 from predibot.sandbox.server.mana import answer_mana
-from predibot.sandbox.server.manners import PLAIN, Manners
+from predibot.sandbox.server.manners import PLAIN, ModelManners
 from predibot.sandbox.server.news_html import html_of
 from predibot.sandbox.server.options import SandboxOptions
-from predibot.sandbox.server.reply import Reply, error_reply
+from predibot.sandbox.server.reply import HttpReply, error_reply
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.server.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
@@ -61,7 +61,7 @@ class SandboxServer(SandboxAddresses):
         now: datetime | Callable[[], datetime],
         fault: Fault | None = None,
         thinking_seconds: float = 0.0,
-        manners: Manners = PLAIN,
+        manners: ModelManners = PLAIN,
         crowd: CrowdHost | None = None,
     ) -> None:
         """Make a server that is not started yet.
@@ -131,7 +131,7 @@ class SandboxServer(SandboxAddresses):
         """Set the clock, to an instant at which it stands or to a function."""
         self._clock = clock
 
-    def reply(self, target: str, *, body: bytes | None, token: str = "") -> tuple[Reply, Fault | None]:
+    def reply(self, target: str, *, body: bytes | None, token: str = "") -> tuple[HttpReply, Fault | None]:
         """Return the reply to a request line's target, and the fault that the connection has still to show.
 
         Args:
@@ -164,7 +164,7 @@ class SandboxServer(SandboxAddresses):
             self._faults_done += 1
         return fault
 
-    def _answer(self, path: str, query: dict[str, Any], body: bytes | None, token: str) -> Reply:
+    def _answer(self, path: str, query: dict[str, Any], body: bytes | None, token: str) -> HttpReply:
         """Return the reply of an orderly venue."""
         now = self.now
         dialect, _, rest = path.lstrip("/").partition("/")
@@ -184,11 +184,13 @@ class SandboxServer(SandboxAddresses):
             if dialect == "news" and body is None:
                 story = story_at(self.world.draws, rest, minute_of(now))
                 if story is not None:
-                    return Reply(200, html_of(story.article), _HTML)
+                    return HttpReply(200, html_of(story.article), _HTML)
                 page = page_at(self.world, rest, minute_of(now))
                 if page is None:
-                    return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
-                return Reply(200, html_of(article_of(self.world, page, minute_of(now))), _HTML)
+                    return HttpReply(
+                        404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML
+                    )
+                return HttpReply(200, html_of(article_of(self.world, page, minute_of(now))), _HTML)
             if dialect == "tiingo" and body is None:
                 return answer_tiingo(self._stock_prices, rest, query, token=token, minute=minute_of(now))
             if dialect == "query" and body is None:
@@ -292,7 +294,7 @@ class _Handler(BaseHTTPRequestHandler):
         reply, fault = self.server.sandbox.reply(self.path, body=body, token=token)
         self._write(reply, fault=fault)
 
-    def _write(self, reply: Reply, *, fault: Fault | None) -> None:
+    def _write(self, reply: HttpReply, *, fault: Fault | None) -> None:
         """Write a reply at once, head and body in one piece, so that no delayed acknowledgement slows it."""
         headers = [
             ("Date", format_datetime(self.server.sandbox.now, usegmt=True)),

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from predibot.sandbox.server.reply import Query, Reply, error_reply, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, error_reply, json_reply
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES
 from predibot.sandbox.stocks.market import StockHistory, StockMarket
 from predibot.sandbox.stocks.trading_days import closing_minute, trading_days
@@ -89,7 +89,7 @@ def _rows(history: StockHistory) -> list[_Day]:
     return found
 
 
-def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, minute: int) -> Reply:
+def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, minute: int) -> HttpReply:
     """Return Tiingo's reply to a GET below `/tiingo`."""
     parts = path.strip("/").split("/")
     if len(parts) != 3 or (parts[0], parts[2]) != ("daily", "prices"):
@@ -123,7 +123,7 @@ def _tiingo(row: _Day) -> Row:
     }
 
 
-def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> Reply:
+def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> HttpReply:
     """Return Alpha Vantage's reply to a GET of `/query`, whose status is always 200."""
     asked = {name: values[-1] for name, values in query.items()}
     if not asked.get("apikey"):

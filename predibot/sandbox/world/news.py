@@ -31,7 +31,7 @@ _SLUG = re.compile(r"(\d+)-(\d+)-[a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class NewsPage:
     """One page: where it belongs, what it is worth, when it appears and when it is rewritten."""
 
     event: int
@@ -52,7 +52,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class NewsClaim:
     """What a page says about one market: a chance of its first outcome, or its result."""
 
     question: str
@@ -63,7 +63,7 @@ class Statement:
     """The outcome that happened, or `neither` where it was void; empty before."""
 
 
-def pages_of(draws: Draws, plan: EventPlan) -> tuple[Page, ...]:
+def pages_of(draws: Draws, plan: EventPlan) -> tuple[NewsPage, ...]:
     """Return every page that will be written about an event, oldest first; when and of which kind is fixed at birth."""
     life_hours = plan.decided_hour - plan.opens_hour
     gap_hours = min(max(life_hours / _PAGES_A_LIFE, _SHORTEST_GAP_HOURS), _LONGEST_GAP_HOURS)
@@ -79,14 +79,14 @@ def pages_of(draws: Draws, plan: EventPlan) -> tuple[Page, ...]:
 
 def _page(
     plan: EventPlan, slot: int, gap_hours: float, kind_roll: float, minute_roll: float, date_roll: float, update: float
-) -> Page:
+) -> NewsPage:
     """Return a page; the first two come with the event, so that there is always something to read."""
     opens_minute = plan.opens_hour * MINUTES_AN_HOUR
     is_first = slot < 2
     gap_minutes = gap_hours * MINUTES_AN_HOUR
     minute = opens_minute + int(30 * minute_roll if is_first else (slot - 2 + minute_roll) * gap_minutes)
     rewritten = minute + int((1 + 20 * update) * gap_minutes)
-    return Page(
+    return NewsPage(
         event=plan.number,
         slot=slot,
         kind="analysis" if is_first else _kind(kind_roll),
@@ -105,14 +105,14 @@ def _kind(roll: float) -> Kind:
     return "analysis"
 
 
-def _results(draws: Draws, plan: EventPlan, first_slot: int) -> list[Page]:
+def _results(draws: Draws, plan: EventPlan, first_slot: int) -> list[NewsPage]:
     """Return a page for each market that tells its result, some hours after it is decided."""
     count = len(plan.markets)
     delays = draws.uniform(
         "result page", event=plan.number, item=np.arange(count), known_at_minute=plan.known_at_minute
     ).tolist()
     return [
-        Page(
+        NewsPage(
             event=plan.number,
             slot=first_slot + market.index,
             kind="result",
@@ -127,7 +127,7 @@ def _results(draws: Draws, plan: EventPlan, first_slot: int) -> list[Page]:
     ]
 
 
-def statements_of(world: World, page: Page, minute: int) -> list[Statement]:
+def statements_of(world: World, page: NewsPage, minute: int) -> list[NewsClaim]:
     """Return what a page says as of a minute at which it is there; nothing in it was written later."""
     plan = world.plan(page.event)
     wording = plan.wording
@@ -138,16 +138,16 @@ def statements_of(world: World, page: Page, minute: int) -> list[Statement]:
         payout = world.outcome(page.event, page.market, written)
         outcomes = plan.markets[page.market].outcomes
         result = "neither" if payout == 0.5 else outcomes[0 if payout == 1.0 else 1]
-        return [Statement(wording.questions[page.market], outcomes[0], None, result)]
+        return [NewsClaim(wording.questions[page.market], outcomes[0], None, result)]
     chances = _stated(world.draws, page, world.informed_chances(page.event, written), written)
     return [
-        Statement(question, market.outcomes[0], chance)
+        NewsClaim(question, market.outcomes[0], chance)
         for question, market, chance in zip(wording.questions, plan.markets, chances, strict=True)
         if world.outcome(page.event, market.index, written) is None
     ]
 
 
-def _stated(draws: Draws, page: Page, chances: Sequence[float], written_minute: int) -> list[float]:
+def _stated(draws: Draws, page: NewsPage, chances: Sequence[float], written_minute: int) -> list[float]:
     """Return the chances a page states, each in (0, 1): with noise, turned round, or near certainty."""
     if page.kind == "hostile":
         return [0.99] * len(chances)
@@ -160,18 +160,18 @@ def _stated(draws: Draws, page: Page, chances: Sequence[float], written_minute: 
     return said
 
 
-def hostile_kind(page: Page) -> int:
+def hostile_kind(page: NewsPage) -> int:
     """Return which of the hostile kinds a hostile page is."""
     return (page.event + page.slot) % HOSTILE_KINDS
 
 
-def slug_of(world: World, page: Page) -> str:
+def slug_of(world: World, page: NewsPage) -> str:
     """Return the last part of a page's address."""
     words = re.sub(r"[^a-z0-9]+", "-", world.plan(page.event).wording.title.lower()).strip("-")[:60]
     return f"{world.names.event_id(page.event)}-{page.slot}-{words.rstrip('-')}"
 
 
-def page_at(world: World, slug: str, minute: int) -> Page | None:
+def page_at(world: World, slug: str, minute: int) -> NewsPage | None:
     """Return the page with this address if it is there by a minute, else None."""
     match = _SLUG.fullmatch(slug)
     number = world.names.event_of(match.group(1)) if match else None

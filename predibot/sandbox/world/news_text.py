@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from predibot.sandbox.world.calendar import instant_of
-from predibot.sandbox.world.news import Page, Statement, hostile_kind, statements_of
+from predibot.sandbox.world.news import NewsClaim, NewsPage, hostile_kind, statements_of
 from predibot.sandbox.world.world import World
 
 OUTLETS = ("Ashmere Courier", "Kestrel Wire", "Harbour Gazette", "The Skarholm Post", "Mirrowdale Observer")
@@ -53,7 +53,7 @@ class Article:
     paragraphs: tuple[str, ...]
 
 
-def article_of(world: World, page: Page, minute: int) -> Article:
+def article_of(world: World, page: NewsPage, minute: int) -> Article:
     """Return a page in words as of a minute at which it is there."""
     title = world.plan(page.event).wording.title
     written = page.written_minute(minute)
@@ -68,7 +68,7 @@ def article_of(world: World, page: Page, minute: int) -> Article:
     )
 
 
-def headline_of(page: Page, title: str) -> str:
+def headline_of(page: NewsPage, title: str) -> str:
     """Return the headline of a page about the event with this title."""
     bare = title.rstrip("?").replace("___", "its levels").removesuffix("...")
     forms = {
@@ -97,7 +97,7 @@ def percent_text(chance: float) -> str:
     return f"{100.0 * chance:.1f}".removesuffix(".0")
 
 
-def _dateline(page: Page, updated_minute: int | None) -> tuple[str, ...]:
+def _dateline(page: NewsPage, updated_minute: int | None) -> tuple[str, ...]:
     """Return when a page was published and updated, in words; nothing for a page that does not say."""
     if not page.is_dated:
         return ()
@@ -116,7 +116,7 @@ def _lede(title: str) -> str:
     return f"The question of the day is this one: {title.rstrip('?')}?"
 
 
-def _sentence(page: Page, statement: Statement) -> str:
+def _sentence(page: NewsPage, statement: NewsClaim) -> str:
     """Return what a page says about one market."""
     if statement.chance is None:
         return f"The result is in. On the question “{statement.question}”, the answer is “{statement.result}”."
@@ -126,7 +126,7 @@ def _sentence(page: Page, statement: Statement) -> str:
     )
 
 
-def _rest(page: Page) -> tuple[str, ...]:
+def _rest(page: NewsPage) -> tuple[str, ...]:
     """Return the paragraphs that follow the numbers."""
     if page.kind == "filler":
         return _FILLER

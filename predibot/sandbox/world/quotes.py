@@ -50,7 +50,7 @@ def quotes_of(markets: Sequence[MarketPlan], chance: Floats) -> Quotes:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class BookQuote:
     """Prices of the first outcome at one instant; None where a side of the book is empty."""
 
     bid: float | None
@@ -64,19 +64,19 @@ class Quote:
         return None if self.bid is None or self.ask is None else round((self.bid + self.ask) / 2, 6)
 
 
-def last_quotes(quotes: Quotes) -> list[Quote]:
+def last_quotes(quotes: Quotes) -> list[BookQuote]:
     """Return each market's quote in the last hour of a path."""
     columns = (quotes.bid, quotes.ask, quotes.last_trade, quotes.shown)
     rows = zip(*(column[:, -1].tolist() for column in columns), strict=True)
-    return [Quote(_number(bid), _number(ask), last_trade, shown) for bid, ask, last_trade, shown in rows]
+    return [BookQuote(_number(bid), _number(ask), last_trade, shown) for bid, ask, last_trade, shown in rows]
 
 
-def decided_quote(market: MarketPlan, last: Quote, payout: float) -> Quote:
+def decided_quote(market: MarketPlan, last: BookQuote, payout: float) -> BookQuote:
     """Return the quote of a market whose outcome is known but not yet paid: near 1 or 0, or as it was when void."""
     if payout == 1.0:
-        return Quote(bid=round(1 - market.tick, 6), ask=None, last_trade=round(1 - market.tick, 6), shown=0.9995)
+        return BookQuote(bid=round(1 - market.tick, 6), ask=None, last_trade=round(1 - market.tick, 6), shown=0.9995)
     if payout == 0.0:
-        return Quote(bid=None, ask=market.tick, last_trade=market.tick, shown=0.0005)
+        return BookQuote(bid=None, ask=market.tick, last_trade=market.tick, shown=0.0005)
     return last
 
 

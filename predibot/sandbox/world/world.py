@@ -16,7 +16,7 @@ from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.ids import MAX_EVENTS, Names
 from predibot.sandbox.world.latent import Walk, chances, informed_chances, is_yes, walk_of
 from predibot.sandbox.world.plan import EventPlan, MarketPlan, plan_event
-from predibot.sandbox.world.quotes import LONGEST_TRADE_LAG_HOURS, Quote, decided_quote, last_quotes, quotes_of
+from predibot.sandbox.world.quotes import LONGEST_TRADE_LAG_HOURS, BookQuote, decided_quote, last_quotes, quotes_of
 from predibot.sandbox.world.roster import Roster, roster_of
 from predibot.sandbox.world.volumes import Turnover, Volume, turnover_of, volumes_at
 
@@ -163,7 +163,7 @@ class World:
         )
         return EventState(plan=history.plan, minute=minute, volume=total, markets=markets)
 
-    def quotes(self, number: int, minute: int) -> list[Quote]:
+    def quotes(self, number: int, minute: int) -> list[BookQuote]:
         """Return the quote of each market of an event, as of a minute at which it is listed."""
         history = self._history(number)
         plan = history.plan

@@ -8,14 +8,14 @@ from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.text_tasks.activity import instant_of, polymarket_change
 from predibot.venues.polymarket.parse import event_ids_of
-from predibot.venues.tried import Broken, Hosts, objects, tried
+from predibot.venues.tried import Hosts, Mismatch, objects, tried
 
 _FEW = 10
 _PAGE = ("limit", "100")
 
 
 @dataclass(slots=True, kw_only=True)
-class _Hosts(Hosts):
+class _CommentHosts(Hosts):
     """What was seen so far."""
 
     gamma_url: str
@@ -29,20 +29,20 @@ def assumptions(*, gamma_url: str, data_url: str, manifold_url: str) -> Iterator
     """Yield each assumption with what was seen; about ten requests, none of which needs a key."""
     gamma_url, data_url, manifold_url = (url.rstrip("/") for url in (gamma_url, data_url, manifold_url))
     with JsonClient(takes_compressed=True) as client:
-        hosts = _Hosts(client=client, gamma_url=gamma_url, data_url=data_url, manifold_url=f"{manifold_url}/v0")
+        hosts = _CommentHosts(client=client, gamma_url=gamma_url, data_url=data_url, manifold_url=f"{manifold_url}/v0")
         yield from tried(hosts, _CHECKS)
 
 
-def _closed(hosts: _Hosts) -> str:
+def _closed(hosts: _CommentHosts) -> str:
     params = [("closed", "true"), ("order", "volumeNum"), ("ascending", "false"), _PAGE]
     hosts.markets = objects(hosts.answer("GET", f"{hosts.gamma_url}/markets/keyset", params)["markets"], "markets")
     named = sum(bool(event_ids_of(each) and each.get("conditionId")) for each in hosts.markets)
     if not named:
-        raise Broken("no market names its event and its condition")
+        raise Mismatch("no market names its event and its condition")
     return f"{named} of {len(hosts.markets)} markets name their event and condition"
 
 
-def _comments(hosts: _Hosts) -> str:
+def _comments(hosts: _CommentHosts) -> str:
     seen = 0
     for market in hosts.markets[:_FEW]:
         event = (market.get("events") or [{}])[0]
@@ -57,10 +57,10 @@ def _comments(hosts: _Hosts) -> str:
         hosts.users += [str(row["profile"]["proxyWallet"]) for row in whole]
         if hosts.users:
             return f"{len(listed)} comments of {kind.lower()} {entity.get('id')}"
-    raise Broken(f"not one of {seen} comments has its text, its instant and its user")
+    raise Mismatch(f"not one of {seen} comments has its text, its instant and its user")
 
 
-def _activity(hosts: _Hosts) -> str:
+def _activity(hosts: _CommentHosts) -> str:
     url, order = f"{hosts.data_url}/activity", [("sortBy", "TIMESTAMP"), ("sortDirection", "ASC")]
     for user in dict.fromkeys(hosts.users[:_FEW]):
         asked = [("user", user), ("limit", "500"), ("offset", "0"), *order]
@@ -71,28 +71,28 @@ def _activity(hosts: _Hosts) -> str:
         foreign = [row for row in rows if str(row.get("conditionId")).casefold() != condition.casefold()]
         made = [instant_of(row.get("timestamp"), per_second=1) for row in rows]
         if foreign or made != sorted(made):
-            raise Broken(f"{len(foreign)} of {len(rows)} are of other markets, or the first is not the oldest")
+            raise Mismatch(f"{len(foreign)} of {len(rows)} are of other markets, or the first is not the oldest")
         read = [polymarket_change(row) for row in rows]
         return f"{len(rows)} rows of a user in a market, {sum(each is not None for each in read)} of shares"
-    raise Broken("not tried: nobody who was seen to comment has traded")
+    raise Mismatch("not tried: nobody who was seen to comment has traded")
 
 
-def _manifold(hosts: _Hosts) -> str:
+def _manifold(hosts: _CommentHosts) -> str:
     url, params = f"{hosts.manifold_url}/search-markets", (("filter", "resolved"), ("contractType", "BINARY"))
     rows = hosts.rows(url, *params, ("sort", "newest"), ("limit", "100"))
     other = [row for row in rows if row.get("outcomeType") != "BINARY" or row.get("isResolved") is not True]
     if other:
-        raise Broken(f"{len(other)} of {len(rows)} are not binary or not resolved")
+        raise Mismatch(f"{len(other)} of {len(rows)} are not binary or not resolved")
     for row in rows[:_FEW]:
         said = hosts.answer("GET", f"{hosts.manifold_url}/comments", [("contractId", str(row.get("id"))), _PAGE])
         for each in objects(said, "comments") if said else ():
             instant_of(each["createdTime"], per_second=1_000)
             if each["userId"] and (each.get("content") or each.get("text")):
                 return f"{len(said)} comments of market {row.get('id')}"
-    raise Broken(f"none of {_FEW} resolved markets has a comment with its text, its instant and its user")
+    raise Mismatch(f"none of {_FEW} resolved markets has a comment with its text, its instant and its user")
 
 
-_CHECKS: Mapping[str, Callable[[_Hosts], str]] = {
+_CHECKS: Mapping[str, Callable[[_CommentHosts], str]] = {
     "closed markets by volume": _closed,
     "comments of an event": _comments,
     "activity of a user in a market": _activity,

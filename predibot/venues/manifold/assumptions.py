@@ -12,7 +12,7 @@ from predibot.text_tasks.activity import manifold_price
 from predibot.venues import fields
 from predibot.venues.manifold.client import PAGE_SIZE
 from predibot.venues.manifold.parse import parse_event, parse_resolutions, payload_id, unplayed
-from predibot.venues.tried import Broken, Hosts, tried
+from predibot.venues.tried import Hosts, Mismatch, tried
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _FEW = 5
@@ -40,7 +40,7 @@ class _Host(Hosts):
         """Return the markets of the list that are played, those that are paid in money aside."""
         found = [each for each in self.listed if unplayed(each) is None]
         if not found:
-            raise Broken("not tried: no market that can be played was listed before")
+            raise Mismatch("not tried: no market that can be played was listed before")
         return found
 
 
@@ -54,7 +54,7 @@ def _open(host: _Host) -> str:
     host.listed = host.search(("filter", "open"), ("offset", "0"))
     resolved = [payload_id(each) for each in host.listed if each.get("isResolved")]
     if resolved:
-        raise Broken(f"{len(resolved)} are resolved, such as {resolved[0]}")
+        raise Mismatch(f"{len(resolved)} are resolved, such as {resolved[0]}")
     return f"{len(host.listed)} markets, {len(host.played())} of them played"
 
 
@@ -62,23 +62,23 @@ def _volumes(host: _Host) -> str:
     volumes = [fields.known_volume(each.get("volume24Hours")) for each in host.played()]
     stated = len(volumes) - volumes.count(None)
     if not stated:
-        raise Broken("no market states what was traded in a day")
+        raise Mismatch("no market states what was traded in a day")
     return f"{stated} of {len(volumes)} state it"
 
 
 def _offset(host: _Host) -> str:
     if not host.listed:
-        raise Broken("not tried: there is no page to go on from")
+        raise Mismatch("not tried: there is no page to go on from")
     first = {payload_id(each) for each in host.listed}
     try:
         again = host.search(("filter", "open"), ("offset", str(len(host.listed))))
-    except Broken as empty:
+    except Mismatch as empty:
         # Only an empty page is the end of it.
         if empty.status or len(host.listed) == PAGE_SIZE:
             raise
         return f"the list has one page of {len(host.listed)}"
     if all(payload_id(each) in first for each in again):
-        raise Broken("the next page is the first one again")
+        raise Mismatch("the next page is the first one again")
     return f"the next page begins with {payload_id(again[0])}"
 
 
@@ -87,17 +87,17 @@ def _whole(host: _Host) -> str:
     for contract in asked:
         try:
             event, _ = parse_event(host.market(contract), quoted_at=_NEVER)
-        except Broken as refused:
+        except Mismatch as refused:
             # One that was taken down is listed for a while.
             if refused.status != HTTPStatus.NOT_FOUND:
                 raise
             gone += 1
             continue
         if event is None or event.id != contract or not any(market.is_priced for market in event.markets):
-            raise Broken(f"market {contract} cannot be read, or has no price")
+            raise Mismatch(f"market {contract} cannot be read, or has no price")
         answers += len(event.markets)
     if not answers:
-        raise Broken(f"none of {len(asked)} markets that are listed is there")
+        raise Mismatch(f"none of {len(asked)} markets that are listed is there")
     return f"{len(asked) - gone} of {len(asked)} with {answers} answers"
 
 
@@ -109,20 +109,20 @@ def _bets(host: _Host) -> str:
         made = [fields.stated_number(bet.get("createdTime")) for bet in host.bets]
         prices = [price for bet in host.bets if (price := manifold_price(bet)) is not None]
         if foreign or made != sorted(made, reverse=True):
-            raise Broken(f"{len(foreign)} of {len(made)} are of other markets, or the latest is not first")
+            raise Mismatch(f"{len(foreign)} of {len(made)} are of other markets, or the latest is not first")
         if prices:
             return f"{len(prices)} of {len(made)} bets moved a price"
-    raise Broken("no bet says to what price it moved")
+    raise Mismatch("no bet says to what price it moved")
 
 
 def _before(host: _Host) -> str:
     if len(host.bets) < 2:
-        raise Broken("not tried: there were no two bets before")
+        raise Mismatch("not tried: there were no two bets before")
     asked, known = host.bets[0], {bet.get("id") for bet in host.bets[:1]}
     contract = ("contractId", str(asked.get("contractId")))
     older = host.rows(f"{host.url}/bets", contract, ("before", str(asked.get("id"))), *_BETS)
     if any(bet.get("id") in known for bet in older):
-        raise Broken("the bet it was to begin before came again")
+        raise Mismatch("the bet it was to begin before came again")
     return f"{len(older)} bets before {asked.get('id')}"
 
 
@@ -133,7 +133,7 @@ def _resolved(host: _Host) -> str:
         found, failed = parse_resolutions(host.market(payload_id(each)), first_seen_at=_NEVER)
         read, unread = read + len(found), {**unread, **failed}
     if unread or not read:
-        raise Broken(next(iter(unread.values()), "no market that says how it was resolved"))
+        raise Mismatch(next(iter(unread.values()), "no market that says how it was resolved"))
     return f"{read} markets and answers of {len(rows[:_FEW])}"
 
 

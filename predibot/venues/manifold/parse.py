@@ -100,7 +100,7 @@ class _AnswerWire(_ResolvedWire):
         return self.stated_short if self.stated is None else self.stated
 
 
-class _SettlementWire(_ResolvedWire):
+class _ResolutionWire(_ResolvedWire):
     """The few fields that say whether and how a market was settled; its answers are parsed one by one."""
 
     kind: fields.StatedText = Field(alias="outcomeType")
@@ -112,7 +112,7 @@ class _SettlementWire(_ResolvedWire):
     shares: dict[str, fields.OptionalAmount] | None = Field(default=None, alias="resolutions")
 
 
-class _MarketWire(_SettlementWire):
+class _ContractWire(_ResolutionWire):
     """A market as `/market/{id}` writes it."""
 
     question: fields.StatedText
@@ -161,7 +161,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
         The event, or None with a skip of kind `event`.
     """
     try:
-        parsed = _MarketWire.model_validate(payload)
+        parsed = _ContractWire.model_validate(payload)
     except ValidationError as error:
         return None, (Skip("event", payload_id(payload), fields.reason_of(error)),)
     if (reason := unplayed(payload)) is not None:
@@ -202,7 +202,7 @@ def unplayed(payload: object) -> str | None:
     return None
 
 
-def _event(parsed: _MarketWire, markets: tuple[Market, ...], payload: object, quoted_at: datetime) -> Event:
+def _event(parsed: _ContractWire, markets: tuple[Market, ...], payload: object, quoted_at: datetime) -> Event:
     return Event(
         id=parsed.id,
         title=parsed.question,
@@ -221,14 +221,14 @@ def _event(parsed: _MarketWire, markets: tuple[Market, ...], payload: object, qu
     )
 
 
-def _is_closed(parsed: _MarketWire, answer: _AnswerWire | None, at: datetime) -> bool | None:
+def _is_closed(parsed: _ContractWire, answer: _AnswerWire | None, at: datetime) -> bool | None:
     """Return whether nobody can trade any more: it is resolved, or its end has passed."""
     if (answer is not None and answer.resolution) or (parsed.closes_at is not None and parsed.closes_at <= at):
         return True
     return parsed.is_resolved
 
 
-def _market(parsed: _MarketWire, answer: _AnswerWire | None, quoted_at: datetime) -> Market:
+def _market(parsed: _ContractWire, answer: _AnswerWire | None, quoted_at: datetime) -> Market:
     """Return a binary market, or an answer as one."""
     chance = parsed.probability if answer is None else answer.probability
     return Market(
@@ -263,7 +263,7 @@ def parse_resolutions(
         Both by the id of the market, as far as they are settled; the id `?` where none can be read.
     """
     try:
-        parsed = _SettlementWire.model_validate(payload)
+        parsed = _ResolutionWire.model_validate(payload)
     except ValidationError as error:
         return {}, {payload_id(payload): fields.reason_of(error)}
     if parsed.kind == "BINARY":

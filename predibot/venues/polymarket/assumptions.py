@@ -13,7 +13,7 @@ from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
 from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of
 from predibot.venues.polymarket.price_history import FINE_MINUTES
-from predibot.venues.tried import Broken, Hosts, objects, tried
+from predibot.venues.tried import Hosts, Mismatch, objects, tried
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _OPEN = (("closed", "false"), ("ascending", "false"))
@@ -21,7 +21,7 @@ _DAYS = timedelta(days=2)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Hosts(Hosts):
+class _PolymarketHosts(Hosts):
     """What was seen so far."""
 
     gamma_url: str
@@ -40,7 +40,7 @@ class _Hosts(Hosts):
     def first(self) -> list[dict[str, Any]]:
         """Return the events of the first page."""
         if not self.events:
-            raise Broken("not tried: no event was listed before")
+            raise Mismatch("not tried: no event was listed before")
         return self.events
 
     def markets(self) -> list[Mapping[str, Any]]:
@@ -50,124 +50,124 @@ class _Hosts(Hosts):
             each for each in inner if isinstance(each, dict) and not each.get("closed") and tokens_of(each)
         ]
         if not found:
-            raise Broken("not tried: no open market with tokens was listed before")
+            raise Mismatch("not tried: no open market with tokens was listed before")
         return found
 
 
 def assumptions(gamma_url: str, clob_url: str) -> Iterator[Assumption]:
     """Yield each assumption with what was seen; about fifteen requests, none of which needs a key."""
     with JsonClient(takes_compressed=True) as client:
-        hosts = _Hosts(client=client, gamma_url=gamma_url.rstrip("/"), clob_url=clob_url.rstrip("/"))
+        hosts = _PolymarketHosts(client=client, gamma_url=gamma_url.rstrip("/"), clob_url=clob_url.rstrip("/"))
         yield from tried(hosts, _CHECKS)
 
 
-def _events(hosts: _Hosts) -> str:
+def _events(hosts: _PolymarketHosts) -> str:
     hosts.events = hosts.listed("events", ("order", "volume1wk"), *_OPEN)
     read = [event for each in hosts.events if (event := parse_event(each, quoted_at=_NEVER)[0]) is not None]
     if len(read) < 0.8 * len(hosts.events):
-        raise Broken(f"{len(read)} of {len(hosts.events)} events can be read")
+        raise Mismatch(f"{len(read)} of {len(hosts.events)} events can be read")
     return f"{len(read)} of {len(hosts.events)} events can be read"
 
 
-def _page_size(hosts: _Hosts) -> str:
+def _page_size(hosts: _PolymarketHosts) -> str:
     if len(hosts.first()) > PAGE_SIZE:
-        raise Broken(f"{len(hosts.events)} came where 500 were asked for")
+        raise Mismatch(f"{len(hosts.events)} came where 500 were asked for")
     return f"{len(hosts.events)} came where 500 were asked for"
 
 
-def _open(hosts: _Hosts) -> str:
+def _open(hosts: _PolymarketHosts) -> str:
     closed = [payload_id(each) for each in hosts.first() if each.get("closed")]
     if closed:
-        raise Broken(f"{len(closed)} are closed, such as {closed[0]}")
+        raise Mismatch(f"{len(closed)} are closed, such as {closed[0]}")
     return "none of them is closed"
 
 
-def _order(hosts: _Hosts) -> str:
+def _order(hosts: _PolymarketHosts) -> str:
     volumes = [fields.known_volume(each.get("volume1wk")) for each in hosts.first()]
     stated = [each for each in volumes if each is not None]
     if not stated:
-        raise Broken("no event states a volume of a week")
+        raise Mismatch("no event states a volume of a week")
     lacking = len(volumes) - len(stated)
     return "; ".join([f"{lacking} of {len(volumes)} state no volume of a week", *disorder(stated)])
 
 
-def _cursor(hosts: _Hosts) -> str:
+def _cursor(hosts: _PolymarketHosts) -> str:
     if not hosts.next_cursor and len(hosts.first()) < PAGE_SIZE:
         return f"the list has one page of {len(hosts.events)}, so it was not tried"
     if not hosts.next_cursor:
-        raise Broken("a full page has no next_cursor")
+        raise Mismatch("a full page has no next_cursor")
     first = {payload_id(each) for each in hosts.events}
     cursor = str(hosts.next_cursor)
     again = hosts.listed("events", ("order", "volume1wk"), *_OPEN, ("after_cursor", cursor))
     if payload_id(again[0]) in first or hosts.next_cursor == cursor:
-        raise Broken("the next page is the first one again, or names the same cursor")
+        raise Mismatch("the next page is the first one again, or names the same cursor")
     return f"the next page begins with {payload_id(again[0])}"
 
 
-def _event(hosts: _Hosts) -> str:
+def _event(hosts: _PolymarketHosts) -> str:
     asked = payload_id(hosts.first()[0])
     event, _ = parse_event(hosts.answer("GET", f"{hosts.gamma_url}/events/{asked}"), quoted_at=_NEVER)
     if event is None or event.id != asked or not event.markets:
-        raise Broken(f"asked for event {asked}, got {'none that can be read' if event is None else event.id}")
+        raise Mismatch(f"asked for event {asked}, got {'none that can be read' if event is None else event.id}")
     return f"event {asked} with {len(event.markets)} markets"
 
 
-def _by_id(hosts: _Hosts) -> str:
+def _by_id(hosts: _PolymarketHosts) -> str:
     asked = [payload_id(each) for each in hosts.markets()[:3]]
     rows = hosts.listed("markets", *(("id", each) for each in asked), ("closed", "false"))
     if sorted(map(payload_id, rows)) != sorted(asked):
-        raise Broken(f"asked for {', '.join(asked)}, got {', '.join(map(payload_id, rows[:5]))}")
+        raise Mismatch(f"asked for {', '.join(asked)}, got {', '.join(map(payload_id, rows[:5]))}")
     return f"asked for {len(asked)}, got these"
 
 
-def _of_events(hosts: _Hosts) -> str:
+def _of_events(hosts: _PolymarketHosts) -> str:
     rows = hosts.listed("markets", ("order", "volumeNum"), *_OPEN)
     named = sum(bool(event_ids_of(each)) for each in rows)
     if not named:
-        raise Broken("no market names its event")
+        raise Mismatch("no market names its event")
     return f"{named} of {len(rows)} markets name their event"
 
 
-def _settled(hosts: _Hosts) -> str:
+def _settled(hosts: _PolymarketHosts) -> str:
     rows = hosts.listed("markets", ("closed", "true"))
     still_open = [payload_id(each) for each in rows if not each.get("closed")]
     if still_open:
-        raise Broken(f"{len(still_open)} are open, such as {still_open[0]}")
+        raise Mismatch(f"{len(still_open)} are open, such as {still_open[0]}")
     unknown = {status for each in rows if (status := status_of(each)) not in KNOWN_STATUSES}
     if unknown:
-        raise Broken(f"umaResolutionStatus is {', '.join(sorted(unknown))[:80]}, which is taken for pending")
+        raise Mismatch(f"umaResolutionStatus is {', '.join(sorted(unknown))[:80]}, which is taken for pending")
     return f"{len(rows)} closed markets, statuses as known"
 
 
-def _old_list(hosts: _Hosts) -> str:
+def _old_list(hosts: _PolymarketHosts) -> str:
     asked = payload_id(hosts.markets()[0])
     try:
         rows = hosts.answer("GET", f"{hosts.gamma_url}/markets", [("id", asked), ("closed", "false")])
-    except Broken as gone:
+    except Mismatch as gone:
         if not gone.status:
             raise
         return f"{gone}; nothing needs it while the other list answers"
     return f"it still answers, {len(rows)} of 1"
 
 
-def _books(hosts: _Hosts) -> str:
+def _books(hosts: _PolymarketHosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     books = [parse_book(each) for each in hosts.answer("POST", f"{hosts.clob_url}/books", body=[{"token_id": token}])]
     if [each for each, _ in books] != [token]:
-        raise Broken(f"{len(books)} books, not that of the token asked for")
+        raise Mismatch(f"{len(books)} books, not that of the token asked for")
     return "the book of the token asked for"
 
 
-def _history(hosts: _Hosts) -> str:
+def _history(hosts: _PolymarketHosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     params = [("market", token), ("interval", "max"), ("fidelity", "720")]
     hosts.points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
     return _read(hosts.points)
 
 
-def _window(hosts: _Hosts) -> str:
+def _window(hosts: _PolymarketHosts) -> str:
     if not hosts.points:
-        raise Broken("not tried: there was no point before")
+        raise Mismatch("not tried: there was no point before")
     token, last = tokens_of(hosts.markets()[0])[0], fields.unix_instant(hosts.points[-1]["t"])
     bounds = (last - _DAYS, last)
     params = [(name, str(int(at.timestamp()))) for name, at in zip(("startTs", "endTs"), bounds, strict=True)]
@@ -177,17 +177,17 @@ def _window(hosts: _Hosts) -> str:
     # What lies outside, such as the point of now that is always appended, is dropped where prices are read.
     inside = sum(bounds[0] <= fields.unix_instant(each["t"]) <= last for each in points)
     if not inside:
-        raise Broken(f"none of {said} is of the window that was asked for")
+        raise Mismatch(f"none of {said} is of the window that was asked for")
     return f"{inside} of {said} are of two days"
 
 
 def _read(points: list[dict[str, Any]]) -> str:
     if not points or not all(0.0 <= float(each["p"]) <= 1.0 and each["t"] > 0 for each in points):
-        raise Broken(f"{len(points)} points, not all with a time and a price")
+        raise Mismatch(f"{len(points)} points, not all with a time and a price")
     return f"{len(points)} points"
 
 
-_CHECKS: Mapping[str, Callable[[_Hosts], str]] = {
+_CHECKS: Mapping[str, Callable[[_PolymarketHosts], str]] = {
     "events are listed by keyset": _events,
     "a page holds at most 100": _page_size,
     "closed=false lists what is open": _open,

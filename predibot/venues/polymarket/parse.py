@@ -65,7 +65,7 @@ class _FeeWire(fields.Wire):
         return FeeSchedule(rate=self.rate, exponent=1.0 if self.exponent is None else self.exponent)
 
 
-class _MarketWire(fields.Wire):
+class _GammaMarket(fields.Wire):
     """A market as Gamma writes it."""
 
     id: fields.VenueId
@@ -156,7 +156,7 @@ class _MarketWire(fields.Wire):
         return None if self.fee_schedule is None else self.fee_schedule.to_domain()
 
 
-class _EventWire(fields.Wire):
+class _GammaEvent(fields.Wire):
     """An event as Gamma writes it; its markets are parsed one by one."""
 
     id: fields.VenueId
@@ -268,7 +268,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
         of their own get the event's.
     """
     try:
-        parsed = _EventWire.model_validate(payload)
+        parsed = _GammaEvent.model_validate(payload)
     except ValidationError as error:
         return None, (Skip("event", payload_id(payload), fields.reason_of(error)),)
     markets: dict[str, Market] = {}
@@ -289,7 +289,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
 def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None = None) -> Market | Skip:
     """Return one market, or why it cannot be read."""
     try:
-        return _MarketWire.model_validate(payload).to_domain(quoted_at=quoted_at)
+        return _GammaMarket.model_validate(payload).to_domain(quoted_at=quoted_at)
     except ValidationError as error:
         return Skip("market", payload_id(payload), fields.reason_of(error), event_id)
 

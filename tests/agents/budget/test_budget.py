@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.budget.account import Account, Exact, MemoryAccount, Standing
+from predibot.agents.budget.account import Exact, LimitAccount, MemoryAccount, Standing
 from predibot.agents.budget.budget import Budget, BudgetHeld, Reserved
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
@@ -215,7 +215,7 @@ class Shared:
 
 def test_a_level_may_be_kept_elsewhere() -> None:
     elsewhere = Shared()
-    account: Account = elsewhere
+    account: LimitAccount = elsewhere
     here, there = (Budget(account).inside("run", Limits()) for _ in range(2))
     reservation: Reserved = here.reserve(Spending(usd=0.75))
     with pytest.raises(BudgetSpent, match="day's limit"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import Counted, counted, input_tokens_bound, worst_case
 from predibot.agents.models.litellm_library import loaded_litellm
 from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema, Usage
@@ -88,7 +88,7 @@ def test_the_same_message_twice_counts_twice() -> None:
 
 def test_the_worst_case_by_hand() -> None:
     request = ChatRequest((Message("user", "x" * 920),), max_output_tokens=500)
-    worst = worst_case(request, Price(10.0, 20.0, call_usd=0.01), deadline_seconds=30.0)
+    worst = worst_case(request, TokenPrice(10.0, 20.0, call_usd=0.01), deadline_seconds=30.0)
     # 64 for the conversation, 16 for the message, 920 for its bytes.
     assert (worst.tokens, worst.steps, worst.seconds) == (1_500, 1, 30.0)
     assert worst.usd == pytest.approx(1_000 * 10e-6 + 500 * 20e-6 + 0.01)

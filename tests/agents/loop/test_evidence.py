@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.loop.evidence import FAILED_TRIES, MAX_BOARD_LINES, Told
+from predibot.agents.loop.evidence import FAILED_TRIES, MAX_BOARD_LINES, ToolAnswer
 from predibot.contracts import Toolbox, ToolError
 from tests.agents.scripted import FENCE, research, toolbox
 
@@ -105,7 +105,7 @@ def test_tools_that_are_not_there_are_neither_offered_nor_asked_for() -> None:
 )
 def test_arguments_of_a_wrong_kind_are_answered_with_what_to_give(call: str, arguments: dict[str, object]) -> None:
     looked = research()
-    method: Callable[[dict[str, object]], Told] = getattr(looked, call)
+    method: Callable[[dict[str, object]], ToolAnswer] = getattr(looked, call)
     assert method(arguments).text.startswith("error:")
     assert not (looked.queries or looked.pages or looked.board)
 

@@ -1,17 +1,17 @@
 """Turns: what is sent of a conversation grows about linearly with its turns."""
 
-from predibot.agents.loop.evidence import Told
-from predibot.agents.loop.turns import MAX_OLD_WORDS, Turn, cut, messages_of
+from predibot.agents.loop.evidence import ToolAnswer
+from predibot.agents.loop.turns import MAX_OLD_WORDS, ModelTurn, cut, messages_of
 from predibot.domain.chat import Message, ToolCall
 
 
-def conversation(turns: int, *, page: str = "p" * 10_000, words: str = "I read on.") -> list[Turn]:
-    read = Told(page, "text", "(read)", page)
+def conversation(turns: int, *, page: str = "p" * 10_000, words: str = "I read on.") -> list[ModelTurn]:
+    read = ToolAnswer(page, "text", "(read)", page)
     calls = [(ToolCall(f"c{turn}", "visit_webpage", '{"url": "u"}'),) for turn in range(turns)]
-    return [Turn(Message("assistant", words, made), results=[read]) for made in calls]
+    return [ModelTurn(Message("assistant", words, made), results=[read]) for made in calls]
 
 
-def sent(turns: list[Turn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
+def sent(turns: list[ModelTurn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
     return messages_of("the task", turns, board, whole=whole)
 
 
@@ -30,8 +30,8 @@ def test_the_latest_turn_is_sent_whole_and_earlier_ones_as_gists() -> None:
 
 def test_all_results_of_one_turn_are_whole_together() -> None:
     calls = (ToolCall("a", "web_search", "{}"), ToolCall("b", "web_search", "{}"))
-    results = [Told(letter * 900, "text", letter, letter * 900) for letter in "AB"]
-    turns = [*conversation(1), Turn(Message("assistant", "", calls), results=results)]
+    results = [ToolAnswer(letter * 900, "text", letter, letter * 900) for letter in "AB"]
+    turns = [*conversation(1), ModelTurn(Message("assistant", "", calls), results=results)]
     assert [len(message.text) for message in sent(turns) if message.role == "tool"] == [6, 900, 900]
 
 
@@ -63,7 +63,7 @@ def test_the_latest_words_of_the_model_are_kept_first() -> None:
 
 def test_long_arguments_of_earlier_calls_are_left_out_whole_because_half_of_them_is_no_json() -> None:
     call = ToolCall("a", "final_answer", '{"x": "' + "y" * 5000 + '"}')
-    turns = [Turn(Message("assistant", "", (call,)), results=[Told.refusal("fix")]), *conversation(1)]
+    turns = [ModelTurn(Message("assistant", "", (call,)), results=[ToolAnswer.refusal("fix")]), *conversation(1)]
     assert sent(turns)[1].tool_calls[0].arguments_json == "{}"
 
 
@@ -74,7 +74,7 @@ def test_every_result_answers_a_call_that_is_sent_with_it() -> None:
 
 
 def test_an_empty_message_is_never_sent() -> None:
-    turn = Turn(Message("assistant"), complaint="call a tool")
+    turn = ModelTurn(Message("assistant"), complaint="call a tool")
     assert [message.text for message in sent([turn])] == ["the task", "(no text)", "call a tool"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from predibot.agents.budget.budget import Budget
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import MOST_READ_TOKENS, MOST_WRITTEN_TOKENS
 from predibot.agents.models.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
 from predibot.agents.models.metered import MeteredModel
@@ -22,7 +22,7 @@ from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, compl
 from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
 from tests.agents.responses import completed, message, model_of
 
-PRICE = Price(10.0, 100.0, search_usd=0.01)
+PRICE = TokenPrice(10.0, 100.0, search_usd=0.01)
 TRUE_USD = 20 * 10e-6 + 5 * 100e-6
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel, provider_of
@@ -91,7 +91,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: Price | None = None, name: str) -> Cost:
+def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: TokenPrice | None = None, name: str) -> Cost:
     """Return the cost of an answer of a provider that litellm's table knows."""
     with chat_server(said) as server:
         known.setenv("OPENAI_BASE_URL", server.base_url)
@@ -100,7 +100,7 @@ def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: Price | None = No
 
 
 def test_the_table_comes_after_the_provider_and_before_the_recipe(known: pytest.MonkeyPatch) -> None:
-    price, name = Price(9.0, 9.0), "openai/gpt-4o-mini"
+    price, name = TokenPrice(9.0, 9.0), "openai/gpt-4o-mini"
     told = completion(usage={**USAGE, "cost": 0.5})
     assert ask_known(known, told, price=price, name=name) == Cost(0.5, "provider")
     assert ask_known(known, completion(), price=price, name=name) == Cost(20 * 0.15e-6 + 5 * 0.6e-6, "litellm")
@@ -130,7 +130,7 @@ def test_a_price_that_is_missing_zero_or_absurd_is_unknown(name: str) -> None:
 
 
 def test_the_worst_price_is_the_dearer_of_recipe_and_table() -> None:
-    worst = worst_price("openai/gpt-4o-mini", price=Price(0.01, 5.0))
+    worst = worst_price("openai/gpt-4o-mini", price=TokenPrice(0.01, 5.0))
     assert worst is not None
     assert worst.input_usd_per_million_tokens == pytest.approx(0.15)
     assert worst.output_usd_per_million_tokens == 5.0

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from predibot.agents.budget.budget import Budget
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import worst_case
 from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.metered import MeteredModel, request_digest
@@ -19,12 +19,12 @@ from predibot.ledger.files.traces import Trace
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of, retry_of
 
-PRICE = Price(10.0, 100.0)
+PRICE = TokenPrice(10.0, 100.0)
 WORST = worst_case(HELLO, PRICE, deadline_seconds=30.0)
 
 
 def metered(
-    *replies: ChatReply | Exception, limits: Limits | None = None, price: Price | None = PRICE
+    *replies: ChatReply | Exception, limits: Limits | None = None, price: TokenPrice | None = PRICE
 ) -> tuple[MeteredModel, Budget, Trace, Scripted]:
     """Return a metered model, its budget, its trace, and what is behind it."""
     scripted, budget, trace = Scripted(list(replies)), Budget.of("decision", limits or Limits()), Trace()
@@ -116,7 +116,7 @@ def test_a_lost_answer_of_a_model_without_a_price_leaves_the_cost_unknown(lost: 
 
 
 def test_lost_tries_of_a_free_model_cost_nothing() -> None:
-    model, _, trace, _ = metered(replace(reply_of(usd=0.0), lost_tries=1), price=Price(0.0, 0.0))
+    model, _, trace, _ = metered(replace(reply_of(usd=0.0), lost_tries=1), price=TokenPrice(0.0, 0.0))
     model.chat(HELLO, deadline_seconds=30.0)
     assert cost_of_steps(trace.steps) == (0.0, 0.0)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.failures import GivenUp
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, Message, ToolCall
 from predibot.errors import ModelError, ModelRefused, ModelUnavailable
@@ -41,7 +41,7 @@ def client(request: pytest.FixtureRequest) -> Client:
 
 
 def ask(
-    client: Client, *script: Said, request: ChatRequest = HELLO, price: Price | None = None
+    client: Client, *script: Said, request: ChatRequest = HELLO, price: TokenPrice | None = None
 ) -> tuple[ChatReply, ChatServer, Clock]:
     """Return the reply to a request, the server that was asked, and the clock that was waited on."""
     clock = Clock()
@@ -109,20 +109,20 @@ def test_a_call_that_was_cut_off_says_so(client: Client) -> None:
 
 
 def test_a_missing_usage_is_unknown_and_costs_the_unknown(client: Client) -> None:
-    reply, _, _ = ask(client, completion(usage=None), price=Price(1.0, 1.0))
+    reply, _, _ = ask(client, completion(usage=None), price=TokenPrice(1.0, 1.0))
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (None, None)
     assert reply.cost == Cost(None, "unknown")
 
 
 def test_a_cost_is_the_providers_then_the_recipes_then_unknown(client: Client) -> None:
-    price = Price(10.0, 100.0)
+    price = TokenPrice(10.0, 100.0)
     assert ask(client, completion(usage={**USAGE, "cost": 0.5}), price=price)[0].cost == Cost(0.5, "provider")
     assert ask(client, completion(), price=price)[0].cost == Cost(20 * 10e-6 + 5 * 100e-6, "recipe")
     assert ask(client, completion())[0].cost == Cost(None, "unknown")
 
 
 def test_a_local_model_is_free_even_without_usage(client: Client) -> None:
-    assert ask(client, completion(usage=None), price=Price(0.0, 0.0))[0].cost == Cost(0.0, "recipe")
+    assert ask(client, completion(usage=None), price=TokenPrice(0.0, 0.0))[0].cost == Cost(0.0, "recipe")
 
 
 def test_a_searching_model_names_what_it_read(client: Client) -> None:

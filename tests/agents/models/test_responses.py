@@ -9,7 +9,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from predibot.agents.budget.price import Price
+from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import worst_case
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.chat_completions import Endpoint
@@ -41,7 +41,7 @@ from tests.agents.responses import (
 )
 
 ASKED = ChatRequest((Message("system", "Be brief."), Message("user", "Rain?")), max_output_tokens=9_999, max_searches=5)
-PRICE = Price(2.0, 8.0, search_usd=0.01)
+PRICE = TokenPrice(2.0, 8.0, search_usd=0.01)
 
 
 def paths(server: ChatServer) -> list[str]:
@@ -50,7 +50,7 @@ def paths(server: ChatServer) -> list[str]:
 
 
 def ask(
-    *script: Said, request: ChatRequest = ASKED, price: Price | None = PRICE, seconds: float = 600.0
+    *script: Said, request: ChatRequest = ASKED, price: TokenPrice | None = PRICE, seconds: float = 600.0
 ) -> tuple[ChatReply, list[str], Clock]:
     """Return the reply, what the server was asked, and the clock that was waited on."""
     clock = Clock()
@@ -272,13 +272,13 @@ def test_tools_of_ours_are_refused_before_anything_is_sent() -> None:
     [
         # 60,000 tokens at $2 a million, 9,000 at $8, and one search at a cent.
         (PRICE, Cost(0.12 + 0.072 + 0.01, "recipe")),
-        (Price(2.0, 8.0), Cost(None, "unknown")),
-        (Price(0.0, 0.0), Cost(None, "unknown")),
-        (Price(0.0, 0.0, search_usd=0.0), Cost(0.0, "recipe")),
+        (TokenPrice(2.0, 8.0), Cost(None, "unknown")),
+        (TokenPrice(0.0, 0.0), Cost(None, "unknown")),
+        (TokenPrice(0.0, 0.0, search_usd=0.0), Cost(0.0, "recipe")),
         (None, Cost(None, "unknown")),
     ],
 )
-def test_searches_without_a_price_leave_the_cost_unknown(price: Price | None, cost: Cost) -> None:
+def test_searches_without_a_price_leave_the_cost_unknown(price: TokenPrice | None, cost: Cost) -> None:
     found = ask(completed(), price=price)[0].cost
     assert found.source == cost.source
     assert found.usd == pytest.approx(cost.usd)
@@ -313,9 +313,11 @@ def test_the_worst_case_is_all_it_can_read_after_each_search_and_for_the_report(
 
 
 @pytest.mark.parametrize(
-    ("price", "is_known"), [(None, False), (Price(1.0, 1.0), False), (Price(1.0, 1.0, search_usd=0.0), True)]
+    ("price", "is_known"), [(None, False), (TokenPrice(1.0, 1.0), False), (TokenPrice(1.0, 1.0, search_usd=0.0), True)]
 )
-def test_elsewhere_the_worst_price_is_known_only_with_that_of_a_search(price: Price | None, is_known: bool) -> None:
+def test_elsewhere_the_worst_price_is_known_only_with_that_of_a_search(
+    price: TokenPrice | None, is_known: bool
+) -> None:
     assert (worst_price(NAME, price=price, base_url="http://localhost/v1") is not None) is is_known
 
 

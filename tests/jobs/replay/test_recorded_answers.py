@@ -10,7 +10,7 @@ from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.answer.result import LoopEnded
 from predibot.contracts import ToolError, ToolText
 from predibot.domain.chat import ChatRequest, Message, Usage
-from predibot.domain.trace import Asked, ModelNotAskedStep, ModelStep, StoredTrace
+from predibot.domain.trace import ModelNotAskedStep, ModelRequest, ModelStep, StoredTrace
 from predibot.errors import BudgetSpent, NoAnswer
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
 from predibot.plugins.strategies import StrategySpec, spec_of
@@ -107,7 +107,7 @@ def test_a_limit_in_a_trace_of_an_earlier_version_is_reached_again(more: dict[st
 
 
 def test_a_model_that_was_not_asked_is_not_asked_again_and_after_that_the_stored_reason_stands() -> None:
-    asked = Asked("m", "ab", 1, (), (), None, 4096)
+    asked = ModelRequest("m", "ab", 1, (), (), None, 4096)
     record = Record(StoredTrace((ModelNotAskedStep(asked, "no money"),)), "as it ended", "budget")
     request = ChatRequest((Message("user", "?"),))
     with pytest.raises(BudgetSpent, match=r"\Aonly the answer was taken then\Z"):
@@ -139,7 +139,7 @@ def test_what_was_asked_again_with_more_room_is_asked_so_again(
     # A length below zero had no room in the budget.
     steps: list[ModelStep | ModelNotAskedStep] = []
     for length, sent in zip(lengths, messages, strict=True):
-        asked = Asked("m", "ab", sent, (), (), None, abs(length))
+        asked = ModelRequest("m", "ab", sent, (), (), None, abs(length))
         said = CUT if len(steps) + 1 < len(lengths) else reply(json.dumps(answer()))
         steps.append(ModelStep(asked=asked, reply=said) if length > 0 else ModelNotAskedStep(asked, "no money"))
     record = Record(StoredTrace(tuple(steps)))
@@ -149,7 +149,7 @@ def test_what_was_asked_again_with_more_room_is_asked_so_again(
 
 
 def test_what_was_cut_off_at_less_than_it_wanted_says_so_again() -> None:
-    asked = [Asked("m", "ab", 1, (), (), None, length) for length in (4096, 16_000, 32_000, 24_000)]
+    asked = [ModelRequest("m", "ab", 1, (), (), None, length) for length in (4096, 16_000, 32_000, 24_000)]
     steps = [ModelStep(asked=each, reply=CUT) for each in asked]
     record = Record(StoredTrace((*steps[:2], ModelNotAskedStep(asked[2], "no money"), steps[3])))
     seen = record.set_up(context(), BotSpec("b", spec_of("one_shot", {"model": "m"})))

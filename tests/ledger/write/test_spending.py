@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predibot.agents.budget.account import Account, Exact, Standing
+from predibot.agents.budget.account import Exact, LimitAccount, Standing
 from predibot.agents.budget.budget import Budget
 from predibot.domain.budget import Limits, Spending
 from predibot.errors import BudgetSpent
@@ -36,7 +36,7 @@ def spend_dimes(address: str, tries: int, dollars: float, start: threading.Barri
 
 
 def test_an_account_starts_empty_and_adds_up_exactly(store: Store) -> None:
-    account: Account = LedgerAccount(store, "run 1", "run", Limits(usd=0.3))
+    account: LimitAccount = LedgerAccount(store, "run 1", "run", Limits(usd=0.3))
     assert (account.spent(), account.level, account.limits) == (Spending(), "run", Limits(usd=0.3))
     assert [account.try_add(DIME) for _ in range(4)] == [True, True, True, False]
     assert account.spent() == Spending(usd=0.3, tokens=21, steps=3, searches=6, seconds=0.9)

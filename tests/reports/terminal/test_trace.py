@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 
 from predibot.domain.chat import ChatReply, Cost, Message, ToolCall, Usage
-from predibot.domain.trace import Asked, ModelFailedStep, ModelStep, OwnStep, Step, StoredTrace, ToolStep
+from predibot.domain.trace import ModelFailedStep, ModelRequest, ModelStep, OwnStep, Step, StoredTrace, ToolStep
 from predibot.jobs.read_traces import ReadTrace, Used, UsedReport
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.reports.terminal.terminal import console_for
@@ -14,7 +14,7 @@ from predibot.reports.terminal.trace import print_trace, print_used, trace_docum
 
 HOSTILE = "\x1b]0;owned\x07\x9b2J\u202eevil\u2028[red]markup[/red]"
 DECISION = TracedDecision("r", "b", "1", "recorded", HOSTILE, "ab" * 32)
-ASKED = Asked(HOSTILE, "", 1, (Message("user", HOSTILE),), (), None, 100)
+ASKED = ModelRequest(HOSTILE, "", 1, (Message("user", HOSTILE),), (), None, 100)
 MODEL = ModelStep(
     asked=ASKED,
     reply=ChatReply(

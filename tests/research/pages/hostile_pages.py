@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.pdf_files import pdf_file
 
@@ -299,10 +299,10 @@ LIKE_OTHERS = {
 def end_in_time(pool: ParserPool, page: Hostile, *, seconds: float) -> None:
     """Hold that a page is read, or given up in words, and that no thread is left behind."""
     # A parser is there, so that all the time is the page's.
-    ready = Source("text/plain", None, "http://a.example/", 60.0, b"ready")
+    ready = PageSource("text/plain", None, "http://a.example/", 60.0, b"ready")
     assert pool.parse(ready, Deadline.after(60.0, time.monotonic)).text == "ready"
     threads = threading.enumerate()
-    source = Source(page.content_type, page.charset, "http://a.example/", seconds, page.body)
+    source = PageSource(page.content_type, page.charset, "http://a.example/", seconds, page.body)
     try:
         read = pool.parse(source, Deadline.after(seconds, time.monotonic))
     except PageUnreadable as error:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.research.pages.errors import Unreadable
+from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import cleaned
 from predibot.research.pages.parser_messages import (
     MAX_TEXT_CHARACTERS,
     PageDate,
+    PageSource,
     Parsed,
-    Source,
     answer_of,
     packed,
     read_fields,
@@ -37,13 +37,13 @@ def test_an_answer_is_read_as_it_was_sent(title: str, text: str, **date: object)
     assert answer_of(sent(answer.fields())) == answer
 
 
-@given(st.builds(Source, st.text(), st.none() | st.text(min_size=1), st.text(), st.floats(0, 100), st.binary()))
-def test_a_question_is_read_as_it_was_sent(source: Source) -> None:
-    assert Source.of(sent(source.fields())) == source
+@given(st.builds(PageSource, st.text(), st.none() | st.text(min_size=1), st.text(), st.floats(0, 100), st.binary()))
+def test_a_question_is_read_as_it_was_sent(source: PageSource) -> None:
+    assert PageSource.of(sent(source.fields())) == source
 
 
-@pytest.mark.parametrize("reason", Unreadable)
-def test_a_refusal_is_read_as_it_was_sent(reason: Unreadable) -> None:
+@pytest.mark.parametrize("reason", Obstacle)
+def test_a_refusal_is_read_as_it_was_sent(reason: Obstacle) -> None:
     assert answer_of(sent(refusal_fields(reason))) is reason
 
 

@@ -16,13 +16,13 @@ import pytest
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable
-from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, Source
+from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
 from tests.research.pages.hostile_pages import HOSTILE
 
 ROOT = Path(__file__).parents[3]
-ORDINARY = Source("text/html", None, "http://a.example/", 0.0, b"<title>News</title><p>The vote is on Tuesday.</p>")
+ORDINARY = PageSource("text/html", None, "http://a.example/", 0.0, b"<title>News</title><p>The vote is on Tuesday.</p>")
 ENDLESS = replace(ORDINARY, body=HOSTILE["a tag with 280,000 attributes"]().body)
 """Keeps a parser busy for minutes."""
 
@@ -42,7 +42,7 @@ def noticed(seconds: float) -> tuple[Deadline, threading.Event]:
     return Deadline(seconds, time.monotonic() + seconds, clock), looked
 
 
-def text_by(pool: ParserPool, source: Source = ORDINARY) -> str:
+def text_by(pool: ParserPool, source: PageSource = ORDINARY) -> str:
     return pool.parse(source, soon()).text
 
 
@@ -233,14 +233,14 @@ def test_a_parser_is_held_to_limits_by_the_kernel(pool: ParserPool, children: Ch
 VISIT = """
 import os, sys, time
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, Source
+from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, PageSource
 from predibot.research.pages.parser_pool import PARSERS
 import psutil
 
 ENDLESS = b"<a " + b" ".join(b"a%d=1" % n for n in range(280_000)) + b">"
 
 def read(body, seconds=60.0):
-    source = Source("text/html", None, "http://a.example/", 0.0, body)
+    source = PageSource("text/html", None, "http://a.example/", 0.0, body)
     try:
         return PARSERS.parse(source, Deadline.after(seconds, time.monotonic)).text
     except Exception as error:

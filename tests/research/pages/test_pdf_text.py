@@ -8,7 +8,7 @@ from pypdf import PdfReader, PdfWriter
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.pdf_text import MAX_PAGES, pdf_text
 from tests.research.pages.pdf_files import pdf_of
@@ -41,7 +41,7 @@ def test_a_lock_without_a_password_is_opened_and_one_with_a_password_is_named(al
 
 def test_a_parser_opens_a_lock_without_a_password_within_its_limits() -> None:
     pool = ParserPool()
-    source = Source("application/pdf", None, "http://a.example/", 60.0, locked(pdf_of(["Counted."]), "", "AES-256"))
+    source = PageSource("application/pdf", None, "http://a.example/", 60.0, locked(pdf_of(["Counted."]), "", "AES-256"))
     try:
         assert pool.parse(source, soon()).text == "Counted."
     finally:

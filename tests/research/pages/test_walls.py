@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from predibot.research.pages.errors import Unreadable
+from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import main_text
 from predibot.research.pages.walls import wall_of
 
@@ -15,7 +15,7 @@ ARTICLE = (
 LOCKED = '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": false}</script>'
 
 
-def wall(body: str, title: str = "Budget") -> Unreadable | None:
+def wall(body: str, title: str = "Budget") -> Obstacle | None:
     html = f"<html><head><title>{title}</title></head><body>{body}</body></html>"
     return wall_of(html, main_text(html, "http://www.news.example/budget"))
 
@@ -94,7 +94,7 @@ def wall(body: str, title: str = "Budget") -> Unreadable | None:
     ],
 )
 def test_a_wall_is_told_by_its_kind(kind: str, body: str, title: str) -> None:
-    assert wall(body, title) is Unreadable[kind]
+    assert wall(body, title) is Obstacle[kind]
 
 
 BESIDE = {

@@ -10,9 +10,9 @@ import pytest
 from predibot.agents.models.chat_stream import streamed_object
 from predibot.net.json_client import Received
 from predibot.sandbox.server.chat import answer_chat
-from predibot.sandbox.server.manners import MANNERS, THOUGHT, Manners
+from predibot.sandbox.server.manners import MANNERS, THOUGHT, ModelManners
 from predibot.sandbox.server.options import parse_options
-from predibot.sandbox.server.reply import Reply
+from predibot.sandbox.server.reply import HttpReply
 
 PING = {"type": "function", "function": {"name": "ping", "parameters": {"type": "object", "properties": {}}}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
@@ -23,13 +23,13 @@ USER, CALLING, TOLD = (
 )
 
 
-def asked(manner: str, *more: dict[str, Any], **body: object) -> Reply:
+def asked(manner: str, *more: dict[str, Any], **body: object) -> HttpReply:
     whole = {"model": "sandbox/sharp", "messages": [USER, *more], "tools": [PING], **body}
     answer = partial(answer_chat, "/chat/completions", now_seconds=0)
-    return Manners.of([manner]).answered(json.dumps(whole).encode(), answer)
+    return ModelManners.of([manner]).answered(json.dumps(whole).encode(), answer)
 
 
-def choice(reply: Reply) -> dict[str, Any]:
+def choice(reply: HttpReply) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(reply.body)["choices"][0]
     return found
 
@@ -44,7 +44,7 @@ def choice(reply: Reply) -> dict[str, Any]:
         ("a user after a tool", asked("strict_roles", CALLING, TOLD, USER), 500, "roles must alternate"),
     ],
 )
-def test_what_a_provider_refuses_is_refused_in_its_words(manner: str, reply: Reply, status: int, said: str) -> None:
+def test_what_a_provider_refuses_is_refused_in_its_words(manner: str, reply: HttpReply, status: int, said: str) -> None:
     assert reply.status == status, manner
     assert said in json.loads(reply.body)["error"]["message"]
 
@@ -98,7 +98,7 @@ def test_a_manner_that_is_none_is_named(text: str, said: str) -> None:
 
 def test_several_manners_and_a_fault_go_together() -> None:
     options = parse_options("fault=slow+stream_only+thinks_first=6000,times=2")
-    assert options.manners == Manners(frozenset({"stream_only", "thinks_first"}), 6_000)
+    assert options.manners == ModelManners(frozenset({"stream_only", "thinks_first"}), 6_000)
     assert options.fault is not None
     assert (options.fault.kind, options.fault.times) == ("slow", 2)
 

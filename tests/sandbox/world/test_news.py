@@ -13,7 +13,7 @@ from predibot.sandbox.server.news_html import html_of
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
-from predibot.sandbox.world.news import Page, page_at, pages_of, slug_of, statements_of
+from predibot.sandbox.world.news import NewsPage, page_at, pages_of, slug_of, statements_of
 from predibot.sandbox.world.news_text import article_of
 from predibot.sandbox.world.world import World
 
@@ -30,7 +30,7 @@ def open_numbers(world: World) -> list[int]:
     return [number for number in world.maybe_open(OPENS) if not world.event(number, OPENS).is_closed]
 
 
-def pages_by(world: World, number: int, minute: int) -> list[Page]:
+def pages_by(world: World, number: int, minute: int) -> list[NewsPage]:
     return [page for page in pages_of(world.draws, world.plan(number)) if page.published_minute <= minute]
 
 
