@@ -75,6 +75,12 @@ def bounded(text: str, characters: int) -> str:
     return harmless if len(harmless) <= characters else f"{harmless[:characters]} … (shortened)"
 
 
+def paragraph(text: str, characters: int) -> str:
+    """Return a text of so many characters without empty lines, the further ones indented: none looks like a heading."""
+    lines = map(str.strip, bounded(text, characters).splitlines())
+    return "\n  ".join(line for line in lines if line)
+
+
 def why_no_json(error: ValueError | RecursionError) -> str:
     """Return what is wrong with a text that Python's decoder of JSON refuses, in words about the text.
 

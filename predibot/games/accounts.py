@@ -4,9 +4,11 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Self
 
 from predibot.domain.account import Account, JournalRow, Position
+from predibot.domain.decision import Fill
 from predibot.domain.price import Instrument, Price
 
 SETTLING = ("settlement", "refund")
@@ -28,6 +30,14 @@ def accounts_of(journal: Iterable[JournalRow]) -> Iterator[Account]:
     for row in journal:
         fold.add(row)
         yield fold.account()
+
+
+def journal_of_fills(fills: Iterable[Fill], at: datetime, follows_from: str = "") -> Iterator[JournalRow]:
+    """Yield what is written for fills: each, and behind it its fee."""
+    for fill in fills:
+        yield JournalRow("fill", at, fill.cash_usd, fill.instrument, fill.shares, follows_from)
+        if fill.fee_usd:
+            yield JournalRow("fee", at, -fill.fee_usd, fill.instrument, 0.0, follows_from)
 
 
 def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:

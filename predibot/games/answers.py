@@ -67,6 +67,36 @@ class Words:
     """What an answer that is taken out of a report must keep to."""
 
 
+def words_of_label(
+    task: str, view: str, ask: str, labels: Sequence[str], *, report_about: str, extract_about: str
+) -> Words:
+    """Return what a model is told that gives one label to what it is shown; arguments as the fields of `Words`."""
+    return Words(
+        task=task,
+        view=view,
+        steps=(ask,),
+        entries="with one label",
+        ask=ask,
+        report_about=report_about,
+        report=ask,
+        extract_about=extract_about,
+        extract_from="take the label from the report as it stands.",
+        extract_view="",
+        extract=f"The label is one of {', '.join(labels)}.",
+    )
+
+
+def json_line(name: str, rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as JSON on one line, for models that like it exact."""
+    # A backtick could end the block it stands in; escaped it is the same JSON.
+    return json.dumps({name: rows}, ensure_ascii=False).replace("`", "\\u0060")
+
+
+def as_block(text: str) -> str:
+    """Return JSON as the block that models know it in."""
+    return f"```json\n{text}\n```"
+
+
 class AnswerComplaint(AnswerError):
     """What is wrong with an answer, which parts of it are our words, and which are the answer's or the venue's."""
 

@@ -78,7 +78,7 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
     Raises:
         ValueError: If a row takes from a position that is not there.
     """
-    fold = _Fold()
+    fold = _PositionFold()
     for row in journal:
         if row.instrument is not None and row.shares != 0.0:
             fold.add(row, row.instrument)
@@ -111,7 +111,7 @@ def standing_of(account: Account, least_cash_usd: float) -> Standing:
     return "cannot bet" if account.cash_usd < least_cash_usd - _NOTHING_USD else "playing"
 
 
-class _Fold:
+class _PositionFold:
     def __init__(self) -> None:
         self.positions: dict[str, CohortPosition] = {}
         """By their ids, in the order in which they were opened."""

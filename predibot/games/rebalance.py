@@ -9,6 +9,7 @@ from types import MappingProxyType
 from predibot.domain.account import ROUNDING_USD, Account, JournalRow
 from predibot.domain.decision import BookedOrder, Booking, Fill, Order, OrderSide
 from predibot.domain.price import Instrument, Price
+from predibot.games.accounts import journal_of_fills
 from predibot.games.fills import FillModel, why_unfilled
 
 _SAME_SHARES = 1e-12
@@ -190,9 +191,6 @@ def _why_unfilled(trade: _Trade, scale: float, account: Account, price: Price, f
 
 
 def _journal(orders: Iterable[BookedOrder], at: datetime, follows_from: str) -> Iterable[JournalRow]:
-    """Yield what is written for the fills, those of sells first."""
+    """Return what is written for the fills, those of sells first."""
     fills = [fill for order in orders for fill in order.fills]
-    for fill in sorted(fills, key=lambda fill: fill.shares > 0.0):
-        yield JournalRow("fill", at, fill.cash_usd, fill.instrument, fill.shares, follows_from)
-        if fill.fee_usd:
-            yield JournalRow("fee", at, -fill.fee_usd, fill.instrument, 0.0, follows_from)
+    return journal_of_fills(sorted(fills, key=lambda fill: fill.shares > 0.0), at, follows_from)

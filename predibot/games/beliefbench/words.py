@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from predibot.domain.untrusted_text import bounded, title_line
-from predibot.games.answers import Words
+from predibot.domain.untrusted_text import bounded, paragraph, title_line
+from predibot.games.answers import Words, words_of_label
 from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
 
 MAX_DESCRIPTION_CHARACTERS = 8_000
@@ -35,19 +35,14 @@ def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
         "Say how related the two events are, by any link of cause, time or subject that there may be. "
         f"Choose one label:\n{meanings}"
     )
-    return Words(
-        task="You know how real events hang together, such as those that prediction markets ask about. You read two "
+    return words_of_label(
+        "You know how real events hang together, such as those that prediction markets ask about. You read two "
         "of them, and say how related they are.",
-        view=f"# The events\n\n{_pair(item, untrusted)}",
-        steps=(ask,),
-        entries="with one label",
-        ask=ask,
+        f"# The events\n\n{_pair(item, untrusted)}",
+        ask,
+        LABELS,
         report_about="on these two events",
-        report=ask,
         extract_about="about two events",
-        extract_from="take the label from the report as it stands.",
-        extract_view="",
-        extract=f"The label is one of {', '.join(LABELS)}.",
     )
 
 
@@ -58,19 +53,13 @@ def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]
         f"Choose one label:\n{_listed(REASONINGS, _REASONS)}"
     )
     told = untrusted(bounded(reasons, MAX_JUDGED_CHARACTERS))
-    return Words(
-        task="Somebody read two events and gave reasons for how related they are. You say of what kind the reasons "
-        "are.",
-        view=f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{told}",
-        steps=(ask,),
-        entries="with one label",
-        ask=ask,
+    return words_of_label(
+        "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
+        f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{told}",
+        ask,
+        REASONINGS,
         report_about="on these reasons",
-        report=ask,
         extract_about="about somebody's reasons",
-        extract_from="take the label from the report as it stands.",
-        extract_view="",
-        extract=f"The label is one of {', '.join(REASONINGS)}.",
     )
 
 
@@ -81,8 +70,6 @@ def _listed(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
 def _pair(item: PairItem, untrusted: Callable[[str], str]) -> str:
     told = []
     for number, (title, description) in enumerate(item.texts, start=1):
-        # Indented, so that no line of it looks like another event.
-        lines = map(str.strip, bounded(description, MAX_DESCRIPTION_CHARACTERS).splitlines())
-        body = "\n  ".join(line for line in lines if line)
+        body = paragraph(description, MAX_DESCRIPTION_CHARACTERS)
         told.append(f"event {number}: {title_line(title)}" + (f"\n  {body}" if body else ""))
     return untrusted("\n\n".join(told))

@@ -1,13 +1,12 @@
 """The words of one dollar an event: what a model is told about an event, and what it is asked."""
 
-import json
 from collections.abc import Callable
 
 from predibot.domain.clock import format_instant
 from predibot.domain.event import OTHER_WORDS, Event, Market, exclusive_lines
 from predibot.domain.price import MIN_SIDE_PRICE, PricePoint
-from predibot.domain.untrusted_text import bounded, title_line
-from predibot.games.answers import Words
+from predibot.domain.untrusted_text import paragraph, title_line
+from predibot.games.answers import Words, as_block, json_line
 
 MAX_PRICES = 20
 MAX_RULES_CHARACTERS = 12_000
@@ -61,7 +60,7 @@ def event_words(
         extract_from="take probabilities, bets and confidence from the report as they stand.\n"
         "Where the report gives no probability for a market, answer with "
         '{"abstain": "which market has none"} instead.',
-        extract_view=f"The markets:\n\n{untrusted(_as_block(markets_json(event, price_blind=True)))}",
+        extract_view=f"The markets:\n\n{untrusted(as_block(markets_json(event, price_blind=True)))}",
         extract=f"{within}. Where the report gives no bet for a market, its bet is 0. Where it gives no confidence, "
         "use 5.",
     )
@@ -76,8 +75,7 @@ def markets_json(event: Event, *, price_blind: bool) -> str:
         if not price_blind and price is not None:
             row["price_yes"] = round(price.yes, 6)
         rows.append(row)
-    # A backtick could end the block it stands in; escaped it is the same JSON.
-    return json.dumps({"markets": rows}, ensure_ascii=False).replace("`", "\\u0060")
+    return json_line("markets", rows)
 
 
 def _view(
@@ -96,12 +94,8 @@ def _view(
         "# The event and its markets\n\n"
         f"Each market is a question that is answered YES, its first outcome, or NO, its second. {priced}\n\n"
         f"{untrusted(_event_text(event, price_blind=price_blind, history=history))}\n\n"
-        f"The same as JSON:\n\n{untrusted(_as_block(markets_json(event, price_blind=price_blind)))}"
+        f"The same as JSON:\n\n{untrusted(as_block(markets_json(event, price_blind=price_blind)))}"
     )
-
-
-def _as_block(text: str) -> str:
-    return f"```json\n{text}\n```"
 
 
 def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
@@ -109,23 +103,17 @@ def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tup
     said = {event.description: "those of the event"}
     parts = ["\n".join((f"event: {title_line(event.title)}", *exclusive_lines(event.markets)))]
     if event.description:
-        parts.append(f"rules of the event: {_rules(event.description)}")
+        parts.append(f"rules of the event: {paragraph(event.description, MAX_RULES_CHARACTERS)}")
     for market in event.markets:
         lines = _market_lines(market)
         if market.description:
             known = said.get(market.description)
-            lines.append(f"rules: {known or _rules(market.description)}")
+            lines.append(f"rules: {known or paragraph(market.description, MAX_RULES_CHARACTERS)}")
             said.setdefault(market.description, f"those of market {market.id}")
         if not price_blind:
             lines += _price_lines(market, history(market.id))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
-
-
-def _rules(text: str) -> str:
-    """Return rules without empty lines, the further ones indented, so that none looks like another market."""
-    lines = (line.strip() for line in bounded(text, MAX_RULES_CHARACTERS).splitlines())
-    return "\n  ".join(line for line in lines if line)
 
 
 def _market_lines(market: Market) -> list[str]:

@@ -10,7 +10,6 @@ from predibot.domain.price import PricePoint
 from predibot.games.answers import REASONING, Words, final_answer
 from predibot.games.game import AnswerForm
 from predibot.games.portfolio_weights.parse import ALLOCATIONS, FIELDS, PROBABILITIES, parse_answer
-from predibot.games.portfolio_weights.stock_words import STOCK_SHAPE, stock_words
 from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import PortfolioView
 from predibot.games.portfolio_weights.words import portfolio_words
@@ -21,6 +20,10 @@ SHAPE = f"""{{
   "{PROBABILITIES}": {{"512": 0.7, "730": 0.1}}
 }}"""
 """An answer as it is shown to a model."""
+STOCK_SHAPE = f"""{{
+  "{REASONING}": "...",
+  "{ALLOCATIONS}": {{"AAPL": 0.2, "XOM": 0.3, "{CASH}": 0.5}}
+}}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +85,9 @@ class PortfolioForm(AnswerForm):
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return what a model is told about the portfolio."""
-        words = stock_words if self.terms.is_stocks else portfolio_words
-        return words(self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted)
+        return portfolio_words(
+            self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted
+        )
 
     def parse(self, answer: object) -> Decision:
         """Return the decision that an answer says, with the weights as they are applied.

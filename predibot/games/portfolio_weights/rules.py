@@ -16,20 +16,18 @@ from predibot.games.answers import AnswerComplaint, joined, number_of, quoted, s
 from predibot.games.fills import FillModel
 from predibot.games.game import Game
 from predibot.games.portfolio_weights.form import PortfolioForm
-from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
+from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
 from predibot.games.portfolio_weights.weights import applied_weights
 from predibot.games.rebalance import rebalance
 from predibot.selection import SelectionRules
 
 UNIVERSE_MARKETS = 10
-STAKE_USD, STOCKS_STAKE_USD = 500.0, 1_000.0
-MOST_BPS = 1_000.0
 PORTFOLIO = Subject("portfolio", "weights")
 
 
 @dataclass(frozen=True, slots=True)
-class PortfolioWeights(Game):
+class PortfolioWeights(PortfolioTerms, Game):
     """$500 an account, held in weights over the outcomes of trending markets and in cash; of stocks, $1,000."""
 
     name: ClassVar = "portfolio_weights"
@@ -37,48 +35,11 @@ class PortfolioWeights(Game):
     """What bots are scored by: what their account is worth, slot by slot."""
     news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
     """How long before the decision news begins and ends that is shown."""
-    fill: Filling = "next"
-    """When weights are traded: at the prices of the `next` slot, or at the `same` that they were decided at."""
-    fills: FillName = "mid"
-    """What sets the price of a trade: the `mid`, the `quote`, or the recorded `book`."""
-    overweight: Overweight = "scale"
-    """What happens to weights of more than one: all are scaled down to 1, or a complaint."""
-    both_sides: BothSides = "refuse"
-    """What happens to YES and NO of one market: a complaint, or the `net` of them is held."""
-    tickers: tuple[str, ...] = ()
-    """The stocks that are held instead of outcomes; empty for prediction markets."""
-    benchmarks: tuple[str, ...] = ()
-    """Index funds that only bots of an index buy; nobody else is shown them."""
-    fee_bps: float = 0.0
-    """What a trade costs, in hundredths of a percent of its money, beside what the venue states."""
-    spread_bps: float = 0.0
-    """How far apart buying and selling are around the price, in hundredths of a percent of it."""
-
-    def __post_init__(self) -> None:
-        """Refuse costs that nobody has, and an index that is a stock of the universe too."""
-        for name in ("fee_bps", "spread_bps"):
-            if not 0.0 <= getattr(self, name) <= MOST_BPS:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; give 0 to {MOST_BPS:g} hundredths of a percent")
-        if len(set(self.tickers) | set(self.benchmarks)) < len(self.tickers) + len(self.benchmarks):
-            raise ValueError("tickers and benchmarks name one stock twice; keep one of them")
-        if self.benchmarks and not self.tickers:
-            raise ValueError("benchmarks are of stocks; name tickers too, or leave them out")
-
-    @property
-    def stake_usd(self) -> float:
-        """Return what an account begins with."""
-        return STOCKS_STAKE_USD if self.tickers else STAKE_USD
 
     @property
     def trades_at_closes(self) -> bool:
         """Return whether it is of stocks."""
-        return bool(self.tickers)
-
-    @property
-    def terms(self) -> PortfolioTerms:
-        """Return what the form has to know of the rules."""
-        choices = (self.fill, self.fills, self.overweight, self.both_sides)
-        return PortfolioTerms(self.stake_usd, *choices, bool(self.tickers), self.fee_bps, self.spread_bps)
+        return self.is_stocks
 
     def select(self, rules: SelectionRules) -> SelectionRules:
         """Return the universe: the stocks, or the ten open markets of the highest 24-hour volume, one an event."""
@@ -139,7 +100,7 @@ class PortfolioWeights(Game):
 
     def form(self, view: PortfolioView, *, price_blind: bool = False) -> PortfolioForm:
         """Return how an answer about the portfolio is asked for and read."""
-        return PortfolioForm(view, self.terms, price_blind)
+        return PortfolioForm(view, self, price_blind)
 
     def book(
         self,

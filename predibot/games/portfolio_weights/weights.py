@@ -18,7 +18,7 @@ _WANTED = 'give its share of the portfolio, a number from 0 to 1 or a percentage
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class StatedWeights:
     """Weights by asset, as they were said and as they are applied; both shares of one, CASH left out."""
 
     asked: Mapping[str, float]
@@ -75,7 +75,7 @@ def applied_weights(
     *,
     overweight: Overweight,
     both_sides: BothSides,
-) -> tuple[Weights, list[str]]:
+) -> tuple[StatedWeights, list[str]]:
     """Return the weights that an account can have, and what is wrong with those that it cannot.
 
     Args:
@@ -116,7 +116,7 @@ def applied_weights(
             came_to = f"the weights came to {total:.6g}, {CASH} {cash:.6g} of it"
             notes.append(f"{came_to}; all were scaled by {1.0 / total:.6g}")
     scale = 1.0 / total if total > 1.0 + SUM_TOLERANCE else 1.0
-    return Weights(known, applied, tuple(notes), scale), complaints
+    return StatedWeights(known, applied, tuple(notes), scale), complaints
 
 
 def _unknown_notes(unknown: Mapping[str, float]) -> list[str]:

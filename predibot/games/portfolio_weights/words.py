@@ -1,14 +1,13 @@
 """The words of a portfolio of weights: what a model is told of its account and its markets, and what it is asked."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 
 from predibot.domain.account_past import CASH, NewsItem, PastAllocation
 from predibot.domain.clock import format_instant
 from predibot.domain.event import OTHER_WORDS, exclusive_lines
 from predibot.domain.price import SIDES, Instrument, PricePoint, Side
-from predibot.domain.untrusted_text import bounded, title_line
-from predibot.games.answers import Words
+from predibot.domain.untrusted_text import bounded, paragraph, title_line
+from predibot.games.answers import Words, as_block, json_line
 from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
 
@@ -26,7 +25,7 @@ _FILLS: Mapping[FillName, str] = {
     "quote": "You buy at the ask and sell at the bid, with the venue's fees where it states any.",
     "book": "You buy and sell what the order book holds, with the venue's fees; what it does not hold is not traded.",
 }
-OVERWEIGHT: Mapping[Overweight, str] = {
+_OVERWEIGHT: Mapping[Overweight, str] = {
     "scale": "Weights that come to more than 1 are all scaled down to 1.",
     "refuse": "Weights that come to more than 1 are refused.",
 }
@@ -53,91 +52,118 @@ def portfolio_words(
         view: What the bot is shown.
         terms: Of the game.
         price_blind: Whether prices, their history and what follows from them are left out.
-        history: Daily prices of YES by market id, asked only where they are shown.
+        history: Daily prices of YES by market id, or of stocks closes in shares of now, asked only where they are
+            shown.
         untrusted: Puts a text inside the fence.
     """
-    rules = " ".join((
-        f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}.",
-        _BOTH_SIDES[terms.both_sides],
-        OVERWEIGHT[terms.overweight],
-        _FILLING[terms.fill],
-        _FILLS[terms.fills],
-    ))  # fmt: skip
-    meaning = (
-        "Each market is a question that is answered YES, its first outcome, or NO, its second. A share of a market's "
-        "Yes asset pays $1 if the answer is YES, a share of its No asset pays $1 if it is NO, and else nothing."
+    is_stocks = terms.is_stocks
+    asset, things = ("stock", "stocks") if is_stocks else ("asset", "markets")
+    wanted = (
+        f"Give each {asset} that you want to hold its weight, its share of the whole portfolio, between 0 and 1, and "
+        f"{CASH} the rest; what you hold and do not name is sold. {(rules := _rules(terms))}"
     )
     probabilities = "You may also give the probability of YES of any market, by its id, between 0 and 1."
-    ask = (
-        f"Give each asset that you want to hold its weight, its share of the whole portfolio, between 0 and 1, and "
-        f"{CASH} the rest; what you hold and do not name is sold. {rules}\n{probabilities}\n"
-        "Say in your reasoning what you go by: your position, the price history, the news."
+    shown = untrusted(_view(view, is_stocks=is_stocks, price_blind=price_blind, history=history))
+    followed = "The value of the portfolio is followed over many steps: what you gain and how much it swings count."
+    against = "with the reasons and what speaks against them"
+    asked_too = "" if is_stocks else f"{probabilities}\n"
+    block = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=price_blind))
+    names = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=True))
+    return Words(
+        task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
+        f"share of it to hold in each {'of some US stocks' if is_stocks else 'side of some prediction markets'}, and "
+        "in cash.",
+        view=f"# Your portfolio and the {things}\n\n{_meaning(is_stocks=is_stocks, price_blind=price_blind)}\n\n"
+        f"{shown}\n\nThe same {things} as JSON:\n\n{untrusted(block)}",
+        steps=(
+            "For every stock ask what its price does not say yet."
+            if is_stocks
+            else "For every market ask how likely YES is, and whether the price says something else.",
+            wanted,
+            followed if is_stocks else f"{followed} {probabilities}",
+        ),
+        entries=f"with a weight for every {asset} that you want to hold, and for {CASH}",
+        ask=f"{wanted}\n{asked_too}Say in your reasoning what you go by: your position, the price history, the news.",
+        report_about=f"on these {things} and on what to hold of them",
+        report=f"Say in numbers which weight each {'stock, by its ticker' if is_stocks else 'asset, by its name'} "
+        f"above, and {CASH} should have, {against}"
+        f"{'' if is_stocks else ', and for every market the probability of YES between 0 and 1'}. {rules}",
+        extract_about=f"about a portfolio of {len(view.markets)} {things}",
+        extract_from=f"take weights{'' if is_stocks else ' and probabilities'} from the report as they stand.\n"
+        'Where the report gives no weight at all, answer with {"abstain": "it gives no weights"} instead.',
+        extract_view=f"The {things}{'' if is_stocks else ' and the names of their assets'}:\n\n{untrusted(names)}",
+        extract=f"The weights are shares of one, {CASH} included."
+        + ("" if is_stocks else " Where the report gives no probability for a market, leave it out."),
     )
-    shown = _view(view, price_blind=price_blind, history=history)
+
+
+def _rules(terms: PortfolioTerms) -> str:
+    """Return what becomes of weights, in sentences."""
+    both, overweight = _BOTH_SIDES[terms.both_sides], _OVERWEIGHT[terms.overweight]
+    said = [f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}."]
+    if not terms.is_stocks:
+        return " ".join([*said, both, overweight, _FILLING[terms.fill], _FILLS[terms.fills]])
+    when = "first close after your decision" if terms.fill == "next" else "last close, the one that is shown"
+    said += [overweight, f"Your weights are traded at the {when}, in parts of shares too, and then held."]
+    costs = [
+        *([f"a fee of {terms.fee_bps:g} hundredths of a percent"] if terms.fee_bps else []),
+        *([f"half a spread of {terms.spread_bps:g} hundredths of a percent"] if terms.spread_bps else []),
+    ]
+    return " ".join([*said, *([f"Every trade costs {' and '.join(costs)} of its money."] if costs else [])])
+
+
+def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
+    """Return what can be held, and what its price is."""
+    if is_stocks:
+        return "A split changes how many shares you hold, a dividend is paid into your cash; nothing is sold short."
     priced = (
         "Prices are not shown: say what you think, not what others think."
         if price_blind
         else "The price of YES is what the market thinks of it; NO costs what YES lacks to $1."
     )
-    return Words(
-        task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
-        "share of it to hold in each side of some prediction markets, and in cash.",
-        view=f"# Your portfolio and the markets\n\n{meaning} {priced}\n\n{untrusted(shown)}\n\nThe same markets as "
-        f"JSON:\n\n{untrusted(as_block(markets_json(view, price_blind=price_blind)))}",
-        steps=(
-            "For every market ask how likely YES is, and whether the price says something else.",
-            f"Give each asset that you want to hold its weight, its share of the whole portfolio, between 0 and 1, "
-            f"and {CASH} the rest; what you hold and do not name is sold. {rules}",
-            f"The value of the portfolio is followed over many steps: what you gain and how much it swings count. "
-            f"{probabilities}",
-        ),
-        entries=f"with a weight for every asset that you want to hold, and for {CASH}",
-        ask=ask,
-        report_about="on these markets and on what to hold of them",
-        report=f"Say in numbers which weight each asset, by its name above, and {CASH} should have, with the reasons "
-        f"and what speaks against them, and for every market the probability of YES between 0 and 1. {rules}",
-        extract_about=f"about a portfolio of {len(view.markets)} markets",
-        extract_from="take weights and probabilities from the report as they stand.\n"
-        'Where the report gives no weight at all, answer with {"abstain": "it gives no weights"} instead.',
-        extract_view=f"The markets and the names of their assets:\n\n"
-        f"{untrusted(as_block(markets_json(view, price_blind=True)))}",
-        extract=f"The weights are shares of one, {CASH} included. Where the report gives no probability for a market, "
-        "leave it out.",
+    return (
+        "Each market is a question that is answered YES, its first outcome, or NO, its second. A share of a "
+        "market's Yes asset pays $1 if the answer is YES, a share of its No asset pays $1 if it is NO, and else "
+        f"nothing. {priced}"
     )
 
 
-def markets_json(view: PortfolioView, *, price_blind: bool) -> str:
-    """Return the markets with the names of their assets as one line of JSON, for models that like it exact."""
+def portfolio_json(view: PortfolioView, *, is_stocks: bool, price_blind: bool) -> str:
+    """Return the stocks, or the markets with the names of their assets, as JSON on one line."""
     rows = []
     for each in view.markets:
-        row: dict[str, object] = {"id": each.market.id, "question": title_line(each.market.question)}
-        row["event"] = title_line(each.event_title)
-        row["assets"] = [each.asset(side) for side in SIDES]
+        row: dict[str, object] = {"ticker": title_line(each.market.id)}
+        if not is_stocks:
+            row = {"id": each.market.id, "question": title_line(each.market.question)}
+            row |= {"event": title_line(each.event_title), "assets": [each.asset(side) for side in SIDES]}
         price = view.prices.get(each.yes)
         if not price_blind and price is not None:
-            row["price_yes"] = round(price.mid, 6)
+            row["close" if is_stocks else "price_yes"] = round(price.mid, 6)
         rows.append(row)
-    # A backtick could end the block it stands in; escaped it is the same JSON.
-    return json.dumps({"markets": rows}, ensure_ascii=False).replace("`", "\\u0060")
+    return json_line("stocks" if is_stocks else "markets", rows)
 
 
-def as_block(text: str) -> str:
-    """Return JSON as the block that models know it in."""
-    return f"```json\n{text}\n```"
-
-
-def _view(view: PortfolioView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
-    parts = ["\n".join(account_lines(view, price_blind=price_blind))]
+def _view(
+    view: PortfolioView,
+    *,
+    is_stocks: bool,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+) -> str:
+    parts = ["\n".join(_account_lines(view, price_blind=price_blind))]
     if view.past.allocations:
-        lines = [allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
+        lines = [_allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
         parts.append("\n".join(["your last allocations, the oldest first:", *lines]))
+    lines_of = _stock_lines if is_stocks else _market_lines
     for each in view.markets:
-        parts.append("\n".join(_market_lines(view, each, price_blind=price_blind, history=history)))
-    parts += exclusive_lines(each.market for each in view.markets)
+        news = _news_lines(view.past.news[each.market.id]) if each.market.id in view.past.news else ()
+        parts.append("\n".join([*lines_of(view, each, price_blind=price_blind, history=history), *news]))
+    # Shares exclude each other nowhere.
+    parts += () if is_stocks else exclusive_lines(each.market for each in view.markets)
     return "\n\n".join(parts)
 
 
-def account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
+def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
     """Yield what an account has, a line each."""
     account, value_usd = view.account, view.value_usd
     yield f"cash: ${account.cash_usd:.2f}"
@@ -170,7 +196,7 @@ def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd:
     return said if now is not None else f"{said}; that price is of {format_instant(price.at)}, now it cannot be traded"
 
 
-def allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
+def _allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
     """Return a remembered allocation, with what the account was worth then."""
     left = 1.0 - sum(weight for name, weight in past.weights.items() if name != CASH)
     held = {name: weight for name, weight in past.weights.items() if name != CASH and weight > 0.0}
@@ -198,9 +224,27 @@ def _market_lines(
     if not price_blind:
         yield from _price_lines(view, each, history)
     if market.description:
-        yield f"rules: {_indented(market.description, MAX_RULES_CHARACTERS)}"
-    if market.id in view.past.news:
-        yield from news_lines(view.past.news[market.id])
+        yield f"rules: {paragraph(market.description, MAX_RULES_CHARACTERS)}"
+
+
+def _stock_lines(
+    view: PortfolioView, each: MarketView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]
+) -> Iterator[str]:
+    market = each.market
+    yield f"stock: {title_line(market.id)}"
+    if market.closed:
+        yield "it was delisted and cannot be traded any more"
+    if not each.in_universe:
+        yield "no longer among the stocks of this game; it is shown because you hold it"
+    if not price_blind:
+        price = view.prices.get(each.yes)
+        if price is None:
+            yield "it was not traded on the last trading day, so it has no price now"
+        else:
+            yield f"close of {price.at:%Y-%m-%d}: {price.mid:.6g}"
+        if shown := history(market.id)[-HISTORY_DAYS:]:
+            daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.6g}" for point in shown)
+            yield f"closes by day, in shares of now and less the dividends since: {daily}"
 
 
 def _price_lines(
@@ -225,7 +269,7 @@ def _quoted(view: PortfolioView, each: MarketView, side: Side) -> str:
     return f"{price.mid:.4g}{book}"
 
 
-def news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
+def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
     """Yield the news of a market, or that there are none."""
     if news is None:
         yield f"news: {NEWS_UNAVAILABLE}"
@@ -238,9 +282,3 @@ def news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
             yield f"  - {item.published_at:%Y-%m-%d} {title_line(item.title)}: {snippet}"
             if item.url:
                 yield f"    address: {title_line(item.url)}"
-
-
-def _indented(text: str, characters: int) -> str:
-    """Return a text without empty lines, the further ones indented, so that none looks like another market."""
-    lines = (line.strip() for line in bounded(text, characters).splitlines())
-    return "\n  ".join(line for line in lines if line)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from predibot.domain.untrusted_text import bounded, title_line
-from predibot.games.answers import Words
+from predibot.domain.untrusted_text import paragraph, title_line
+from predibot.games.answers import Words, words_of_label
 from predibot.text_tasks.cleaning import MONEY_SIGNS
 from predibot.text_tasks.tasks import NEUTRAL, Item
 
@@ -66,18 +66,9 @@ def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untru
         untrusted: Puts foreign words inside the fence.
     """
     asked = _TASKS.get(item.task) or _Asked(_ACTION, _ask_action(labels))
-    return Words(
-        task=asked.task,
-        view=_view(item, price_blind=price_blind, untrusted=untrusted),
-        steps=(asked.ask,),
-        entries="with one label",
-        ask=asked.ask,
-        report_about="on this text",
-        report=asked.ask,
-        extract_about="about a text",
-        extract_from="take the label from the report as it stands.",
-        extract_view="",
-        extract=f"The label is one of {', '.join(labels)}.",
+    view = _view(item, price_blind=price_blind, untrusted=untrusted)
+    return words_of_label(
+        asked.task, view, asked.ask, labels, report_about="on this text", extract_about="about a text"
     )
 
 
@@ -96,13 +87,8 @@ def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> 
     if item.side is not None and item.size is not None:
         parts.append(f"What the writer holds: {item.side}, staked {MONEY_SIGNS[item.platform]}{item.size:,.0f}")
     if len(item.texts) == 1:
-        told.append(f"comment: {_indented(bounded(item.texts[0], MAX_COMMENT_CHARACTERS))}")
+        told.append(f"comment: {paragraph(item.texts[0], MAX_COMMENT_CHARACTERS)}")
     else:
         most = min(MAX_COMMENT_CHARACTERS, MAX_WINDOW_CHARACTERS // max(1, len(item.texts)))
-        told += [f"comment {n}: {_indented(bounded(text, most))}" for n, text in enumerate(item.texts, start=1)]
+        told += [f"comment {n}: {paragraph(text, most)}" for n, text in enumerate(item.texts, start=1)]
     return "\n\n".join([*parts, untrusted("\n\n".join(told))])
-
-
-def _indented(text: str) -> str:
-    """Return a text whose further lines are indented, so that none looks like another comment."""
-    return "\n  ".join(line for line in map(str.strip, text.splitlines()) if line)

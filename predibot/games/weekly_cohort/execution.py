@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from predibot.domain.account import Account, JournalRow
-from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Order
+from predibot.domain.account import Account
+from predibot.domain.decision import BookedOrder, Booking, Decision, Order
 from predibot.domain.price import Instrument, Price
 from predibot.errors import MarketClosed
+from predibot.games.accounts import journal_of_fills
 from predibot.games.answers import AnswerComplaint, joined, marked, number_of, quoted, seen
 from predibot.games.fills import FillModel
 from predibot.games.weekly_cohort.methodology import MAX_SHARE, MIN_BET_USD, Methodology
@@ -85,7 +86,7 @@ def execute(
             raise MarketClosed(f"no bet was booked, all of them or none: {_why(missing, view)}")
     if len(missing) == len(booked):
         raise MarketClosed(f"nothing of it could be filled: {_why(missing, view)}")
-    journal = tuple(_journal(booked, at))
+    journal = tuple(journal_of_fills((fill for order in booked for fill in order.fills), at))
     left_usd = math.fsum((account.cash_usd, *(row.cash_usd for row in journal)))
     return Booking(orders=booked, journal=journal, unallocated_usd=left_usd)
 
@@ -227,18 +228,6 @@ def _not_filled(price: Price | None, *, is_bet: bool) -> str:
     if is_bet and price.mid in (0.0, 1.0):
         return "its price is exactly 0 or 1 now, and at these nothing is bought"
     return "nobody offered any"
-
-
-def _journal(booked: Sequence[BookedOrder], at: datetime) -> Iterator[JournalRow]:
-    for fill in _fills(booked):
-        yield JournalRow("fill", at, fill.cash_usd, fill.instrument, fill.shares)
-        if fill.fee_usd:
-            yield JournalRow("fee", at, -fill.fee_usd, fill.instrument)
-
-
-def _fills(booked: Sequence[BookedOrder]) -> Iterator[Fill]:
-    for order in booked:
-        yield from order.fills
 
 
 def _why(missing: Sequence[BookedOrder], view: CohortView) -> str:

@@ -9,7 +9,7 @@ from predibot.domain.price import Instrument
 from predibot.games.answers import REASONING, AnswerComplaint, joined, quoted, read_json, reasoning_complaints, seen
 from predibot.games.outcomes import side_of_yes
 from predibot.games.weekly_cohort.execution import check
-from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
+from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
 
 ACTION, BETS, SELLS, PROBABILITIES = "action", "bets", "sells", "probabilities"
 ACTIONS = ("BET", "SELL", "HOLD")
@@ -147,7 +147,7 @@ def _sales(said: object, view: CohortView, complaints: list[str], notes: list[st
             yield Order(position.outcome.instrument, shares, "shares", "sell")
 
 
-def _part(position: HeldPosition, already: float, percentage: float) -> float:
+def _part(position: ShownPosition, already: float, percentage: float) -> float:
     """Return the shares that a percentage of what is left of a position are."""
     left = position.shares - already
     return left if percentage == 100 else left * (percentage / 100)

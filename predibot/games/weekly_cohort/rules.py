@@ -28,7 +28,7 @@ from predibot.games.weekly_cohort.methodology import (
     Version,
     methodology_of,
 )
-from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
+from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
 from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
 from predibot.selection import MARKET_VOLUME, SelectionRules
 
@@ -165,7 +165,7 @@ def _latest(markets: Sequence[CohortMarket]) -> datetime:
     return max(instants)
 
 
-def _held(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) -> Iterator[HeldPosition]:
+def _held(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) -> Iterator[ShownPosition]:
     """Yield what is held, in the order in which it was opened."""
     shown = {outcome.instrument: (market, outcome) for market in markets for outcome in market.outcomes}
     opened = {each.instrument: each for each in positions_of(past.journal) if each.is_open}
@@ -178,7 +178,7 @@ def _held(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) 
         market, outcome = shown[instrument]
         held = account.held(instrument)
         price = outcome.price or past.last_prices.get(instrument)
-        yield HeldPosition(
+        yield ShownPosition(
             position.id,
             market,
             outcome,

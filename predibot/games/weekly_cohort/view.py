@@ -36,7 +36,7 @@ class CohortMarket:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPosition:
+class ShownPosition:
     """An open position as it is shown, at the price of its own side."""
 
     id: str
@@ -77,7 +77,7 @@ class CohortView:
     """The number of the decision week, 1 for the first."""
     account: Account
     markets: tuple[CohortMarket, ...]
-    positions: tuple[HeldPosition, ...]
+    positions: tuple[ShownPosition, ...]
     methodology: Methodology
     outcomes: Mapping[Instrument, tuple[CohortMarket, Outcome]] = field(init=False, repr=False, compare=False)
     """The market and the outcome of each instrument."""

@@ -14,7 +14,7 @@ from predibot.games.weekly_cohort.methodology import (
     STAKE_USD,
     Methodology,
 )
-from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
+from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
 
 VIEW_TOKENS = 48_000
 """What the account and 500 markets take at most, with 60 positions, by `tokens_bound`."""
@@ -125,7 +125,7 @@ def _account_lines(view: CohortView, *, price_blind: bool) -> Iterator[str]:
         yield _position_line(position, price_blind=price_blind)
 
 
-def _position_line(position: HeldPosition, *, price_blind: bool) -> str:
+def _position_line(position: ShownPosition, *, price_blind: bool) -> str:
     side = _cut(title_line(position.outcome.side), _LEVELS[1][1])
     parts = [position.id, position.market.id, side, f"{position.shares:.2f}"]
     if not price_blind:

@@ -25,7 +25,7 @@ Judge = Callable[[str], frozenset[Factor] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Conversation:
     """What a model was told for a decision, and what it said in the end."""
 
     prompt: str
@@ -72,20 +72,20 @@ def account_statements(
     return tuple(statements if judge is None else (_judged(each, judge) for each in statements))
 
 
-def told(store: Store, allocation: Allocation) -> Told:
+def told(store: Store, allocation: Allocation) -> Conversation:
     """Return what a model was told and said for an allocation; of several calls, the last that answered."""
     if allocation.trace_sha256 is None:
-        return Told("", "", "no model was asked")
+        return Conversation("", "", "no model was asked")
     try:
         steps = Traces(store).read(allocation.trace_sha256).steps
     except UsageError as error:
-        return Told("", "", str(error))
+        return Conversation("", "", str(error))
     asked = [step for step in steps if isinstance(step, ModelStep)]
     if not asked:
-        return Told("", "", "no model answered")
+        return Conversation("", "", "no model answered")
     prompt = "\n\n".join(message.text for message in asked[0].asked.new_messages if message.text)
     said = asked[-1].reply.message
-    return Told(
+    return Conversation(
         prompt, "\n".join(text for text in (said.text, *(call.arguments_json for call in said.tool_calls)) if text)
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.accounts.statement import Told
+from predibot.jobs.accounts.statement import Conversation
 from predibot.ledger.read.account_statement import Allocation, BookedRow, Statement
 from predibot.ledger.read.cohorts.statement import AccountPositions
 from predibot.plugins.venues import known_venue
@@ -31,7 +31,7 @@ _RATIONALE_CELLS = 240
 _CURVE_CELLS = 40
 _OF_ORDER = "asset question unit amount asked status shares cash_usd note"
 _OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
-Ask = Callable[[Allocation], Told]
+Ask = Callable[[Allocation], Conversation]
 
 
 def print_account(console: Console, statement: Statement, told: Ask, *, full: bool) -> None:
@@ -230,7 +230,7 @@ def _print_allocations(console: Console, statement: Statement, told: Ask, *, ful
         print_line(console, line)
 
 
-def _print_told(console: Console, told: Told) -> None:
+def _print_told(console: Console, told: Conversation) -> None:
     for label, text in (("prompt", told.prompt), ("answer", told.answer), ("no prompt", told.missing)):
         for line in text.splitlines():
             print_line(console, f"   {label}: {plain(line)}" if label else f"     {plain(line)}", "dim")
@@ -299,7 +299,7 @@ def _signed_usd(amount: float) -> str:
     return f"{'-' if round(amount, 2) < 0.0 else '+'}{figures.usd(abs(amount))}"
 
 
-def _allocation_document(each: Allocation, told: Told) -> Document:
+def _allocation_document(each: Allocation, told: Conversation) -> Document:
     return {
         **document(each, "run slot_at status message value_usd"),
         "orders": [document(order, _OF_ORDER) for order in each.orders],

@@ -11,7 +11,7 @@ import numpy as np
 from predibot.domain.price import money_sign
 from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
-from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
+from predibot.scoring.accounts.score import AccountScore, CurveColumn, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.baselines import INDEX_FUND
 from predibot.scoring.inference.blocks import drawn_curves, growth_difference
@@ -171,7 +171,7 @@ def account_board(
     return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
 
-def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Column]:
+def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, CurveColumn]:
     """Return the resamples of each account that has returns; accounts of the same slots share them."""
     alike: defaultdict[tuple[int, ...], list[AccountRecord]] = defaultdict(list)
     for each in record.accounts:
@@ -180,7 +180,7 @@ def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Col
     found = {}
     for group in alike.values():
         curves = drawn_curves(np.stack([returns_of(each.value_usd) for each in group], axis=1), uncertainty)
-        found.update({each.bot: Column(curves, number) for number, each in enumerate(group)})
+        found.update({each.bot: CurveColumn(curves, number) for number, each in enumerate(group)})
     return found
 
 
@@ -205,7 +205,7 @@ def _repeated(score: AccountScore, scores: Sequence[AccountScore], record: Accou
 
 
 def _pairs(
-    ranked: Sequence[AccountScore], record: AccountsRecord, uncertainty: Uncertainty, drawn: Mapping[str, Column]
+    ranked: Sequence[AccountScore], record: AccountsRecord, uncertainty: Uncertainty, drawn: Mapping[str, CurveColumn]
 ) -> list[AccountPair]:
     by_bot = {each.bot: each for each in record.accounts}
     # Of two baselines the index is what the other stands beside, else the one of the lower rank.
@@ -248,7 +248,7 @@ def _difference(
     one: AccountRecord,
     other: AccountRecord,
     uncertainty: Uncertainty,
-    drawn: Mapping[str, Column],
+    drawn: Mapping[str, CurveColumn],
 ) -> Estimate | None:
     """Return the difference of two accounts' growth over the slots that both have; None where there are too few."""
     if one.bot not in drawn or other.bot not in drawn:

@@ -115,7 +115,7 @@ class AccountScore(AccountState):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class CurveColumn:
     """Where the resamples of one account are."""
 
     curves: DrawnCurves
@@ -138,7 +138,7 @@ def returns_of(values: Floats) -> Floats:
 
 
 def account_score(
-    record: AccountsRecord, account: AccountRecord, convention: Convention, column: Column | None
+    record: AccountsRecord, account: AccountRecord, convention: Convention, column: CurveColumn | None
 ) -> AccountScore:
     """Return how an account did; without intervals where nothing was drawn."""
     values, prices_say = account.value_usd, implied(record, account)
@@ -180,7 +180,7 @@ def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> t
     return curve.score, curve.periods.basis, ""
 
 
-def _intervals(column: Column, equity: EquityScore, prices_say: Implied, days: int) -> Mapping[str, Estimate]:
+def _intervals(column: CurveColumn, equity: EquityScore, prices_say: Implied, days: int) -> Mapping[str, Estimate]:
     curves, number, deviation = column.curves, column.number, prices_say.deviation
     found = {"cumulative_return": growth_estimate(curves, number, deviation)}
     per_year, rate = equity.periods_per_year, equity.risk_free_rate
