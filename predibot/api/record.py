@@ -1,6 +1,6 @@
 """Recording in one call: a venue's raw answers, written as an archive that replays them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,11 +12,13 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import open_venue
-from predibot.jobs.price_histories import Reading, read_histories, shortened
+from predibot.jobs.price_histories import read_histories, shortened
 from predibot.plugins.venues import default_venue, known_venue
 from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive.reader import Archive
 from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
+
+_RawHistory = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +127,22 @@ def _record_histories(
 ) -> tuple[int, list[str]]:
     """Read the histories of both sides at once, write each as it arrives, and return new points and what failed."""
     tokens = list(dict.fromkeys(token for ref in refs for token in ref.token_ids))
-    first = now - timedelta(days=days)
-    readings = (
-        Reading(
-            token,
-            partial(source.raw_history, token, _last(folder, token) or first, now),
-            partial(merge_history, folder, token),
-        )
-        for token in tokens
+    return read_histories(
+        dict(zip(tokens, tokens, strict=True)),
+        partial(_raw_history, folder, source, now - timedelta(days=days), now),
+        partial(_keep_histories, folder),
+        "record",
+        workers,
+        listener,
     )
-    return read_histories(readings, "record", workers, listener)
+
+
+def _raw_history(folder: Path, source: Venue, first: datetime, now: datetime, token: str) -> _RawHistory:
+    return source.raw_history(token, _last(folder, token) or first, now)
+
+
+def _keep_histories(folder: Path, some: Sequence[tuple[str, _RawHistory]]) -> int:
+    return sum(merge_history(folder, token, points) for token, points in some)
 
 
 def _last(folder: Path, token_id: str) -> datetime | None:

@@ -18,7 +18,7 @@ from predibot.domain.spelling import first_of
 from predibot.errors import UsageError, VenueError
 from predibot.jobs.deciding.accounts.closes import late_actions
 from predibot.jobs.deciding.venue_board import FEW_EVENTS
-from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, Reading, read_histories, shortened
+from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, read_histories, shortened
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
 from predibot.ledger.write.prices_and_resolutions import (
@@ -105,7 +105,9 @@ def track(
     ended = {row: last for row, revisions in stored.items() if (last := as_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
     points, failures = read_histories(
-        [Reading(w.of.instrument.id, partial(_fetch, venue, w), partial(_store_window, store, w)) for w in windows],
+        {window: window.of.instrument.id for window in windows},
+        partial(_fetch, venue),
+        partial(_store_windows, store),
         "track",
         settings.workers,
         listener,
@@ -176,18 +178,22 @@ def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
     return venue.price_path(window.of.instrument, start=window.start, until=window.until).points
 
 
-def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -> int:
-    # Behind the last point more may be published, or recorded, for the time until now.
-    until = window.until if window.whole else max((point.at for point in points), default=window.start)
+def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoint]]]) -> int:
+    points, stretches = dict[int, list[PricePoint]](), list[tuple[int, datetime, datetime]]()
+    for window, found in read:
+        # An empty history may be one that was not answered; it is asked for again.
+        if found:
+            points.setdefault(window.of.row, []).extend(found)
+            # Behind the last point more may be published, or recorded, for the time until now.
+            until = window.until if window.whole else max(point.at for point in found)
+            stretches.append((window.of.row, window.start, until))
 
     def keep(connection: Connection) -> int:
-        new = add_observations(connection, {window.of.row: points}, "history")
-        # An empty history may be one that was not answered; it is asked for again.
-        if points:
-            note_tracked(connection, window.of.row, start=window.start, until=until)
+        new = add_observations(connection, points, "history")
+        note_tracked(connection, stretches)
         return new
 
-    return store.run_write(keep)
+    return store.run_write(keep) if points else 0
 
 
 def _track_quotes(

@@ -1,11 +1,11 @@
 """Reading many price histories at once: each is kept as it arrives, and a venue that is out of reach is given up."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from predibot.errors import VenueUnavailable
-from predibot.jobs.price_histories import Reading, read_histories, shortened
+from predibot.jobs.price_histories import read_histories, shortened
 from tests.jobs.tiny import nobody
 
 ANSWERS = Callable[[], int]
@@ -19,12 +19,15 @@ def fails() -> int:
     raise VenueUnavailable("it is away")
 
 
-def readings(*reads: ANSWERS) -> Iterator[Reading[int]]:
-    return (Reading(str(number), read, lambda points: points) for number, read in enumerate(reads))
+def read(*asked: ANSWERS) -> tuple[int, list[str]]:
+    numbered = {number: str(number) for number in range(len(asked))}
+    return read_histories(
+        numbered, lambda number: asked[number](), lambda some: sum(points for _, points in some), "track", 1, nobody
+    )
 
 
 def test_after_five_failures_in_a_row_the_rest_is_not_asked_for() -> None:
-    new, failures = read_histories(readings(answers, answers, *[fails] * 5, *[answers] * 3), "track", 1, nobody)
+    new, failures = read(answers, answers, *[fails] * 5, *[answers] * 3)
     assert new == 2 * 7
     assert failures[0] == "prices of 2 could not be read: it is away"
     assert failures[5:] == ["3 more price histories were not asked for"]
@@ -32,7 +35,7 @@ def test_after_five_failures_in_a_row_the_rest_is_not_asked_for() -> None:
 
 
 def test_an_answer_between_failures_keeps_the_venue_asked() -> None:
-    new, failures = read_histories(readings(*[fails] * 4, answers, *[fails] * 4, answers), "track", 1, nobody)
+    new, failures = read(*[fails] * 4, answers, *[fails] * 4, answers)
     assert (new, len(failures)) == (2 * 7, 8)
 
 
@@ -41,4 +44,4 @@ def test_a_failure_that_is_not_the_venues_ends_it_all() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        read_histories(readings(answers, breaks, answers), "track", 1, nobody)
+        read(answers, breaks, answers)

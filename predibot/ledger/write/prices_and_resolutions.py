@@ -7,7 +7,7 @@ from datetime import datetime
 from math import inf
 from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
@@ -85,22 +85,6 @@ def add_observations(
 
     Two trackers at once wait for each other, at the instruments and in their order: none forgets what another brought.
     """
-    rows = sorted(row for row, seen in points.items() if seen)
-    # Less than a lock against being referred to, so no decision that books a fill waits.
-    found = connection.execute(
-        select(instruments.c.id, instruments.c.highest_price)
-        .where(instruments.c.id.in_(rows))
-        .order_by(instruments.c.id)
-        .with_for_update(key_share=True)
-    )
-    return sum(
-        _add_points(connection, row, points[row], source, inf if most is None else most) for row, most in found.all()
-    )
-
-
-def _add_points(
-    connection: Connection, row: int, seen: Sequence[PricePoint], source: ObservationSource, highest: float
-) -> int:
     # Who stores no price, or only asks, needs no numpy.
     import numpy as np
 
@@ -114,38 +98,54 @@ def _add_points(
         unpacked_points,
     )
 
-    path = connection.execute(select(price_paths).where(price_paths.c.instrument_row == row)).first()
-    held, _ = unpacked_points([] if path is None else [path.points], highest=highest)
-    code = SOURCES.index(source)
-    more = np.array([(to_microseconds(point.at), code, point.price) for point in seen], dtype=POINT)
-    both = {"points": packed_points(merged := merged_points(held, more))}
-    if path is None:
-        connection.execute(insert(price_paths), {"instrument_row": row, **both})
-    elif merged.size > held.size:
-        if path.receipts is not None:
-            both["receipts"] = merged_numbers(receipt_numbers(path.receipts, held.size), held, merged)
-        connection.execute(update(price_paths).where(price_paths.c.instrument_row == row).values(both))
-    return int(merged.size - held.size)
+    rows, code = sorted(row for row, seen in points.items() if seen), SOURCES.index(source)
+    # Less than a lock against being referred to, so no decision that books a fill waits.
+    found = connection.execute(
+        select(instruments.c.id, instruments.c.highest_price)
+        .where(instruments.c.id.in_(rows))
+        .order_by(instruments.c.id)
+        .with_for_update(key_share=True)
+    ).all()
+    paths = connection.execute(select(price_paths).where(price_paths.c.instrument_row.in_(rows)))
+    path_of = {path.instrument_row: path for path in paths}
+    new, first, changed = 0, list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    for row, most in found:
+        path = path_of.get(row)
+        held, _ = unpacked_points([] if path is None else [path.points], highest=inf if most is None else most)
+        more = np.array([(to_microseconds(point.at), code, point.price) for point in points[row]], dtype=POINT)
+        merged = merged_points(held, more)
+        new += int(merged.size - held.size)
+        if path is None:
+            first.append({"instrument_row": row, "points": packed_points(merged)})
+        elif merged.size > held.size:
+            numbers = path.receipts
+            if numbers is not None:
+                numbers = merged_numbers(receipt_numbers(numbers, held.size), held, merged)
+            changed.append({"of_row": row, "points": packed_points(merged), "receipts": numbers})
+    if first:
+        connection.execute(insert(price_paths), first)
+    if changed:
+        connection.execute(update(price_paths).where(price_paths.c.instrument_row == bindparam("of_row")), changed)
+    return new
 
 
-def note_tracked(connection: Connection, row: int, *, start: datetime, until: datetime) -> None:
-    """Remember that the prices of an instrument from start to until are stored.
+def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime, datetime]]) -> None:
+    """Remember that the prices of some instruments, by row, from an instant until another are stored.
 
     What is remembered has no gap: a stretch apart from it is stored, and read again some day.
     """
-    held = connection.execute(
-        select(instruments.c.tracked_from, instruments.c.tracked_until).where(instruments.c.id == row)
-    ).one()
-    if held.tracked_from is not None and (until < held.tracked_from or start > held.tracked_until):
-        return
-    connection.execute(
-        update(instruments)
-        .where(instruments.c.id == row)
-        .values(
-            tracked_from=min(start, held.tracked_from or start),
-            tracked_until=max(until, held.tracked_until or until),
-        )
-    )
+    columns = (instruments.c.id, instruments.c.tracked_from, instruments.c.tracked_until)
+    statement = select(*columns).where(instruments.c.id.in_([row for row, *_ in stretches]))
+    held = {row: (begin, end) for row, begin, end in connection.execute(statement)}
+    changed = dict[int, Mapping[str, Any]]()
+    for row, start, until in stretches:
+        begin, end = held[row]
+        if begin is None or (until >= begin and start <= end):
+            held[row] = min(start, begin or start), max(until, end or until)
+            changed[row] = dict(zip(("of_row", "tracked_from", "tracked_until"), (row, *held[row]), strict=True))
+    if changed:
+        statement = update(instruments).where(instruments.c.id == bindparam("of_row"))
+        connection.execute(statement, list(changed.values()))
 
 
 def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:

@@ -156,14 +156,20 @@ def _history(snapshot: Snapshot, query: Query, now_seconds: int) -> HttpReply:
     market = snapshot.state(place.event).markets[place.market]
     if market.stage is Stage.SETTLED and fidelity_minutes < FINEST_SETTLED_MINUTES:
         return json_reply({"history": []})
-    first_hour, prices = snapshot.world.shown_prices(place.event, place.market, snapshot.minute)
-    every_hours = max(1, fidelity_minutes // MINUTES_AN_HOUR)
     # The venue's points lie some seconds after the hour.
-    points = [(hour * 3_600 + place.event % 40, price) for hour, price in enumerate(prices, start=first_hour)]
+    offset = place.event % 40
+    first_hour, prices = snapshot.world.shown_prices(
+        place.event,
+        place.market,
+        snapshot.minute,
+        since_hour=-((offset - start_seconds) // 3_600),
+        until_hour=(min(end_seconds, now_seconds) - offset) // 3_600,
+    )
+    every_hours = max(1, fidelity_minutes // MINUTES_AN_HOUR)
     kept = [
-        {"t": seconds, "p": _price(price, place.side)}
-        for seconds, price in points
-        if start_seconds <= seconds <= min(end_seconds, now_seconds) and seconds // 3_600 % every_hours == 0
+        {"t": hour * 3_600 + offset, "p": _price(price, place.side)}
+        for hour, price in enumerate(prices, start=first_hour)
+        if hour % every_hours == 0
     ]
     now_price = _price(_quote(snapshot, place).shown, place.side)
     return json_reply({"history": [*kept, {"t": now_seconds, "p": now_price}]})

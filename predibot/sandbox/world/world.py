@@ -213,21 +213,34 @@ class World:
         history = self._history(number)
         return None if minute < history.closings[index].decided_minute else self._payout(history, index)
 
-    def shown_prices(self, number: int, index: int, minute: int) -> tuple[int, list[float]]:
-        """Return the first hour of a market's price history and its prices, one an hour, as of a minute."""
+    def shown_prices(
+        self, number: int, index: int, minute: int, *, since_hour: int = 0, until_hour: int | None = None
+    ) -> tuple[int, list[float]]:
+        """Return the first hour of a market's price history and its prices, one an hour, as of a minute.
+
+        Args:
+            number: Of the event.
+            index: Of the market in it.
+            minute: The minute.
+            since_hour: Earlier hours are left out.
+            until_hour: Later hours are left out.
+        """
         history = self._history(number)
         plan, market, closing = history.plan, history.plan.markets[index], history.closings[index]
+        first_hour = max(since_hour, plan.opens_hour)
         last_hour = min(minute, closing.stopped_minute) // MINUTES_AN_HOUR
-        hours = np.arange(last_hour - plan.opens_hour + 1)
-        if not len(hours):
-            return plan.opens_hour, []
+        if until_hour is not None:
+            last_hour = min(last_hour, until_hour)
+        if last_hour < first_hour:
+            return first_hour, []
+        hours = np.arange(max(first_hour - LONGEST_TRADE_LAG_HOURS, plan.opens_hour), last_hour + 1) - plan.opens_hour
         quotes = quotes_of([market], chances(plan, [market], self._walk(plan.number), hours))
-        prices: list[float] = quotes.shown[0].tolist()
+        prices: list[float] = quotes.shown[0, first_hour - last_hour - 1 :].tolist()
         if last_hour >= market.decided_hour and not closing.is_void:
-            undecided = market.decided_hour - plan.opens_hour
+            undecided = max(market.decided_hour - first_hour, 0)
             decided = decided_quote(market, last_quotes(quotes)[0], self._payout(history, index)).shown
             prices[undecided:] = [decided] * (len(prices) - undecided)
-        return plan.opens_hour, prices
+        return first_hour, prices
 
     def _worked_out(self, number: int) -> _History:
         """Return all that ever happens to an event."""
