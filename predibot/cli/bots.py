@@ -20,14 +20,20 @@ def bots(json: options.Json = False) -> None:
             {"strategies": [asdict(info) for info in found], "tools": [asdict(info) for info in tools]}
         )
         return
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.text import plain
 
     console = output.report_console()
     rows = [(plain(info.name), plain(_plays(info.games)), plain(info.problem or info.summary)) for info in found]
-    about = (Column("name", "key"), Column("plays", "text"), Column("what it does", "text"))
-    print_grid(console, Grid("Strategies", about, tuple(rows)))
-    columns = (Column("argument", "key"), Column("takes", "text"), Column("default", "key"), Column("", "text"))
+    about = (Column("name", kind="key"), Column("plays", kind="text"), Column("what it does", kind="text"))
+    print_grid(console, Table("Strategies", about, tuple(rows)))
+    columns = (
+        Column("argument", kind="key"),
+        Column("takes", kind="text"),
+        Column("default", kind="key"),
+        Column("", kind="text"),
+    )
     for info in found:
         cells = []
         for each in info.arguments:
@@ -35,11 +41,11 @@ def bots(json: options.Json = False) -> None:
             cells.append((plain(each.name), plain(each.type), plain(default), plain(each.doc)))
         if cells:
             console.print()
-            print_grid(console, Grid(f"Arguments of {plain(info.name)}", columns, tuple(cells)))
+            print_grid(console, Table(f"Arguments of {plain(info.name)}", columns, tuple(cells)))
     console.print()
     kinds = tuple((plain(info.name), info.kind, plain(info.problem or info.summary)) for info in tools)
-    columns_of_tools = (Column("name", "key"), Column("kind", "key"), Column("what it does", "text"))
-    print_grid(console, Grid("Tools", columns_of_tools, kinds))
+    columns_of_tools = (Column("name", kind="key"), Column("kind", kind="key"), Column("what it does", kind="text"))
+    print_grid(console, Table("Tools", columns_of_tools, kinds))
 
 
 def _plays(games: tuple[str, ...]) -> str:

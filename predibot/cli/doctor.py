@@ -25,7 +25,8 @@ def doctor(
 ) -> int:
     """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
     from predibot.jobs.doctor import check_all, check_live, check_recipe
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.text import plain
 
     caller = output.caller()
@@ -50,6 +51,6 @@ def doctor(
         output.print_document(document, exit_code=code)
     else:
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
-        columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))
-        print_grid(output.report_console(), Grid("Doctor", columns, rows))
+        columns = (Column("verdict", kind="key"), Column("what", kind="key"), Column("seen", kind="text"))
+        print_grid(output.report_console(), Table("Doctor", columns, rows))
     return code

@@ -43,7 +43,8 @@ def verify(
         return DONE
     from predibot.jobs.verify import verify as verify_all
     from predibot.reports.figures import things
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
@@ -56,9 +57,9 @@ def verify(
         output.print_document({**error, **asdict(found)}, exit_code=code)
     else:
         console = output.report_console()
-        shown = (Column("check", "key"), Column("looked at"), Column("failed"))
+        shown = (Column("check", kind="key"), Column("looked at"), Column("failed"))
         rows = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
-        print_grid(console, Grid("Ledger", shown, rows))
+        print_grid(console, Table("Ledger", shown, rows))
         for broken in found.broken[:_LISTED]:
             print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
         if len(found.broken) > _LISTED:

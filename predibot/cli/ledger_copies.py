@@ -59,17 +59,18 @@ def _print(report: "CopyReport", *, json: bool) -> None:
     from dataclasses import asdict
 
     from predibot.reports.figures import count, things
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
 
     copied = report.copied
     if json:
         output.print_document({**asdict(report), "verified": True})
         return
     console = output.report_console()
-    columns = (Column("copied", "key"), Column("rows"), Column("hash", "key"))
+    columns = (Column("copied", kind="key"), Column("rows"), Column("hash", kind="key"))
     rows = [(name, f"{each.rows:,}", each.sha256[:16]) for name, each in copied.tables.items() if each.rows]
     kinds = [(f"{kind}s", f"{each.copied:,}", "its name") for kind, each in copied.artefacts.items() if each.named]
-    print_grid(console, Grid("The same in both", columns, (*rows, *kinds)))
+    print_grid(console, Table("The same in both", columns, (*rows, *kinds)))
     for kind, each in copied.artefacts.items():
         if each.pruned:
             console.print(f"{things(each.pruned, kind)} pruned before; the copy says so too", markup=False)

@@ -76,27 +76,17 @@ def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
 
 
 def _print_stats(found: "LedgerStats") -> None:
-    from predibot.reports.figures import MISSING, count, things
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.figures import count, things
+    from predibot.reports.table import Column, table_of
+    from predibot.reports.terminal.grid import print_grid
 
     columns = (
-        Column("what", "key"),
-        Column("rows"),
-        Column("bytes"),
-        Column("each"),
-        Column("oldest", "key"),
-        Column("newest", "key"),
-    )
-    rows = tuple(
-        (
-            each.name,
-            count(each.rows),
-            count(each.n_bytes),
-            MISSING if each.bytes_each is None else f"{each.bytes_each:,.0f}",
-            MISSING if each.oldest_at is None else f"{each.oldest_at:%Y-%m-%d}",
-            MISSING if each.newest_at is None else f"{each.newest_at:%Y-%m-%d}",
-        )
-        for each in found.held
+        Column("what", "name", kind="key"),
+        Column("rows", "rows", count),
+        Column("bytes", "n_bytes", count),
+        Column("each", "bytes_each", "{:,.0f}".format),
+        Column("oldest", "oldest_at", "{:%Y-%m-%d}".format, 1, kind="key"),
+        Column("newest", "newest_at", "{:%Y-%m-%d}".format, 2, kind="key"),
     )
     unused = "" if found.unused_bytes is None else f", of which {found.unused_bytes:,} are unused"
     below = (
@@ -104,12 +94,13 @@ def _print_stats(found: "LedgerStats") -> None:
         "Bytes are those of all tables that belong to the thing, with indexes; of traces and pages as they are kept.",
         *([f"Pruned before: {things(found.pruned_traces, 'trace')}."] if found.pruned_traces else []),
     )
-    print_grid(output.report_console(), Grid("Ledger", columns, rows, below, dropped_first=("oldest", "newest")))
+    print_grid(output.report_console(), table_of("Ledger", columns, found.held, below))
 
 
 def _print_pruning(found: "Pruning") -> None:
-    from predibot.reports.figures import things
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.figures import count, things
+    from predibot.reports.table import Column, table_of
+    from predibot.reports.terminal.grid import print_grid
 
     console = output.report_console()
     before = format_instant(found.before.replace(second=0, microsecond=0))
@@ -117,17 +108,13 @@ def _print_pruning(found: "Pruning") -> None:
         console.print(f"no trace is of before {before}; nothing to prune", soft_wrap=True, markup=False)
         return
     columns = (
-        Column("bot", "name"),
-        Column("traces"),
-        Column("bytes"),
-        Column("oldest", "key"),
-        Column("newest", "key"),
+        Column("bot", "bot", kind="name"),
+        Column("traces", "traces", count),
+        Column("bytes", "n_bytes", count),
+        Column("oldest", "oldest_at", "{:%Y-%m-%d}".format, kind="key"),
+        Column("newest", "newest_at", "{:%Y-%m-%d}".format, kind="key"),
     )
-    rows = tuple(
-        (each.bot, f"{each.traces:,}", f"{each.n_bytes:,}", f"{each.oldest_at:%Y-%m-%d}", f"{each.newest_at:%Y-%m-%d}")
-        for each in found.bots
-    )
-    print_grid(console, Grid(f"Traces of before {before}", columns, rows))
+    print_grid(console, table_of(f"Traces of before {before}", columns, found.bots))
     said = f"{things(found.traces, 'trace')}, {found.n_bytes:,} bytes"
     console.print(
         f"{said} were removed; decisions, scores and hashes stay"

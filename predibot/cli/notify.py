@@ -17,7 +17,8 @@ def notify(
     """Print one line a channel of [notify] in predibot.toml; the exit code is 1 where one failed, or none is there."""
     from predibot.api.notify import list_channels
     from predibot.errors import UsageError
-    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.text import plain
     from predibot.trust import SETTINGS_FILE
 
@@ -34,6 +35,6 @@ def notify(
         output.print_document({**error, "channels": [asdict(each) for each in found]}, exit_code=code)
     else:
         rows = tuple((each.verdict, each.channel, plain(each.seen)) for each in found)
-        columns = (Column("verdict", "key"), Column("channel", "key"), Column("where", "text"))
-        print_grid(output.report_console(), Grid("Channels", columns, rows))
+        columns = (Column("verdict", kind="key"), Column("channel", kind="key"), Column("where", kind="text"))
+        print_grid(output.report_console(), Table("Channels", columns, rows))
     return code

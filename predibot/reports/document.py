@@ -7,21 +7,28 @@ from datetime import date, datetime
 from enum import Enum
 
 from predibot.domain.clock import format_instant
+from predibot.reports.table import value_of
 
 Document = dict[str, object]
 """What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
 
 
 def document(row: object, names: str = "") -> Document:
-    """Return attributes of a row, as JSON holds them and in this order.
+    """Return values of a row, as JSON holds them and in this order.
 
     Args:
-        row: A dataclass or a row of a database, or with `names` anything that has these attributes.
-        names: Which of them, apart by spaces; all fields where it is empty.
+        row: A dataclass or a row of a database, or with `names` anything that has these values.
+        names: Which of them, apart by spaces; all fields where it is empty. `new=path` is what lies at a path of
+            `value_of` under a new name.
+
+    Examples:
+        >>> document(datetime(2026, 3, 1), "year first_of=month hour")
+        {'year': 2026, 'first_of': 3, 'hour': 0}
     """
     of_row = getattr(row, "_fields", None)
     chosen = names.split() or of_row or [field.name for field in fields(row)]  # type: ignore[arg-type]
-    return {name: json_value(getattr(row, name)) for name in chosen}
+    paths = {name: path or name for name, _, path in (each.partition("=") for each in chosen)}
+    return {name: json_value(value_of(row, path)) for name, path in paths.items()}
 
 
 def json_value(value: object) -> object:

@@ -12,8 +12,8 @@ from predibot.reports import figures
 from predibot.reports.pictures.canvas import inline, style, written
 from predibot.reports.pictures.draw import drawn
 from predibot.reports.pictures.series import Picture, bot_pictures
+from predibot.reports.table import Table
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, to_the_second
-from predibot.reports.terminal.grid import Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.whole_file import whole_file
@@ -118,7 +118,7 @@ def _picture_title(picture: Picture) -> str:
     return _text(picture.title, 160)
 
 
-def _tables(grids: Sequence[Grid]) -> Iterator[str]:
+def _tables(grids: Sequence[Table]) -> Iterator[str]:
     if grids:
         yield "<h2>Numbers</h2>"
     for grid in grids:

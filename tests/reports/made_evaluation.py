@@ -12,7 +12,6 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from predibot.reports.views.metrics import HORIZON
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import Evaluation, Joined, Question
@@ -26,6 +25,9 @@ from predibot.scoring.metrics.calibration import CalibrationBins, MurphyDecompos
 from predibot.scoring.records.edge import EdgeCurve
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
+_HORIZON = (
+    *("mean_return", "sharpe", "market_mean_return", "quote_mean_return", "friction", "net_mean_return", "drift"),
+)
 _FORECAST = ("brier", "log_score", "accuracy", "market_brier", "skill_vs_market")
 
 
@@ -59,7 +61,7 @@ class _Numbers:
 
     def horizon(self, days: float | None, **given: object) -> HorizonScore:
         """Return what decisions returned by a horizon."""
-        intervals = {each.name: self.estimate() for each in HORIZON if each.interval}
+        intervals = {name: self.estimate() for name in _HORIZON}
         found: HorizonScore = self.made(HorizonScore, days=days, **{"intervals": intervals, **given})
         return found
 

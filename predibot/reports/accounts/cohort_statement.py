@@ -1,7 +1,7 @@
 """A cohort's statement on a screen and as a document: members, positions, markets in common, and what is due."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -20,9 +20,10 @@ from predibot.ledger.read.cohorts.statement import (
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.text import plain, within
 
 _SHOWN = 20
 """Rows of a long table; --full and --json have all."""
@@ -53,7 +54,7 @@ def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> Non
         print_line(console, line)
 
 
-def cohort_statement_grids(found: CohortStatement) -> tuple[Grid, ...]:
+def cohort_statement_grids(found: CohortStatement) -> tuple[Table, ...]:
     """Return every table of a statement, whole: members, positions, and what several members hold."""
     return _members(found), positions_grid(found.held.lines, bots=True, full=True), _shared(found, full=True)
 
@@ -89,16 +90,12 @@ def summary_document(found: CohortAsOf) -> Document:
     }
 
 
-def list_grid(found: Sequence[CohortAsOf]) -> Grid:
+def list_grid(found: Sequence[CohortAsOf]) -> Table:
     """Return the list of cohorts, each in its venue's currency."""
-    columns = (
-        *(Column("cohort", "key"), Column("recipe", "name"), Column("rules", "key"), Column("mode", "key")),
-        *(Column("members"), Column("open"), Column("mean P/L"), Column("state", "key")),
-    )
-    return Grid("Cohorts", columns, tuple(map(_listed, found)), dropped_first=("mode", "open"))
+    return table_of("Cohorts", _COHORTS, found)
 
 
-def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = False) -> Grid:
+def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = False) -> Table:
     """Return a table of positions, with whose they are where they are of several bots.
 
     Args:
@@ -106,29 +103,10 @@ def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = Fa
         bots: Whether a column names the bot.
         full: Whether a long table is shown whole.
     """
-    columns = (
-        *((Column("bot", "name"),) if bots else ()),
-        *(Column("id", "key"), Column("market", "key"), Column("side", "key"), Column("question", "text")),
-        *(Column("state", "key"), Column("shares"), Column("avg"), Column("price"), Column("value")),
-        *(Column("P/L"), Column("priced", "key"), Column("source", "key")),
-    )
     shown = lines if full else lines[:_SHOWN]
     left = len(lines) - len(shown)
-    more = (f"{figures.things(left, 'more position')}: --full",) if left else ()
-    return Grid(
-        "Positions",
-        columns,
-        tuple(_position(line, bots=bots) for line in shown),
-        below=more,
-        dropped_first=("question", "source", "priced", "avg", "id"),
-        kept=("market", "side", "state"),
-        legend=(
-            ("state", "PENDING is closed and not settled; CANCELLED paid anything but 0 or 1; EXITED was sold"),
-            ("avg", "what a share cost on average"),
-            ("P/L", "of what is held against its cost, with what was realised before"),
-            ("source", "what the price is; ~ where the market had none and its last one is used"),
-        ),
-    )
+    more = f"{figures.things(left, 'more position')}: --full" if left else ""
+    return table_of("Positions", _POSITIONS if bots else _POSITIONS[1:], shown, [more])
 
 
 def position_document(line: PositionLine) -> Document:
@@ -207,29 +185,38 @@ def _print_head(console: Console, found: CohortStatement) -> None:
         print_line(console, f"Due this week: {', '.join(map(plain, found.due))}.")
 
 
-def _members(found: CohortStatement) -> Grid:
+def _members(found: CohortStatement) -> Table:
     least = found.cohort.rules.least_cash_usd
-    columns = (
-        *(Column("bot", "name"), Column("name", "text"), Column("value"), Column("P/L"), Column("cash")),
-        *(Column("open"), Column("won"), Column("lost"), Column("sold"), Column("void"), Column("failed")),
-        *(Column("cost"), Column("can", "key")),
-    )
-    return Grid(
-        "Members",
-        columns,
-        tuple(_member(found, each) for each in found.cohort.members),
-        dropped_first=("name", "cost", "void", "sold"),
-        kept=("bot", "value", "P/L", "can"),
-        legend=(
-            ("value", "cash and positions at their last prices"),
-            ("open", "positions held, PENDING ones included"),
-            ("failed", "decisions refused or failed"),
-            (
-                "can",
-                f"cannot bet: less than {figures.money_sign()}{least:g} of cash; bankrupt: neither cash nor positions",
-            ),
-        ),
-    )
+    can = f"cannot bet: less than {figures.money_sign()}{least:g} of cash; bankrupt: neither cash nor positions"
+    rows = [
+        {
+            "member": member,
+            "own": found.cohort.accounts.get(member.bot_id),
+            "decided": found.decided.get(member.bot_id, ()),
+        }
+        for member in found.cohort.members
+    ]
+    return table_of("Members", (*_MEMBERS, Column("can", "", _can, 0, can, kind="key")), rows)
+
+
+def _can(row: Mapping[str, Any]) -> str:
+    own: MemberAccount | None = row["own"]
+    if own is None:
+        return "no account"
+    return "OWING" if own.account.owing else _CAN.get(own.standing, own.standing)
+
+
+def _display_name(member: Member) -> str:
+    return figures.MISSING if member.display_name == member.bot_id else plain(member.display_name)
+
+
+def _in_state(*states: PositionState) -> Callable[[MemberAccount], str]:
+    """Return what writes how many positions of a member are in some states."""
+    return lambda own: figures.count(sum(own.states.get(state, 0) for state in states))
+
+
+def _failed(decided: Sequence[Row[Any]]) -> str:
+    return f"{sum(each.status in ('refused', 'failed') for each in decided)} of {len(decided)}"
 
 
 def _member_document(found: CohortStatement, member: Member) -> Document:
@@ -256,25 +243,6 @@ def _cost_usd(decided: Sequence[Row[Any]]) -> float | None:
     return None if None in costs else sum(costs)
 
 
-def _member(found: CohortStatement, member: Member) -> tuple[str, ...]:
-    own, decided = found.cohort.accounts.get(member.bot_id), found.decided.get(member.bot_id, ())
-    states, statuses = _states(own), Counter(each.status for each in decided)
-    counts = (states["open"] + states["PENDING"], *(states[name] for name in ("WON", "LOST", "EXITED", "CANCELLED")))
-    can = "no account" if own is None else "OWING" if own.account.owing else _CAN.get(own.standing, own.standing)
-    profit_usd = None if own is None else own.profit_usd
-    return (
-        plain(member.bot_id),
-        figures.MISSING if member.display_name == member.bot_id else plain(member.display_name),
-        figures.usd(None if own is None else own.value_usd),
-        figures.MISSING if profit_usd is None else figures.whole_gain_usd(profit_usd),
-        figures.usd(None if own is None else own.cash_usd),
-        *(figures.count(None if own is None else count) for count in counts),
-        f"{statuses['refused'] + statuses['failed']} of {len(decided)}",
-        figures.short_cost_usd(_cost_usd(decided)),
-        can,
-    )
-
-
 def _on_members(found: CohortStatement) -> Iterator[str]:
     """Yield why the last decision of a member came to nothing."""
     for member in found.cohort.members:
@@ -284,56 +252,94 @@ def _on_members(found: CohortStatement) -> Iterator[str]:
             yield f"{plain(member.bot_id)} {last.status} at {format_instant(last.decided_at)}: {said}"
 
 
-def _position(line: PositionLine, *, bots: bool) -> tuple[str, ...]:
+def _profit(line: PositionLine) -> str:
     each = line.position
-    unrealised = None if line.value_usd is None else line.value_usd - each.cost_usd
-    made = each.realised_usd + (unrealised or 0.0) if unrealised is not None or not each.is_open else None
-    return (
-        *((plain(line.bot),) if bots else ()),
-        each.id,
-        plain(line.market_id),
-        plain(line.side, 20),
-        plain(line.question, _QUESTION_CELLS),
-        each.state,
-        f"{each.shares:,.2f}" if each.shares else figures.MISSING,
-        figures.short_score(each.average_price),
-        figures.short_score(line.price),
-        figures.usd(line.value_usd),
-        figures.MISSING if made is None else figures.whole_gain_usd(made),
-        figures.MISSING if line.priced_at is None else format_instant(line.priced_at),
-        (line.source or figures.MISSING) + ("~" if line.is_stale else ""),
-    )
+    if line.value_usd is None:
+        return figures.MISSING if each.is_open else figures.whole_gain_usd(each.realised_usd)
+    return figures.whole_gain_usd(each.realised_usd + (line.value_usd - each.cost_usd))
 
 
-def _shared(found: CohortStatement, *, full: bool) -> Grid:
+_QUESTION = Column("question", "question", within(_QUESTION_CELLS), 1, kind="text")
+_MEMBERS = (
+    Column("bot", "member.bot_id", drop=0, kind="name"),
+    Column("name", "member", _display_name, 1, kind="text"),
+    Column("value", "own.value_usd", figures.usd, 0, "cash and positions at their last prices"),
+    Column("P/L", "own.profit_usd", figures.whole_gain_usd, 0),
+    Column("cash", "own.cash_usd", figures.usd),
+    Column("open", "own", _in_state("open", "PENDING"), meaning="positions held, PENDING ones included"),
+    Column("won", "own", _in_state("WON")),
+    Column("lost", "own", _in_state("LOST")),
+    Column("sold", "own", _in_state("EXITED"), 4),
+    Column("void", "own", _in_state("CANCELLED"), 3),
+    Column("failed", "decided", _failed, meaning="decisions refused or failed"),
+    Column("cost", "decided", lambda decided: figures.short_cost_usd(_cost_usd(decided)), 2),
+)
+_POSITIONS = (
+    Column("bot", "bot", kind="name"),
+    Column("id", "position.id", drop=5, kind="key"),
+    Column("market", "market_id", drop=0, kind="key"),
+    Column("side", "side", within(20), 0, kind="key"),
+    _QUESTION,
+    Column(
+        "state",
+        "position.state",
+        drop=0,
+        meaning="PENDING is closed and not settled; CANCELLED paid anything but 0 or 1; EXITED was sold",
+        kind="key",
+    ),
+    Column("shares", "position.shares", lambda shares: f"{shares:,.2f}" if shares else figures.MISSING),
+    Column("avg", "position.average_price", figures.short_score, 4, "what a share cost on average"),
+    Column("price", "price", figures.short_score),
+    Column("value", "value_usd", figures.usd),
+    Column("P/L", "", _profit, meaning="of what is held against its cost, with what was realised before"),
+    Column("priced", "priced_at", format_instant, 3, kind="key"),
+    Column(
+        "source",
+        "",
+        lambda line: (line.source or figures.MISSING) + "~" * line.is_stale,
+        2,
+        "what the price is; ~ where the market had none and its last one is used",
+        kind="key",
+    ),
+)
+
+
+def _shared(found: CohortStatement, *, full: bool) -> Table:
     shared = found.shared if full else found.shared[:_SHOWN]
-    rows = tuple(
-        (
-            plain(each.market_id),
-            plain(each.question, _QUESTION_CELLS),
-            "; ".join(f"{plain(bot)} {plain(side, 20)} {shares:,.0f}" for bot, side, shares in each.holders),
-        )
-        for each in shared
-    )
     left = len(found.shared) - len(shared)
-    columns = (Column("market", "key"), Column("question", "text"), Column("who holds what", "text"))
-    below = (f"{figures.things(left, 'more market')}: --full",) if left else ()
-    return Grid("Markets in common", columns, rows, below, ("question",), ("who holds what",))
+    below = f"{figures.things(left, 'more market')}: --full" if left else ""
+    return table_of("Markets in common", _SHARED, shared, [below])
 
 
-def _listed(cohort: CohortAsOf) -> tuple[str, ...]:
-    state = "decides" if cohort.decides else "tracked" if cohort.ended_at is None else "complete"
-    profit = figures.MISSING
-    if cohort.mean_profit_usd is not None:
-        with figures.in_currency(known_venue(cohort.venue).currency):
-            profit = figures.whole_gain_usd(cohort.mean_profit_usd)
-    return (
-        cohort.name,
-        plain(cohort.recipe),
-        cohort.methodology,
-        cohort.mode,
-        figures.count(len(cohort.members)),
-        figures.count(cohort.open_positions),
-        profit,
-        "archived" if cohort.archived_at is not None else state,
-    )
+def _holders(holders: Sequence[tuple[str, str, float]]) -> str:
+    return "; ".join(f"{plain(bot)} {plain(side, 20)} {shares:,.0f}" for bot, side, shares in holders)
+
+
+def _mean_profit(cohort: CohortAsOf) -> str:
+    if cohort.mean_profit_usd is None:
+        return figures.MISSING
+    with figures.in_currency(known_venue(cohort.venue).currency):
+        return figures.whole_gain_usd(cohort.mean_profit_usd)
+
+
+def _state_of(cohort: CohortAsOf) -> str:
+    if cohort.archived_at is not None:
+        return "archived"
+    return "decides" if cohort.decides else "tracked" if cohort.ended_at is None else "complete"
+
+
+_SHARED = (
+    Column("market", "market_id", kind="key"),
+    _QUESTION,
+    Column("who holds what", "holders", _holders, 0, kind="text"),
+)
+_COHORTS = (
+    Column("cohort", "name", kind="key"),
+    Column("recipe", "recipe", kind="name"),
+    Column("rules", "methodology", kind="key"),
+    Column("mode", "mode", drop=1, kind="key"),
+    Column("members", "members", lambda members: figures.count(len(members))),
+    Column("open", "open_positions", figures.count, 2),
+    Column("mean P/L", "", _mean_profit),
+    Column("state", "", _state_of, kind="key"),
+)

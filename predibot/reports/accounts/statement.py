@@ -19,9 +19,10 @@ from predibot.reports.accounts.cohort_statement import (
     provenance_lines,
 )
 from predibot.reports.document import Document, document
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.text import plain, within
 
 _SHOWN = 10
 """Rows of a long table, the newest; --full and --json have all."""
@@ -53,7 +54,7 @@ def print_account(console: Console, statement: Statement, told: Ask, *, full: bo
         print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
 
 
-def statement_grids(statement: Statement) -> tuple[Grid, ...]:
+def statement_grids(statement: Statement) -> tuple[Table, ...]:
     """Return every table of a statement, whole: what is held, what waits, what settled, and the journal."""
     cohort, name = statement.cohort, statement.name
     held = _positions(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=True)
@@ -122,91 +123,36 @@ def _print_head(console: Console, statement: Statement) -> None:
         print_line(console, f"{curve}  beside the cash at the start")
 
 
-def _positions(statement: Statement) -> Grid:
-    columns = (Column("asset", "key"), Column("question", "text"), Column("shares"), Column("cost"))
-    rows = tuple(
-        (
-            plain(each.asset),
-            plain(each.question, _QUESTION_CELLS),
-            _shares(each.shares),
-            figures.usd(each.cost_usd),
-            figures.short_score(each.price),
-            figures.usd(each.value_usd),
-            each.state or figures.MISSING,
-        )
-        for each in statement.positions
-    )
-    more = (Column("price"), Column("value"), Column("state", "key"))
+def _positions(statement: Statement) -> Table:
     is_stocks = all(each.asset == each.question for each in statement.positions)
-    legend = (
-        (
-            "asset",
-            "the stock"
-            if is_stocks
-            else f"market and side; a share of it pays {figures.money_sign()}1 if the side wins",
-        ),
-        ("cost", "what the shares were bought for"),
-        ("state", "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid"),
-    )
-    kept = ("shares", "value", "state")
-    return Grid("Positions", (*columns, *more), rows, dropped_first=("question",), kept=kept, legend=legend)
+    side = f"market and side; a share of it pays {figures.money_sign()}1 if the side wins"
+    columns = (replace(_ASSET, meaning="the stock" if is_stocks else side), *_POSITIONS)
+    return table_of("Positions", columns, statement.positions)
 
 
-def _pending(statement: Statement) -> Grid:
-    rows = tuple(
-        (plain(order.asset), plain(order.question, _QUESTION_CELLS), _amount(order), format_instant(each.slot_at))
-        for each in statement.allocations
-        for order in each.pending
-    )
-    columns = (Column("asset", "key"), Column("question", "text"), Column("asked for"), Column("decided", "key"))
-    is_stocks = all(asset == question for asset, question, *_ in rows)
+def _pending(statement: Statement) -> Table:
+    rows = [(order, each.slot_at) for each in statement.allocations for order in each.pending]
+    is_stocks = all(plain(order.asset) == plain(order.question, _QUESTION_CELLS) for order, _ in rows)
     when = "the first close after the decision" if is_stocks else "the prices of the next slot, before bots are asked"
     asked_for = f"the share of the account; traded at {when}, so that none trades at the price it saw; 0% sells all"
-    legend = (("asked for", asked_for),)
-    return Grid("Pending orders", columns, rows, dropped_first=("question",), legend=legend)
+    columns = (
+        replace(_ASSET, of="0.asset"),
+        replace(_QUESTION, of="0.question"),
+        Column("asked for", "0", _amount, meaning=asked_for),
+        Column("decided", "1", format_instant, kind="key"),
+    )
+    return table_of("Pending orders", columns, rows)
 
 
-def _settled(statement: Statement, *, full: bool) -> Grid:
+def _settled(statement: Statement, *, full: bool) -> Table:
     chosen = [row for row in statement.journal if row.kind in _SETTLED]
-    rows = tuple(
-        (
-            format_instant(row.at),
-            row.kind,
-            plain(row.asset),
-            plain(row.question, _QUESTION_CELLS),
-            figures.probability(row.payout),
-            _shares(row.shares),
-            _signed_usd(row.cash_usd),
-        )
-        for row in (chosen if full else chosen[-_SHOWN:])
+    return table_of(
+        "What settled, and how", _SETTLEMENTS, chosen if full else chosen[-_SHOWN:], _left_out(chosen, full=full)
     )
-    columns = (Column("at", "key"), Column("what", "key"), Column("asset", "key"), Column("question", "text"))
-    more = (Column("paid"), Column("shares"), Column("cash"))
-    legend = (
-        ("paid", "what a share of the asset paid"),
-        ("shares", "below zero: given for the payout"),
-    )
-    left = _left_out(chosen, full=full)
-    return Grid("What settled, and how", (*columns, *more), rows, left, ("question",), legend=legend)
 
 
-def _journal(journal: Sequence[BookedRow], *, full: bool) -> Grid:
-    rows = tuple(
-        (
-            figures.count(row.number),
-            format_instant(row.at),
-            row.kind,
-            plain(row.asset) or figures.MISSING,
-            _shares(row.shares) if row.asset else figures.MISSING,
-            _signed_usd(row.cash_usd),
-            _cause(row),
-        )
-        for row in (journal if full else journal[-_SHOWN:])
-    )
-    columns = (Column("#"), Column("at", "key"), Column("what", "key"), Column("asset", "key"), Column("shares"))
-    more = (Column("cash"), Column("follows from", "text"))
-    dropped = ("follows from", "#")
-    return Grid("Journal", (*columns, *more), rows, _left_out(journal, full=full), dropped)
+def _journal(journal: Sequence[BookedRow], *, full: bool) -> Table:
+    return table_of("Journal", _JOURNAL, journal if full else journal[-_SHOWN:], _left_out(journal, full=full))
 
 
 def _print_allocations(console: Console, statement: Statement, told: Ask, *, full: bool) -> None:
@@ -297,6 +243,45 @@ def _shares(shares: float) -> str:
 
 def _signed_usd(amount: float) -> str:
     return f"{'-' if round(amount, 2) < 0.0 else '+'}{figures.usd(abs(amount))}"
+
+
+_AT, _KIND = Column("at", "at", format_instant, kind="key"), Column("what", "kind", kind="key")
+_ASSET = Column("asset", "asset", kind="key")
+_QUESTION = Column("question", "question", within(_QUESTION_CELLS), 1, kind="text")
+_CASH = Column("cash", "cash_usd", _signed_usd)
+_POSITIONS = (
+    _QUESTION,
+    Column("shares", "shares", _shares, 0),
+    Column("cost", "cost_usd", figures.usd, meaning="what the shares were bought for"),
+    Column("price", "price", figures.short_score),
+    Column("value", "value_usd", figures.usd, 0),
+    Column(
+        "state",
+        "state",
+        lambda state: state or figures.MISSING,
+        0,
+        "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid",
+        kind="key",
+    ),
+)
+_SETTLEMENTS = (
+    _AT,
+    _KIND,
+    _ASSET,
+    _QUESTION,
+    Column("paid", "payout", figures.probability, meaning="what a share of the asset paid"),
+    Column("shares", "shares", _shares, meaning="below zero: given for the payout"),
+    _CASH,
+)
+_JOURNAL = (
+    Column("#", "number", figures.count),
+    _AT,
+    _KIND,
+    replace(_ASSET, write=lambda asset: plain(asset) or figures.MISSING),
+    Column("shares", "", lambda row: _shares(row.shares) if row.asset else figures.MISSING),
+    _CASH,
+    Column("follows from", "", _cause, 1, kind="text"),
+)
 
 
 def _allocation_document(each: Allocation, told: Conversation) -> Document:

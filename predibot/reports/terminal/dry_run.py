@@ -1,15 +1,16 @@
 """What `decide --dry-run` shows besides the events: what a run can cost, and who is asked where, with which key."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
 from predibot.jobs.deciding.cost_estimate import NO_MODEL, RunCost
 from predibot.recipe.recipe import Recipe
 from predibot.reports import figures
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.document import Document, document
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.text import plain
 
 if TYPE_CHECKING:
@@ -24,20 +25,19 @@ def print_cost(console: Console, cost: RunCost) -> None:
     if all(bot.basis == NO_MODEL for bot in cost.bots):
         return
     rows = [(plain(bot.bot), figures.count(bot.decisions), _usd(bot.usd), bot.basis) for bot in cost.bots]
-    decisions = sum(bot.decisions for bot in cost.bots)
     known = f"{UNKNOWN}, at most {figures.cost_usd(cost.known_usd)} of it known"
-    rows.append(("all", figures.count(decisions), _usd(cost.usd) if cost.usd is not None else known, cost.basis))
-    columns = (Column("bot", "key"), Column("decisions"), Column("at most"), Column("by", "text"))
-    print_grid(console, Grid("Worst case", columns, tuple(rows)))
+    decisions, most = sum(bot.decisions for bot in cost.bots), known if cost.usd is None else _usd(cost.usd)
+    rows.append(("all", figures.count(decisions), most, cost.basis))
+    columns = (Column("bot", kind="key"), Column("decisions"), Column("at most"), Column("by", kind="text"))
+    print_grid(console, Table("Worst case", columns, tuple(rows)))
     for bot in cost.bots:
         if bot.advice:
             console.print(f"{plain(bot.bot)}: {plain(bot.advice)}", markup=False, highlight=False)
 
 
-def cost_document(cost: RunCost) -> dict[str, Any]:
+def cost_document(cost: RunCost) -> Document:
     """Return the same for programs; unknown is null."""
-    bots = [asdict(bot) for bot in cost.bots]
-    return {"usd": cost.usd, "known_usd": cost.known_usd, "basis": cost.basis, "bots": bots}
+    return document(cost, "usd known_usd basis bots")
 
 
 def _usd(usd: float | None) -> str:
@@ -93,25 +93,14 @@ def print_asked(console: Console, asked: Sequence[Asked]) -> None:
     """Print who is asked where; nothing where nobody is."""
     if not asked:
         return
-    rows = tuple(
-        (plain(each.by or "all, to search"), plain(each.name), plain(each.at.host), _key(each.at)) for each in asked
-    )
-    columns = (Column("bot", "key"), Column("asks", "key"), Column("at", "key"), Column("with key", "text"))
-    print_grid(console, Grid("Who is asked", columns, rows))
+    print_grid(console, table_of("Who is asked", _ASKED, asked))
 
 
-def asked_documents(asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def asked_documents(asked: Sequence[Asked]) -> list[Document]:
     """Return the same for programs; a key that is not sent is null."""
+    names = "name host=at.host key=at.key_name key_is_set=at.key_is_set"
     return [
-        {
-            "bot": each.by,
-            "kind": "search" if each.by is None else "model",
-            "name": each.name,
-            "host": each.at.host,
-            "key": each.at.key_name,
-            "key_is_set": each.at.key_is_set,
-        }
-        for each in asked
+        {"bot": each.by, "kind": "search" if each.by is None else "model", **document(each, names)} for each in asked
     ]
 
 
@@ -119,3 +108,11 @@ def _key(at: "Destination") -> str:
     if at.key_name is None:
         return figures.MISSING
     return at.key_name if at.key_is_set else f"{at.key_name}, not set"
+
+
+_ASKED = (
+    Column("bot", "", lambda asked: plain(asked.by or "all, to search"), kind="key"),
+    Column("asks", "name", kind="key"),
+    Column("at", "at.host", kind="key"),
+    Column("with key", "at", _key, kind="text"),
+)

@@ -8,7 +8,8 @@ from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.score import ScoredEquity
 from predibot.reports import figures
 from predibot.reports.document import Document, document
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.table import Column, Table
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
 
@@ -39,8 +40,8 @@ def print_equity(console: Console, found: ScoredEquity) -> None:
         f"ddof {score.ddof} · risk-free rate {_share(score.risk_free_rate)} a year",
     )
     console.print()
-    columns = (Column("figure", "text"), Column("value"))
-    print_grid(console, Grid("Growth and risk", columns, tuple(_figures(found))))
+    columns = (Column("figure", kind="text"), Column("value"))
+    print_grid(console, Table("Growth and risk", columns, tuple(_figures(found))))
     print_notes(console, found.notes)
 
 

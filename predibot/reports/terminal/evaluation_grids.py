@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
+from predibot.reports.table import LAST, Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids
-from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows
 from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
-from predibot.reports.views.metrics import COLUMNS, LAST, Shown, ends_of, short_more_events
+from predibot.reports.views.metrics import COLUMNS, bin_documents, short_more_events
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
@@ -27,11 +27,15 @@ _NAMED = 10
 _PART_CELLS = 6
 """Of a part the first scores are shown, up to the skill; all are in the JSON."""
 _CURVE_CELLS = 40
-_BOT = Column("bot", "name")
-_HORIZON = Column("horizon", "key")
+_BOT = Column("bot", "0", kind="name")
+_HORIZON = Column("horizon", kind="key")
 
 
-def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
+def _thousandths_of(interval: tuple[float, float]) -> str:
+    return figures.thousandths_interval(*interval)
+
+
+def table_grids(evaluation: Evaluation, name: str) -> Iterator[Table]:
     """Yield the grids of a table, those of the ranking apart after the others; nothing where there is nothing to say.
 
     Raises:
@@ -49,12 +53,12 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
             yield from cohort_grids(cohorts)
 
 
-def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
+def asked_grids(evaluation: Evaluation) -> Iterator[Table]:
     """Yield the tables of what `--by`, `--delay` and `--sizing` asked for."""
     yield from _of_rankings(evaluation, _asked_grids)
 
 
-def joined_grids(evaluation: Evaluation) -> Iterator[Grid]:
+def joined_grids(evaluation: Evaluation) -> Iterator[Table]:
     """Yield each bot's edge and e-value, each event by itself beside related events joined, where it was asked for."""
     joined = evaluation.joined
     if joined is None:
@@ -66,29 +70,30 @@ def joined_grids(evaluation: Evaluation) -> Iterator[Grid]:
     for knowledge, alone in evaluation.rankings.items():
         together = joined.evaluation.rankings[knowledge]
         # Whose evidence nobody wanted has none, in both.
-        evidence = [
-            {each.bot: figures.e_value(each.forecasts.better.largest) for each in found.evidence}
-            for found in (alone, together)
-        ]
+        evidence = [{each.bot: each.forecasts.better.largest for each in of.evidence} for of in (alone, together)]
         other = {card.bot: card.edge for card in together.cards}
-        rows = []
-        for card in alone.leaderboard:
-            cells = [plain(card.bot), figures.thousandths(card.edge.edge)]
-            for edge, of in zip((card.edge, other[card.bot]), evidence, strict=True):
-                ends = (None, None) if edge.interval is None else edge.interval.interval or (None, None)
-                cells += [
-                    figures.thousandths_interval(*ends),
-                    figures.count(edge.clusters),
-                    of.get(card.bot, figures.MISSING),
-                ]
-            rows.append(tuple(cells))
-        columns = (_BOT, *map(Column, ("edge", "by itself", "events", "e", "joined", "clusters", "e joined")))
+        rows = [
+            (card.bot, card.edge, evidence[0].get(card.bot), other[card.bot], evidence[1].get(card.bot))
+            for card in alone.leaderboard
+        ]
         title = "Edge with each event by itself, beside related events joined"
         title = title if alone is evaluation else f"Cutoff unknown, ranked apart: {title}"
-        yield Grid(title, columns, tuple(rows), tuple(below), ("edge",), ("joined", "clusters"))
+        yield table_of(title, _JOINED, rows, below)
 
 
-def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Grid]]) -> Iterator[Grid]:
+_JOINED = (
+    Column("bot", "0", kind="name"),
+    Column("edge", "1.edge", figures.thousandths, 1),
+    Column("by itself", "1.interval.interval", _thousandths_of),
+    Column("events", "1.clusters", figures.count),
+    Column("e", "2", figures.e_value),
+    Column("joined", "3.interval.interval", _thousandths_of, 0),
+    Column("clusters", "3.clusters", figures.count, 0),
+    Column("e joined", "4", figures.e_value),
+)
+
+
+def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Table]]) -> Iterator[Table]:
     beside = [] if evaluation.joined is None else [(evaluation.joined.evaluation, "Related events joined: ")]
     for found, before in ((evaluation, ""), *beside):
         for ranking in found.rankings.values():
@@ -97,7 +102,7 @@ def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterat
                 yield replace(grid, title=f"{before}{apart}{grid.title}") if before or apart else grid
 
 
-def _asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
+def _asked_grids(evaluation: Evaluation) -> Iterator[Table]:
     yield from _part_grids(evaluation)
     if evaluation.delays:
         yield _counterfactual_grid(
@@ -109,50 +114,32 @@ def _asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
 
 def metric_grid(
     title: str,
-    columns: Sequence[Shown],
+    columns: Sequence[Column],
     rows: Sequence[tuple[tuple[str, ...], object]],
     *,
     names: tuple[Column, ...] = (_BOT,),
-    kept: tuple[str, ...] = (),
     without: Collection[str] = (),
     below: tuple[str, ...] = (),
     days: str | None = None,
-) -> Grid:
-    """Return a grid of metrics; what is said of its columns holds on every screen.
+) -> Table:
+    """Return a table of metrics; what is said of its columns holds on every screen.
 
     Args:
-        title: Of the grid.
+        title: Of the table.
         columns: Its metrics, such as one of `COLUMNS`, from the left.
         rows: What names each row, and what its metrics are of.
         names: The columns of those names.
-        kept: Which of them never go, besides the first.
         without: Headers of columns that say nothing here.
         below: What has to be said for it to be read.
         days: Of the horizon in a header.
     """
-    shown = [
-        replace(each, header=each.header.format(days=days))
-        for each in columns
-        if each.header not in without
-        and (each.only_with is None or any(_is_there(each.only_with(row)) for _, row in rows))
-    ]
-    return Grid(
-        title,
-        (*names, *(Column(each.header, each.kind) for each in shown)),
-        tuple((*named, *(each.cell(row) for each in shown)) for named, row in rows),
-        below,
-        tuple(each.header for each in sorted(shown, key=lambda each: each.drop) if 0 < each.drop < LAST),
-        (*kept, *(each.header for each in shown if each.drop == 0)),
-        tuple((each.header, each.meaning) for each in shown if each.meaning),
-    )
+    shown = [replace(each, header=each.header.format(days=days)) for each in columns if each.header not in without]
+    found = table_of(title, shown, [row for _, row in rows], below)
+    named = tuple((*name, *cells) for (name, _), cells in zip(rows, found.rows, strict=True))
+    return replace(found, columns=(*names, *found.columns), rows=named)
 
 
-def _is_there(value: float | None) -> bool:
-    """Return whether there is a number; a count of nothing is none."""
-    return isinstance(value, float) or bool(value)
-
-
-def _decisions(evaluation: Evaluation) -> Iterator[Grid]:
+def _decisions(evaluation: Evaluation) -> Iterator[Table]:
     rows = [((plain(card.bot),), card) for card in evaluation.cards if card.decisions]
     if rows:
         # Where no model can have known an end, there is nothing to tell apart.
@@ -160,7 +147,7 @@ def _decisions(evaluation: Evaluation) -> Iterator[Grid]:
         yield metric_grid("Decisions", COLUMNS["decisions"], rows, without=() if known else KNOWLEDGE)
 
 
-def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
+def _forecasts(evaluation: Evaluation) -> Iterator[Table]:
     board = leaderboard(evaluation)
     if any(row.edge is not None for row in board):
         found = {row.bot: row for row in bot_rows(evaluation)}
@@ -169,9 +156,9 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
             COLUMNS["edge"],
             [((plain(row.bot),), found[row.bot]) for row in board],
         )
-        yield Grid(
+        yield Table(
             "Edge as it added up, from the first day to the last",
-            (_BOT, Column("edge over time", "key")),
+            (_BOT, Column("edge over time", kind="key")),
             tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board),
             ("Each line has its own scale, zero included.",),
         )
@@ -182,7 +169,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
         yield metric_grid("All forecasts", COLUMNS["more"], [((plain(card.bot),), card) for card in cards])
 
 
-def _returns(evaluation: Evaluation) -> Iterator[Grid]:
+def _returns(evaluation: Evaluation) -> Iterator[Table]:
     scores = _by_horizon(evaluation.cards)
     if not scores:
         return
@@ -196,8 +183,7 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
         "Returns: mean of a decision of one dollar",
         COLUMNS["returns"],
         [((plain(card.bot), _horizon_said(label, score)), score) for card, label, score in scores],
-        names=(_BOT, _HORIZON),
-        kept=("horizon",),
+        names=(_BOT, replace(_HORIZON, drop=0)),
         below=(below,) if below else (),
     )
 
@@ -215,7 +201,7 @@ def _by_horizon(cards: Sequence[Scorecard]) -> list[tuple[Scorecard, str, Horizo
     return [(card, label, score) for card in cards for label, score in card.horizons.items()]
 
 
-def _quote(evaluation: Evaluation) -> Iterator[Grid]:
+def _quote(evaluation: Evaluation) -> Iterator[Table]:
     """Yield what the mid hides, as far as there is something."""
     scores = _by_horizon(evaluation.cards)
     free = all(card.cost_usd == 0.0 for card, *_ in scores)
@@ -230,7 +216,7 @@ def _quote(evaluation: Evaluation) -> Iterator[Grid]:
         yield grid
 
 
-def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
+def _pairs(evaluation: Evaluation) -> Iterator[Table]:
     for metric, title, lower in (
         ("edge", "Pairs by edge, in thousandths: the first less the second", False),
         ("brier", "Pairs by Brier score: the first less the second", True),
@@ -240,49 +226,45 @@ def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
             yield _pairs_grid(pairs, title, lower_is_better=lower)
 
 
-def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Grid:
+def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Table:
     listed = (pair for pair in pairs if pair.n or pair.apart)
     likely = sorted(listed, key=lambda pair: (pair.n == 0, pair.p_adjusted is None, pair.p_adjusted))
     scaled = figures.signed_score if lower_is_better else figures.thousandths
-    ends = figures.interval if lower_is_better else figures.thousandths_interval
-    rows = tuple(
-        (
-            plain(pair.first),
-            plain(pair.second),
-            scaled(pair.difference),
-            ends(pair.low, pair.high),
-            figures.p_value(pair.p_adjusted),
-            PAIR_VERDICTS[pair_verdict(pair).finding] if pair.n else "never near",
-            short_more_events(pair_verdict(pair)),
-            figures.count(pair.n),
-            figures.count(pair.clusters),
-            scaled(pair.detectable).lstrip("+"),
-        )
-        for pair in likely
-    )
-    headers = ("more events", "n", "events", "sees")
     tested = sum(pair.p_adjusted is not None for pair in pairs)
     corrected = f", corrected for all {tested:,} pairs" if tested > 1 else ""
-    return Grid(
-        title,
-        (
-            Column("first", "name"),
-            Column("second", "name"),
-            *(Column(header) for header in ("difference", "95% interval", "p")),
-            Column("better", "key"),
-            *(Column(header) for header in headers),
+    columns = (
+        Column("first", "first", kind="name"),
+        Column("second", "second", drop=0, kind="name"),
+        Column("difference", "difference", scaled, 6),
+        Column("95% interval", "", ends(figures.interval if lower_is_better else figures.thousandths_interval), 0),
+        Column("p", "p_adjusted", figures.p_value, 3, f"how easily luck gives as much{corrected}"),
+        Column(
+            "better", "", _better, 0, "said at a corrected p-value of at most 0.05, on at least 30 events", kind="key"
         ),
-        rows,
-        tuple(_apart(pairs, "market" if lower_is_better else "event")),
-        ("sees", "more events", "p", "n", "events", "difference"),
-        ("second", "95% interval", "better"),
-        (
-            ("p", f"how easily luck gives as much{corrected}"),
-            ("more events", "about how many more it takes to tell them apart, if the difference stays as it is"),
-            ("sees", "the smallest true difference that so many events show four times in five"),
-            ("better", "said at a corrected p-value of at most 0.05, on at least 30 events"),
+        Column(
+            "more events",
+            "",
+            lambda pair: short_more_events(pair_verdict(pair)),
+            2,
+            "about how many more it takes to tell them apart, if the difference stays as it is",
+        ),
+        Column("n", "n", figures.count, 4),
+        Column("events", "clusters", figures.count, 5),
+        Column(
+            "sees",
+            "detectable",
+            lambda found: scaled(found).lstrip("+"),
+            1,
+            "the smallest true difference that so many events show four times in five",
         ),
     )
+    found = table_of(title, columns, likely, tuple(_apart(pairs, "market" if lower_is_better else "event")))
+    # What a claim takes is said last.
+    return replace(found, legend=tuple(sorted(columns, key=lambda each: each.header == "better")))
+
+
+def _better(pair: Pair) -> str:
+    return PAIR_VERDICTS[pair_verdict(pair).finding] if pair.n else "never near"
 
 
 def _apart(pairs: Sequence[Pair], subject: str) -> Iterator[str]:
@@ -295,38 +277,31 @@ def _apart(pairs: Sequence[Pair], subject: str) -> Iterator[str]:
         )
 
 
-def _calibration(evaluation: Evaluation) -> Iterator[Grid]:
+def _calibration(evaluation: Evaluation) -> Iterator[Table]:
     cards = [card for card in evaluation.cards if card.forecast.n]
     if not cards:
         return
     title = "Calibration: how far stated probabilities lie from how often it happened"
     yield metric_grid(title, COLUMNS["calibration"], [((plain(card.bot),), card.forecast) for card in cards])
-    bins = tuple(row for card in cards for row in _bin_rows(card))
+    bins = [(card.bot, each) for card in cards for each in bin_documents(card.forecast.calibration) if each["n"]]
     if bins:
-        yield Grid(
-            "Bins: of forecasts from .. to .., how many came true",
-            (_BOT, Column("forecasts", "key"), *(Column(each) for each in ("count", "mean said", "happened", "95%"))),
-            bins,
-            ("95%: Wilson's interval of how often it happens, over as many events as the forecasts are worth.",),
-            ("mean said",),
-        )
+        below = "95%: Wilson's interval of how often it happens, over as many events as the forecasts are worth."
+        yield table_of("Bins: of forecasts from .. to .., how many came true", _BINS, bins, [below])
 
 
-def _bin_rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
-    bins = card.forecast.calibration
-    for row in range(0 if bins is None else bins.count.size):
-        if bins is not None and bins.count[row]:
-            yield (
-                plain(card.bot),
-                f"{bins.lower[row]:.1f} to {bins.upper[row]:.1f}",
-                figures.count(int(bins.count[row])),
-                figures.probability(float(bins.mean_probability[row])),
-                figures.percent(float(bins.mean_outcome[row])),
-                f"{figures.percent(float(bins.outcome_low[row]))} to {figures.percent(float(bins.outcome_high[row]))}",
-            )
+_BINS = (
+    _BOT,
+    Column("forecasts", "1", lambda each: f"{each['lower']:.1f} to {each['upper']:.1f}", kind="key"),
+    Column("count", "1.n", figures.count),
+    Column("mean said", "1.mean_probability", figures.probability, 1),
+    Column("happened", "1.mean_outcome", figures.percent),
+    Column(
+        "95%", "1", lambda each: f"{figures.percent(each['outcome_low'])} to {figures.percent(each['outcome_high'])}"
+    ),
+)
 
 
-TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
+TABLES: Mapping[str, Callable[[Evaluation], Iterator[Table]]] = {
     "forecasts": _forecasts,
     "returns": _returns,
     "quote": _quote,
@@ -341,10 +316,10 @@ ACCOUNT_TABLES = (ACCOUNTS, "risk", "behaviour", "delays", "pairs", COHORTS)
 """What it can name of games that have accounts: the first has all of a board but the pairs."""
 
 
-def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
+def _part_grids(evaluation: Evaluation) -> Iterator[Table]:
     """Yield what was asked for by `--by`."""
     by = evaluation.question.grouping
-    group = Column(by or "", "text")
+    group = Column(by or "", kind="text")
     if evaluation.parts:
         rows = [(plain(each.group, _GROUP_CELLS), each.card.bot, each.card.forecast) for each in evaluation.parts]
         yield _part_scores_grid(f"Forecasts by {by}", group, rows)
@@ -355,50 +330,41 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
         yield _part_scores_grid(f"Forecasts by {_PARTED_BY[by or '']}", group, rows)
 
 
-def _part_scores_grid(title: str, group: Column, rows: Sequence[tuple[str, str, ForecastScore]]) -> Grid:
-    shown = COLUMNS["scores"][:_PART_CELLS]
-    cells = tuple((part, plain(bot), *(each.cell(score) for each in shown)) for part, bot, score in rows)
-    return Grid(title, (group, _BOT, *(Column(each.header) for each in shown)), cells)
+def _part_scores_grid(title: str, group: Column, rows: Sequence[tuple[str, str, ForecastScore]]) -> Table:
+    named = [((part, plain(bot)), score) for part, bot, score in rows]
+    columns = [replace(each, drop=LAST, meaning="") for each in COLUMNS["scores"][:_PART_CELLS]]
+    return metric_grid(title, columns, named, names=(group, _BOT))
 
 
 _PARTED_BY = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
 
 
-def _part_returns_grids(evaluation: Evaluation, group: Column) -> Iterator[Grid]:
+def _part_returns_grids(evaluation: Evaluation, group: Column) -> Iterator[Table]:
     """Yield the returns of parts at the quote, where any is known, and those at the mid."""
-    labels = tuple(evaluation.parts[0].card.horizons)
-    columns = (group, _BOT, Column("decisions"), *(Column(_horizon(label)) for label in labels))
+    cards = [each.card for each in evaluation.parts]
+    labels = tuple(cards[0].horizons)
+    names = [(plain(each.group, _GROUP_CELLS), plain(each.card.bot)) for each in evaluation.parts]
+    columns = [Column(_horizon(label), f"1.{place}", figures.signed_percent) for place, label in enumerate(labels)]
     for at, name in (("quote", "quote_mean_return"), ("mid", "mean_return")):
-        found = [[getattr(part.card.horizons[label], name) for label in labels] for part in evaluation.parts]
-        rows = tuple(
-            (
-                plain(part.group, _GROUP_CELLS),
-                plain(part.card.bot),
-                figures.count(part.card.decisions),
-                *map(figures.signed_percent, values),
-            )
-            for part, values in zip(evaluation.parts, found, strict=True)
-        )
-        if at == "mid" or any(value is not None for values in found for value in values):
-            yield Grid(f"Returns at the {at} by {evaluation.question.grouping}", columns, rows)
+        found = [(card.decisions, [getattr(card.horizons[label], name) for label in labels]) for card in cards]
+        if at == "mid" or any(value is not None for _, values in found for value in values):
+            title = f"Returns at the {at} by {evaluation.question.grouping}"
+            rows = list(zip(names, found, strict=True))
+            yield metric_grid(title, (Column("decisions", "0", figures.count), *columns), rows, names=(group, _BOT))
 
 
-def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual]) -> Grid:
-    rows = tuple(
-        (
-            plain(each.bot),
-            each.change,
-            _horizon(each.horizon),
-            figures.signed_percent(each.mean_return),
-            figures.signed_percent(each.actual_mean_return),
-            figures.signed_percent(None if each.difference is None else each.difference.estimate),
-            figures.percent_interval(*ends_of(each.difference)),
-            figures.count(0 if each.difference is None else each.difference.n),
-        )
-        for each in found
+def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual]) -> Table:
+    columns = (
+        Column("bot", "bot", kind="name"),
+        Column(change, "change", kind="key"),
+        Column("horizon", "horizon", _horizon, kind="key"),
+        Column("return", "mean_return", figures.signed_percent),
+        Column("as it was", "actual_mean_return", figures.signed_percent),
+        Column("difference", "difference.estimate", figures.signed_percent),
+        Column("95% interval", "difference", ends(figures.percent_interval)),
+        Column("n", "", lambda each: figures.count(value_of(each, "difference.n") or 0)),
     )
-    headers = ("return", "as it was", "difference", "95% interval", "n")
-    return Grid(title, (_BOT, Column(change, "key"), _HORIZON, *(Column(header) for header in headers)), rows)
+    return table_of(title, columns, found)
 
 
 def _horizon(label: str) -> str:

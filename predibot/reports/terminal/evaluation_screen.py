@@ -8,6 +8,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
+from predibot.reports.table import Column, Table
 from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import (
     ACCOUNTS,
@@ -18,7 +19,7 @@ from predibot.reports.terminal.evaluation_grids import (
     metric_grid,
     table_grids,
 )
-from predibot.reports.terminal.grid import Column, Grid, fitted, print_grid
+from predibot.reports.terminal.grid import fitted, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.accounts import cohort_conclusions
@@ -181,7 +182,7 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: Shown) -> N
         print_line(console, line)
 
 
-def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Grid:
+def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Table:
     """Return the table of the summary; all but the curves fit 80 columns."""
     days = next((row.horizon for row in rows if row.horizon is not None), None)
     return metric_grid(
@@ -191,8 +192,7 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
             ((figures.count(row.rank), plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price), row)
             for row in rows
         ],
-        names=(Column("#"), Column("bot", "name")),
-        kept=("bot",),
+        names=(Column("#"), Column("bot", drop=0, kind="name")),
         without=(*(() if curves else ("edge over time",)), *(("{days}d",) if days is None else ())),
         days=days,
     )
@@ -236,13 +236,13 @@ def _print_table(console: Console, evaluation: Evaluation, name: str, shown: Sho
     return bool(grids)
 
 
-def _print_grids(console: Console, grids: Sequence[Grid], shown: Shown, elsewhere: str) -> None:
+def _print_grids(console: Console, grids: Sequence[Table], shown: Shown, elsewhere: str) -> None:
     for grid in grids:
         console.print()
         _print_some(console, grid, shown, elsewhere)
 
 
-def _print_some(console: Console, grid: Grid, shown: Shown, elsewhere: str) -> None:
+def _print_some(console: Console, grid: Table, shown: Shown, elsewhere: str) -> None:
     """Print a grid, of a long one the first rows, and what has the others."""
     rows = grid.rows if shown.every_row or shown.full else grid.rows[:_SHOWN_ROWS]
     left = len(grid.rows) - len(rows)

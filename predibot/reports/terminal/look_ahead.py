@@ -2,10 +2,11 @@
 
 from rich.console import Console
 
-from predibot.jobs.replay.look_ahead_check import Difference, LookAhead
+from predibot.jobs.replay.look_ahead_check import LookAhead
 from predibot.reports import figures
 from predibot.reports.document import Document, document
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.table import Column, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
@@ -26,10 +27,7 @@ def print_look_ahead(console: Console, found: LookAhead) -> None:
         print_line(console, f"note: {plain(bot)} was left out: {plain(why)}")
     if not found.differences:
         return
-    headers = ("run", "bot", "event"), ("what", "stored", "without the future", "with it")
-    columns = (*(Column(name, "key") for name in headers[0]), *(Column(name, "text") for name in headers[1]))
-    rows = tuple(_cells(each) for each in found.differences[:_SHOWN])
-    print_grid(console, Grid("Not the same", columns, rows))
+    print_grid(console, table_of("Not the same", _DIFFERENCES, found.differences[:_SHOWN]))
     if len(found.differences) > _SHOWN:
         console.print(f"note: {figures.count(len(found.differences) - _SHOWN)} more; --json has them all")
 
@@ -39,12 +37,16 @@ def look_ahead_document(found: LookAhead) -> Document:
     return document(found, "decisions checked differing differences skipped")
 
 
-def _cells(each: Difference) -> tuple[str, ...]:
-    values = (each.stored, each.without_future, each.with_future)
-    return (
-        plain(each.run),
-        plain(each.bot),
-        plain(each.event_id),
-        plain(each.what),
-        *(figures.MISSING if value is None else plain(str(value), _VALUE_CELLS) for value in values),
-    )
+def _value(value: object) -> str:
+    return plain(str(value), _VALUE_CELLS)
+
+
+_DIFFERENCES = (
+    Column("run", "run", kind="key"),
+    Column("bot", "bot", kind="key"),
+    Column("event", "event_id", kind="key"),
+    Column("what", "what", kind="text"),
+    Column("stored", "stored", _value, kind="text"),
+    Column("without the future", "without_future", _value, kind="text"),
+    Column("with it", "with_future", _value, kind="text"),
+)

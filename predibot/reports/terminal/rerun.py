@@ -1,13 +1,14 @@
 """What became of a run that was decided again from its traces."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 
 from predibot.jobs.replay.rerun import Rerun
 from predibot.reports import figures
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.document import Document, document
+from predibot.reports.table import Column, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.text import plain
 
 
@@ -18,12 +19,18 @@ def print_rerun(console: Console, run_key: str, found: Sequence[Rerun]) -> None:
     console.print(f"{plain(run_key)}: {same} of {of} decisions are the same again, byte for byte")
     if not others:
         return
-    columns = (Column("bot", "key"), Column("event", "key"), Column("stored as", "key"), Column("now", "text"))
-    rows = tuple((plain(each.bot), plain(each.event_id), each.status, plain(each.difference)) for each in others)
-    print_grid(console, Grid("Not the same, or not rerun", columns, rows))
+    print_grid(console, table_of("Not the same, or not rerun", _RERUN, others))
 
 
-def rerun_document(run_key: str, found: Sequence[Rerun]) -> dict[str, Any]:
+def rerun_document(run_key: str, found: Sequence[Rerun]) -> Document:
     """Return the same for programs; `equal` is null for what was not rerun."""
-    rows = [{name: getattr(each, name) for name in Rerun.__slots__} for each in found]
+    rows = [document(each) for each in found]
     return {"run": run_key, "equal": all(each.equal is not False for each in found), "decisions": rows}
+
+
+_RERUN = (
+    Column("bot", "bot", kind="key"),
+    Column("event", "event_id", kind="key"),
+    Column("stored as", "status", kind="key"),
+    Column("now", "difference", kind="text"),
+)

@@ -8,19 +8,10 @@ from predibot.domain.clock import format_instant
 from predibot.domain.spelling import counted
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.reports import figures
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.table import Column, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-
-_COLUMNS = (
-    Column("recipe", "key"),
-    Column("last", "key"),
-    Column("status", "key"),
-    Column("late"),
-    Column("next", "key"),
-    Column("missed"),
-    Column("cost"),
-)
 
 
 def print_schedules(console: Console, status: LedgerStatus) -> None:
@@ -28,9 +19,8 @@ def print_schedules(console: Console, status: LedgerStatus) -> None:
     if not status.schedules:
         print_line(console, "no schedules; `predibot schedule RECIPE` runs one")
         return
-    rows = tuple(_row(each) for each in status.schedules)
-    below = (f"missed and cost: of the last {COUNTED.days} days.",)
-    print_grid(console, Grid(f"Schedules: {len(rows)}", _COLUMNS, rows, below, ("late", "cost"), ("status", "next")))
+    title, below = f"Schedules: {len(status.schedules)}", f"missed and cost: of the last {COUNTED.days} days."
+    print_grid(console, table_of(title, _COLUMNS, status.schedules, [below]))
 
 
 def print_status(console: Console, status: LedgerStatus) -> None:
@@ -44,18 +34,21 @@ def print_status(console: Console, status: LedgerStatus) -> None:
         print_line(console, plain(f"Look at this: {problem}"), style="bold")
 
 
-def _row(each: ScheduleStatus) -> tuple[str, ...]:
-    last = each.slots.last
-    late = None if last is None else last.late
-    return (
-        plain(each.recipe),
-        figures.MISSING if last is None else format_instant(last.slot_at),
-        "paused" if each.stored.paused_at is not None else (figures.MISSING if last is None else last.status),
-        figures.MISSING if late is None else figures.duration(max(late.total_seconds(), 0.0)),
-        figures.MISSING if each.next_at is None else format_instant(each.next_at),
-        figures.count(each.slots.counts.get("missed", 0)),
-        figures.short_cost_usd(each.cost.known_usd) + ("+?" if each.cost.unknown else ""),
-    )
+def _state(each: ScheduleStatus) -> str:
+    if each.stored.paused_at is not None:
+        return "paused"
+    return figures.MISSING if each.slots.last is None else each.slots.last.status
+
+
+_COLUMNS = (
+    Column("recipe", "recipe", kind="key"),
+    Column("last", "slots.last.slot_at", format_instant, kind="key"),
+    Column("status", "", _state, 0, kind="key"),
+    Column("late", "slots.last.late", lambda late: figures.duration(max(late.total_seconds(), 0.0)), 1),
+    Column("next", "next_at", format_instant, 0, kind="key"),
+    Column("missed", "slots.counts", lambda counts: figures.count(counts.get("missed", 0))),
+    Column("cost", "cost", lambda cost: figures.short_cost_usd(cost.known_usd) + "+?" * bool(cost.unknown), 2),
+)
 
 
 def _lines(status: LedgerStatus) -> Iterator[str]:

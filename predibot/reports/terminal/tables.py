@@ -3,8 +3,9 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 
@@ -12,51 +13,44 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.jobs.comments.readings import RunTables
 from predibot.jobs.pairs.collect import PairsReport
-from predibot.reports.figures import MISSING
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports import figures
+from predibot.reports.table import LAST, Column, Kind, Table, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.scoring.commitment.tables import Cell, Table
+from predibot.scoring.commitment.tables import Table as TaskTable
 from predibot.text_tasks.pairs import LABELS
 from predibot.whole_file import whole_file
 
-_LEGEND = (
-    ("Agg", "the mean of G1 Acc, G2 DA, G3 Acc_act and Acc_f, each from 0 for guessing to 1, and of n+ over splits"),
-    ("G1 Acc", "who holds a position"),
-    ("G2 DA", "on which side, of the answers that name one"),
-    ("G2 CCA", "the same weighted by the logarithm of the stake"),
-    ("G2 CSD", "DA of the largest quarter of stakes less that of the smallest"),
-    ("G3 Acc_f", "flip or hold"),
-    ("G3 Acc_d", "decrease or hold"),
-    ("G4 PLA", "where the odds go"),
-    ("G4 lead", "G4 PLA less that of the side with most at stake"),
-    ("n+", "in how many splits G4 lead is above zero"),
-    ("following", "how often the side that lost and was held is named"),
-    ("Acc", "answers that are right, of all"),
-    ("F1", "the mean over labels of how well each is found"),
-    ("QWK", "Cohen's kappa weighted by the square of the steps between labels; 0 is chance"),
-    ("Spearman", "the labels' rank correlation with S"),
-    ("MSE", "the mean square of the distance between the middles of both labels"),
-    ("MAE", "the mean of that distance"),
-    ("change", "of MSE after the cutoff: 0.5 for half more"),
-    ("MSE to S", "the same from the label's middle to S itself"),
-    ("MCG", "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"),
-)
-_KEYS: tuple[str, ...] = ("bot", "judge", "domain", "part", "cutoff")
+_MEANINGS = {
+    "Agg": "the mean of G1 Acc, G2 DA, G3 Acc_act and Acc_f, each from 0 for guessing to 1, and of n+ over splits",
+    "G1 Acc": "who holds a position",
+    "G2 DA": "on which side, of the answers that name one",
+    "G2 CCA": "the same weighted by the logarithm of the stake",
+    "G2 CSD": "DA of the largest quarter of stakes less that of the smallest",
+    "G3 Acc_f": "flip or hold",
+    "G3 Acc_d": "decrease or hold",
+    "G4 PLA": "where the odds go",
+    "G4 lead": "G4 PLA less that of the side with most at stake",
+    "n+": "in how many splits G4 lead is above zero",
+    "following": "how often the side that lost and was held is named",
+    "Acc": "answers that are right, of all",
+    "F1": "the mean over labels of how well each is found",
+    "QWK": "Cohen's kappa weighted by the square of the steps between labels; 0 is chance",
+    "Spearman": "the labels' rank correlation with S",
+    "MSE": "the mean square of the distance between the middles of both labels",
+    "MAE": "the mean of that distance",
+    "change": "of MSE after the cutoff: 0.5 for half more",
+    "MSE to S": "the same from the label's middle to S itself",
+    "MCG": "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes",
+}
+_KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("bot", "judge", "domain", "part", "cutoff"), "key"),
+    **dict.fromkeys(("remark", "split"), "text"),
+}
 _LEAST_ASKED = (
-    "MSE to S",
-    "MAE to S",
-    "remark",
-    "G1 F1",
-    "G2 strict",
-    "G2 CSD",
-    "G2 CCA",
-    "G3 Acc_d",
-    "G3 Acc_act",
-    "unread",
-    "splits",
-    "G4 PLA",
-    "remark",
+    *("MSE to S", "MAE to S", "remark", "G1 F1", "G2 strict", "G2 CSD", "G2 CCA", "G3 Acc_d", "G3 Acc_act", "unread"),
+    *("splits", "G4 PLA"),
 )
 
 
@@ -85,12 +79,12 @@ def print_pairs(console: Console, report: PairsReport) -> None:
     print_line(console, f"{plain(str(report.folder))}: as of {report.about.as_of}")
     print_funnel(console, report.about.funnel)
     console.print()
-    columns = (Column("domain", "name"), *map(Column, LABELS), Column("all"))
-    rows = [
-        (plain(domain), *(f"{counts[label]:,}" for label in LABELS), f"{sum(counts.values()):,}")
-        for domain, counts in report.about.pairs.items()
-    ]
-    print_grid(console, Grid("Pairs by how related they are", columns, tuple(rows)))
+    columns = (
+        Column("domain", "0", kind="name"),
+        *(Column(label, f"1.{label}", figures.count) for label in LABELS),
+        Column("all", "1", lambda counts: figures.count(sum(counts.values()))),
+    )
+    print_grid(console, table_of("Pairs by how related they are", columns, report.about.pairs.items()))
 
 
 def tables_document(found: RunTables) -> dict[str, Any]:
@@ -129,21 +123,27 @@ def write_tables(found: RunTables, folder: Path) -> Iterator[Path]:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
 
 
-def table_grid(table: Table) -> Grid:
+def table_grid(table: TaskTable) -> Table:
     """Return a table as it is shown."""
-    kinds: dict[str, Literal["text", "key"]] = {"remark": "text", "split": "text", **dict.fromkeys(_KEYS, "key")}
     columns = tuple(
-        Column(name, "name" if number == 0 else kinds.get(name, "number")) for number, name in enumerate(table.columns)
+        Column(
+            name,
+            str(place),
+            _written,
+            _LEAST_ASKED.index(name) + 1 if name in _LEAST_ASKED else LAST,
+            _MEANINGS.get(name, ""),
+            kind="name" if place == 0 else _KINDS.get(name, "number"),
+        )
+        for place, name in enumerate(table.columns)
     )
     number = f"Table {table.name}. " if table.name.isdigit() else ""
-    rows = tuple(tuple(_written(cell) for cell in row) for row in table.rows)
-    below = (table.note,) if table.note else ()
-    return Grid(f"{number}{table.title}", columns, rows, below, dropped_first=_LEAST_ASKED, legend=_LEGEND)
+    found = table_of(f"{number}{table.title}", columns, table.rows, [table.note])
+    order = list(_MEANINGS)
+    meant = [each for each in columns if each.meaning]
+    return replace(found, legend=tuple(sorted(meant, key=lambda each: order.index(each.header))))
 
 
-def _written(cell: Cell) -> str:
-    if cell is None:
-        return MISSING
+def _written(cell: str | float) -> str:
     if isinstance(cell, str):
         return plain(cell)
     if isinstance(cell, int):

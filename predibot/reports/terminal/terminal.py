@@ -11,8 +11,9 @@ from rich.text import Text
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import ABSTENTION_KINDS, outcome_of
 from predibot.reports import figures
-from predibot.reports.terminal.grid import Column, Grid, print_grid
-from predibot.reports.terminal.text import plain, sentence
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.text import plain, sentence, within
 from predibot.reports.views.decide import (
     OUTCOMES,
     ChosenView,
@@ -32,7 +33,7 @@ _REMARK_CELLS = 30
 _MESSAGE_CELLS = 200
 _SHOWN_MESSAGES = 5
 _PAIR = "pair"
-_TEXT_COLUMNS = (Column("task", "key"), Column("texts"))
+_TEXT_COLUMNS = (Column("task", "0", kind="key"), Column("texts", "1", figures.count))
 
 
 def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
@@ -103,8 +104,8 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
     console.print()
     texts = texts_of(view.selected)
     if texts and not every:
-        rows = tuple((task, figures.count(n)) for task, n in Counter(_task(each) for each in texts).items())
-        print_grid(console, Grid(f"Selected: {figures.things(len(texts), 'text')}", _TEXT_COLUMNS, rows))
+        tasks = Counter(_task(each) for each in texts).items()
+        print_grid(console, table_of(f"Selected: {figures.things(len(texts), 'text')}", _TEXT_COLUMNS, tasks))
         print_line(console, "--all lists them")
     elif view.selected:
         with figures.in_currency(view.currency):
@@ -139,72 +140,52 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
     if not rows:
         print_line(console, "no runs recorded")
         return
-    cells = tuple(
-        (
-            plain(row.run.key),
-            format_instant(row.run.as_of),
-            plain(row.run.venue),
-            figures.count(row.bots),
-            figures.count(row.events),
-            figures.count(row.statuses.get("recorded", 0)),
-            ", ".join(_remarks_on(row)),
-        )
-        for row in rows
-    )
-    columns = (
-        Column("run", "key"),
-        Column("as of", "key"),
-        Column("venue", "key"),
-        *(Column(header) for header in ("bots", "events", "recorded")),
-        Column("remarks", "key"),
-    )
     # Nothing to remark on is no column.
-    width = len(columns) if any(row[-1] for row in cells) else len(columns) - 1
-    shown = tuple(row[:width] for row in cells)
-    dropped_first = ("as of", "venue", "events", "bots")
-    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown, (), dropped_first, ("remarks",)))
+    remarks = Column("remarks", "", lambda row: ", ".join(_remarks_on(row)), 0, only_with=_remarks_on, kind="key")
+    print_grid(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows))
 
 
-def _remarks_on(row: RunRow) -> Iterator[str]:
-    """Yield what a run has besides recorded decisions, and why it counts no more."""
-    for status in ("refused", "failed", "abstained"):
-        if count := row.statuses.get(status, 0):
-            yield f"{figures.count(count)} {status}"
+def _remarks_on(row: RunRow) -> list[str]:
+    """Return what a run has besides recorded decisions, and why it counts no more."""
+    said = [f"{figures.count(row.statuses[each])} {each}" for each in _NOT_RECORDED if row.statuses.get(each)]
     if row.late:
-        yield f"{figures.count(row.late)} too late to count"
+        said.append(f"{figures.count(row.late)} too late to count")
     if row.void_reason is not None:
-        yield f"void: {plain(row.void_reason, _REMARK_CELLS)}"
+        said.append(f"void: {plain(row.void_reason, _REMARK_CELLS)}")
+    return said
 
 
-def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
+_NOT_RECORDED = ("refused", "failed", "abstained")
+_RUNS = (
+    Column("run", "run.key", kind="key"),
+    Column("as of", "run.as_of", format_instant, 1, kind="key"),
+    Column("venue", "run.venue", drop=2, kind="key"),
+    Column("bots", "bots", figures.count, 4),
+    Column("events", "events", figures.count, 3),
+    Column("recorded", "statuses", lambda statuses: figures.count(statuses.get("recorded", 0))),
+)
+_EVENT = Column("event", "event_id", kind="key")
+_TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")
+
+
+def _chosen_grid(events: Sequence[ChosenView]) -> Table:
     by_day = any(event.rank_by.endswith("volume_24h") for event in events)
-    rows = tuple(
-        (
-            plain(event.event_id),
-            plain(event.title, _TITLE_CELLS),
-            figures.count(event.markets),
-            figures.volume_usd(event.volume_24h_usd if by_day else event.volume_1wk_usd),
-        )
-        for event in events
-    )
     markets = sum(event.markets for event in events)
-    volume = Column("24-hour volume" if by_day else "1-week volume")
-    columns = (Column("event", "key"), Column("title", "text"), Column("markets"), volume)
-    return Grid(f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}", columns, rows)
+    volume = ("24-hour volume", "volume_24h_usd") if by_day else ("1-week volume", "volume_1wk_usd")
+    columns = (_EVENT, _TITLE, Column("markets", "markets", figures.count), Column(*volume, figures.volume_usd))
+    title = f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}"
+    return table_of(title, columns, events)
 
 
-def _passed_over_grid(events: Sequence[PassedOver], *, every: bool) -> Grid:
-    rows = tuple(
-        (
-            plain(event.event_id),
-            plain(event.title, _TITLE_CELLS),
-            plain(event.rule),
-            plain(event.reason, _MESSAGE_CELLS),
-        )
-        for event in (events if every else events[:_SHOWN_PASSED_OVER])
+def _passed_over_grid(events: Sequence[PassedOver], *, every: bool) -> Table:
+    columns = (
+        _EVENT,
+        _TITLE,
+        Column("rule", "rule", kind="text"),
+        Column("reason", "reason", within(_MESSAGE_CELLS), kind="text"),
     )
-    columns = (Column("event", "key"), *(Column(header, "text") for header in ("title", "rule", "reason")))
-    return Grid(f"Passed over: {figures.things(len(events), 'event')}", columns, rows)
+    shown = events if every else events[:_SHOWN_PASSED_OVER]
+    return table_of(f"Passed over: {figures.things(len(events), 'event')}", columns, shown)
 
 
 def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Text of others on a screen, as wide as there is room for."""
 
+from collections.abc import Callable
+
 from rich.text import Text
 
 from predibot.domain.untrusted_text import one_line
@@ -31,6 +33,11 @@ def plain(text: str, limit: int | None = None) -> str:
     shortened = Text(line)
     shortened.truncate(limit, overflow="ellipsis")
     return shortened.plain
+
+
+def within(cells: int, empty: str = "") -> Callable[[str], str]:
+    """Return what writes a text as `plain` does, at most so wide, or what stands where it is empty."""
+    return lambda text: plain(text, cells) or empty
 
 
 def sentence(text: str) -> str:

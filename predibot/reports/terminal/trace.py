@@ -21,7 +21,8 @@ from predibot.domain.trace import (
 )
 from predibot.jobs.read_traces import ALL, ReadTrace, Used, UsedReport
 from predibot.reports import figures
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.text import plain
 
 _SHORT_CELLS = 240
@@ -53,14 +54,9 @@ def print_used(console: Console, report: UsedReport) -> None:
         _print(console, f"left out: {plain(message)}")
 
 
-def used_grid(report: UsedReport) -> Grid:
+def used_grid(report: UsedReport) -> Table:
     """Return a row for each bot and kind of step."""
-    headers = ("steps", "calls", "tokens in", "cached", "tokens out", "searches", "pages", "seconds", "cost")
-    columns = (Column("bot", "name"), Column("step", "key"), *(Column(header) for header in headers))
-    rows = tuple(map(_row, report.rows))
-    dropped_first = ("cached", "pages", "searches", "steps", "seconds", "calls", "tokens out", "tokens in")
-    title = f"Used in {figures.things(report.traces, 'trace')}"
-    return Grid(title, columns, rows, dropped_first=dropped_first, kept=("step", "cost"))
+    return table_of(f"Used in {figures.things(report.traces, 'trace')}", _USED, report.rows)
 
 
 def used_document(report: UsedReport) -> dict[str, Any]:
@@ -85,17 +81,26 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _row(row: Used) -> tuple[str, ...]:
-    counts = (row.steps, row.calls, row.input_tokens, row.cached_tokens, row.output_tokens, row.searches, row.pages)
-    kind = row.kind.replace("_", " ")
-    return (plain(row.bot), plain(kind), *map(figures.count, counts), f"{row.seconds:,.1f}", _cost(row))
-
-
 def _cost(row: Used) -> str:
     if row.cost_usd is not None:
         return figures.cost_usd(row.cost_usd)
     known = f"unknown, {figures.cost_usd(row.cost_known_usd)} of it known"
     return f"{known}, {figures.cost_usd(row.cost_estimated_usd)} estimated" if row.cost_estimated_usd else known
+
+
+_USED = (
+    Column("bot", "bot", kind="name"),
+    Column("step", "kind", lambda kind: plain(kind.replace("_", " ")), 0, kind="key"),
+    Column("steps", "steps", figures.count, 4),
+    Column("calls", "calls", figures.count, 6),
+    Column("tokens in", "input_tokens", figures.count, 8),
+    Column("cached", "cached_tokens", figures.count, 1),
+    Column("tokens out", "output_tokens", figures.count, 7),
+    Column("searches", "searches", figures.count, 3),
+    Column("pages", "pages", figures.count, 2),
+    Column("seconds", "seconds", lambda seconds: f"{seconds:,.1f}", 5),
+    Column("cost", "", _cost, 0),
+)
 
 
 def _head(step: Step) -> str:

@@ -15,16 +15,16 @@ from predibot.reports.views.accounts import account_pairs, account_rows, cohort_
 from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.reports.views.metrics import (
-    CARD,
-    COUNTS,
-    EDGE,
-    EVIDENCE,
-    FORECAST,
-    HORIZON,
-    OPEN,
-    PLACE,
+    CSV_CARD,
+    CSV_EDGE,
+    CSV_EVIDENCE,
+    CSV_FORECAST,
+    CSV_HORIZON,
+    CSV_OF_EDGE,
+    CSV_OPEN,
+    CSV_PLACE,
     bin_documents,
-    columns_of,
+    csv_cells,
 )
 from predibot.scoring.evaluation.e_values import BettingEvidence
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -61,16 +61,16 @@ class ScoreRow:
         part: Document = {} if self.by is None else {self.by: self.group}
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
-            return {**named, **columns_of(self.forecast, FORECAST)}
+            return {**named, **csv_cells(self.forecast, CSV_FORECAST)}
         returns: Document = {}
         for label, score in self.card.horizons.items():
-            returns.update(columns_of(score, HORIZON, f"{label}_" if score.days is None else f"{label}d_"))
+            returns.update(csv_cells(score, CSV_HORIZON, f"{label}_" if score.days is None else f"{label}d_"))
         return {**named, **_decided(self.card), **_foretold(self.card), **returns, **self.standing()}
 
     def standing(self) -> Document:
         """Return what is said of it beside the price and the others, under the same names."""
-        evidence = {} if self.evidence is None else columns_of(self.evidence, EVIDENCE)
-        return evidence if self.place is None else {**evidence, **columns_of(self.place, PLACE)}
+        evidence = {} if self.evidence is None else csv_cells(self.evidence, CSV_EVIDENCE)
+        return evidence if self.place is None else {**evidence, **csv_cells(self.place, CSV_PLACE)}
 
 
 def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator[ScoreRow]:
@@ -171,13 +171,13 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
 
 
 def _decided(card: Scorecard) -> Document:
-    return columns_of(card, (*CARD, *COUNTS))
+    return csv_cells(card, CSV_CARD)
 
 
 def _foretold(card: Scorecard) -> Document:
     # The edge is its own name.
-    edge = {**columns_of(card.edge, EDGE[:1]), **columns_of(card.edge, EDGE[1:], "edge_")}
-    return {**edge, **columns_of(card.forecast, FORECAST), **columns_of(card, OPEN)}
+    edge = {**csv_cells(card.edge, CSV_EDGE), **csv_cells(card.edge, CSV_OF_EDGE, "edge_")}
+    return {**edge, **csv_cells(card.forecast, CSV_FORECAST), **csv_cells(card, CSV_OPEN)}
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
@@ -189,7 +189,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
 def _returns(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         for label, score in card.horizons.items():
-            yield {"bot": card.bot, "horizon": label, **columns_of(score, HORIZON)}
+            yield {"bot": card.bot, "horizon": label, **csv_cells(score, CSV_HORIZON)}
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
-from predibot.reports.document import Document, document, number
+from predibot.reports.document import Document, document
 from predibot.reports.views.accounts import board_document, cohort_board_document
 from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
 from predibot.reports.views.metrics import (
@@ -13,19 +13,17 @@ from predibot.reports.views.metrics import (
     EDGE,
     FORECAST,
     HORIZON,
-    OPEN,
-    Metric,
-    document_of,
+    INTERVAL,
+    VERDICT,
     row_document,
-    verdict_document,
+    score_document,
 )
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import Evaluation, Joined
-from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.parts import PartScore
-from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.records.knowledge import Knowledge
@@ -43,16 +41,11 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     Decisions that are ranked apart have rows of their own in every list, told by their `knowledge`.
     """
     asked, ranked = evaluation.question, evaluation.rankings
-    first_at = evaluation.first_results_at
     said = beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
     return {
-        "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
-        "first_results_at": None if first_at is None else format_instant(first_at),
-        "currency": evaluation.currency,
-        "convention": asked.convention.name,
-        "confidence": asked.uncertainty.confidence,
-        "resamples": asked.uncertainty.resamples,
-        "seed": asked.uncertainty.seed,
+        **document(evaluation, "as_of first_results_at currency"),
+        **document(asked, "convention=convention.name"),
+        **document(asked.uncertainty, "confidence resamples seed"),
         "leaderboard": _rows(ranked, lambda each: map(row_document, leaderboard(each))),
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
@@ -118,26 +111,20 @@ def _rows(
 
 
 def _card(card: Scorecard) -> Document:
-    edge = card.edge
     return {
         "bot": card.bot,
-        **document_of(card, (*CARD, *OPEN)),
-        **_scores(card.forecast, FORECAST),
-        "edge": {**document_of(edge, EDGE), "interval": None if edge.interval is None else _interval(edge.interval)},
-        "horizons": {label: _scores(score, HORIZON) for label, score in card.horizons.items()},
-        **document_of(card, COUNTS),
+        **document(card, CARD),
+        **score_document(card.forecast, FORECAST),
+        "edge": {**document(card.edge, EDGE), "interval": _interval(card.edge.interval)},
+        "horizons": {label: score_document(score, HORIZON) for label, score in card.horizons.items()},
+        **document(card, COUNTS),
     }
-
-
-def _scores(score: ForecastScore | HorizonScore, metrics: tuple[Metric, ...]) -> Document:
-    intervals = {name: _interval(each) for name, each in score.intervals.items()}
-    return {**document_of(score, metrics), "intervals": intervals}
 
 
 def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
     return {
         "bot": evidence.bot,
-        "verdict": verdict_document(verdict),
+        "verdict": document(verdict, VERDICT),
         "forecasts": _betting(evidence.forecasts),
         "dollars": None if evidence.dollars is None else _betting(evidence.dollars),
     }
@@ -160,41 +147,32 @@ def _e_value(evidence: Evidence) -> Document:
     }
 
 
-def _interval(estimate: Estimate) -> Document:
-    return document(
-        estimate,
-        "low high n clusters few_clusters cluster_standard_error price_standard_error dependence without_best method "
-        "resamples_without_value",
-    )
+def _interval(estimate: Estimate | None) -> Document | None:
+    return None if estimate is None else document(estimate, INTERVAL)
 
 
 def pair_document(pair: Pair) -> Document:
     """Return two bots beside each other, with the verdict."""
-    return {
-        **document(pair, "first second metric n clusters difference low high p_value p_adjusted"),
-        "minimum_detectable_difference": number(pair.detectable),
-        **document(pair, "cluster_standard_error price_standard_error dependence without_best open_stakes"),
-        **document(pair, "apart better"),
-        "verdict": verdict_document(pair_verdict(pair)),
-    }
+    names = (
+        "first second metric n clusters difference low high p_value p_adjusted "
+        "minimum_detectable_difference=detectable cluster_standard_error price_standard_error dependence without_best "
+        "open_stakes apart better"
+    )
+    return {**document(pair, names), "verdict": document(pair_verdict(pair), VERDICT)}
 
 
 def _part(part: PartScore) -> Document:
     return {
-        **document(part, "bot group"),
-        "n_brier": part.score.n,
-        "brier": number(part.score.brier),
-        **_scores(part.score, FORECAST),
+        **document(part, "bot group n_brier=score.n brier=score.brier"),
+        **score_document(part.score, FORECAST),
     }
 
 
 def _counterfactual(name: str, each: Counterfactual, change: float | str) -> Document:
-    difference = each.difference
     return {
         "bot": each.bot,
         name: change,
-        **document(each, "horizon mean_return actual_mean_return"),
-        "difference": None if difference is None else number(difference.estimate),
-        "interval": None if difference is None else _interval(difference),
-        "n": 0 if difference is None else difference.n,
+        **document(each, "horizon mean_return actual_mean_return difference=difference.estimate"),
+        "interval": _interval(each.difference),
+        "n": 0 if each.difference is None else each.difference.n,
     }

@@ -10,7 +10,7 @@ from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
-from predibot.reports.terminal.grid import Grid
+from predibot.reports.table import Table
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.drawing import Banded, Shares, banded, shares_of
 from predibot.web.pages.page import Page, grid_tables
@@ -30,7 +30,7 @@ class ShownAccount:
     title: str
     value: Banded | None
     held: Shares | None
-    grids: tuple[Grid, ...]
+    grids: tuple[Table, ...]
 
 
 def account_page(shelf: Shelf, bot: str, cohort: str = "") -> Page:

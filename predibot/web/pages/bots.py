@@ -18,8 +18,8 @@ from predibot.ledger.read.details.bots import bot_setup, newest_traces
 from predibot.ledger.read.rows_for_python import Asked, count_decisions, listed_decisions
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
+from predibot.reports.table import Table
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
-from predibot.reports.terminal.grid import Grid
 from predibot.reports.terminal.trace import used_grid
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.scoring.evaluation.evaluation import Question
@@ -149,7 +149,7 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
             yield bars_of(values, title, "What the account gained from each slot to the next.")
 
 
-def _behind(shelf: Shelf, name: str) -> tuple[Grid | None, Prompt, list[tuple[str, str]]]:
+def _behind(shelf: Shelf, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:
     """Return what the newest decisions cost by step, what the model was told, and how the bot was set up."""
 
     def read(connection: Connection) -> tuple[tuple[str, ...], Row[Any] | None]:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from predibot.errors import UsageError
 from predibot.jobs.histories.pair import asked_both
+from predibot.reports.table import Table
 from predibot.reports.terminal.evaluation_grids import table_grids
-from predibot.reports.terminal.grid import Grid
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
 from predibot.web.pages.page import Page, grid_tables, paged, records
@@ -48,7 +48,7 @@ def compare_page(
     )
 
 
-def _of_two(grid: Grid, *, apart: bool) -> Grid:
+def _of_two(grid: Table, *, apart: bool) -> Table:
     """Return the table of pairs with the only two in its title: on a narrow screen their names leave no room."""
     first, second = grid.rows[0][:2]
     named = {"the first": first, "the second": second}

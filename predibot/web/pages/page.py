@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.errors import UsageError
-from predibot.reports.terminal.grid import Grid
+from predibot.reports.table import Table
 
 PAGE = 50
 """Rows of a list."""
@@ -27,18 +27,18 @@ class Page:
     """What of it can be taken away as CSV, by name."""
 
 
-def grids_page(title: str, found: Sequence[Grid], **more: Any) -> Page:
+def grids_page(title: str, found: Sequence[Table], **more: Any) -> Page:
     """Return a page of tables, as the terminal has them; those without a row are left out."""
     grids = [grid for grid in found if grid.rows]
     return Page("grids", {"title": title, "grids": grids, **more}, grid_tables(grids))
 
 
-def grid_tables(grids: Sequence[Grid]) -> dict[str, Callable[[], Rows]]:
+def grid_tables(grids: Sequence[Table]) -> dict[str, Callable[[], Rows]]:
     """Return tables as what can be taken away, by their place."""
     return {str(number): partial(grid_rows, grid) for number, grid in enumerate(grids, start=1)}
 
 
-def grid_rows(grid: Grid) -> Rows:
+def grid_rows(grid: Table) -> Rows:
     """Yield the rows of a table under its headers."""
     headers = [column.header for column in grid.columns]
     for row in grid.rows:

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
+from predibot.reports.table import Column, Table
 from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import (
     console_for,
     print_decisions,
@@ -65,8 +66,8 @@ def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean()
 
 def test_numbers_of_a_column_end_in_the_same_place() -> None:
     console = screen(100)
-    columns = (Column("who", "text"), Column("a"), Column("b"))
-    print_grid(console, Grid("title", columns, (("x", "–", "1"), ("y", "123", "–"))))
+    columns = (Column("who", kind="text"), Column("a"), Column("b"))
+    print_grid(console, Table("title", columns, (("x", "–", "1"), ("y", "123", "–"))))
     assert shown(console).splitlines() == [
         "title",
         "who    a  b",

@@ -1,22 +1,21 @@
 """Metrics: each is described once, and every report has it."""
 
 from predibot.reports import figures
+from predibot.reports.table import Column, value_of
 from predibot.reports.terminal.evaluation_grids import metric_grid
 from predibot.reports.terminal.evaluation_screen import Shown as Screen
 from predibot.reports.views.metrics import (
     CARD,
     COLUMNS,
     COUNTS,
+    CSV_EVIDENCE,
+    CSV_HORIZON,
+    CSV_PLACE,
     EDGE,
-    EVIDENCE,
     FORECAST,
     HORIZON,
-    OPEN,
-    PLACE,
-    Metric,
-    Shown,
-    columns_of,
-    document_of,
+    csv_cells,
+    score_document,
 )
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from tests.reports.made_evaluation import made_evaluation
@@ -42,16 +41,21 @@ def test_a_terminal_shows_each_metric_and_says_what_its_header_means() -> None:
         assert each.header.format(days=7) in text and each.meaning in text, each
     shown = {part for columns in COLUMNS.values() for each in columns for part in each.of.split(".")}
     written = {"e_value_largest", "e_value_worse_largest", "murphy"}
-    metrics = {each.name for each in (*CARD, *OPEN, *FORECAST, *EDGE, *HORIZON, *COUNTS, *EVIDENCE, *PLACE)}
+    named = " ".join((CARD, FORECAST, EDGE, HORIZON, COUNTS, CSV_EVIDENCE, CSV_PLACE))
+    metrics = {each.partition("=")[0] for each in named.split()}
     assert metrics - shown - written <= IN_NO_TABLE
 
 
 def test_a_metric_that_is_described_stands_in_every_report() -> None:
     score = horizon(7, 0.1, 4)
-    unpriced = Metric("n_unpriced")
-    assert document_of(score, (*HORIZON, unpriced))["n_unpriced"] == 6
-    assert columns_of(score, (*HORIZON, unpriced), "7d_")["7d_n_unpriced"] == 6
-    shown = Shown("n_unpriced", "unpriced", figures.count, meaning="decisions without a value")
+    assert score_document(score, f"{HORIZON} n_unpriced")["n_unpriced"] == 6
+    assert csv_cells(score, f"{CSV_HORIZON} n_unpriced", "7d_")["7d_n_unpriced"] == 6
+    shown = Column("unpriced", "n_unpriced", figures.count, meaning="decisions without a value")
     grid = metric_grid("Returns", (*COLUMNS["returns"], shown), [(("a",), score)])
     assert (grid.columns[-1].header, grid.rows[0][-1]) == ("unpriced", "6")
     assert grid.legend_lines()[0].endswith("unpriced: decisions without a value.")
+
+
+def test_a_value_lies_at_a_path_and_none_is_none() -> None:
+    assert value_of({"a": (1, {"b": 2})}, "a.1.b") == 2
+    assert value_of({"a": None}, "a.b.c") is None

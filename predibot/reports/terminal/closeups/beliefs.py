@@ -1,14 +1,15 @@
 """A bot's beliefs that belong together: how far they break the rules of probability, and how much it staked on them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.document import Document, document, number
-from predibot.reports.terminal.grid import Column, Grid
-from predibot.reports.terminal.text import plain
-from predibot.scoring.coherence.coherence import Coherence, CoherenceScore
+from predibot.reports.document import Document, document
+from predibot.reports.table import Column, Table, ends, table_of
+from predibot.reports.terminal.text import plain, within
+from predibot.scoring.coherence.coherence import Coherence
 from predibot.scoring.relatedness.exposure import Exposures
 
 _EVENTS = 10
@@ -19,38 +20,51 @@ _RULES = {
     "dates": "a later date",
     "thresholds": "a nearer threshold",
 }
-_VALUES = ("breach", "95% interval", "the price's", "broken", "by the price", "n", "events")
-_LEGEND = (
-    ("breach", "the mean of |sum - 1| where exactly one pays, max(0, sum - 1) where at most one does, and of what an "
-     "earlier date or a farther threshold is more probable"),
-    ("the price's", "the same of the prices that were shown with those markets"),
-    ("broken", "the share of groups that are off at all, each with every decision on it"),
-)  # fmt: skip
+_VALUES = (
+    Column(
+        "breach",
+        "bot",
+        figures.score,
+        meaning="the mean of |sum - 1| where exactly one pays, max(0, sum - 1) where at most one does, and of what an "
+        "earlier date or a farther threshold is more probable",
+    ),
+    Column("95% interval", "interval", ends(figures.interval)),
+    Column("the price's", "market", figures.score, meaning="the same of the prices that were shown with those markets"),
+    Column(
+        "broken",
+        "broken",
+        figures.percent,
+        meaning="the share of groups that are off at all, each with every decision on it",
+    ),
+    Column("by the price", "market_broken", figures.percent),
+    Column("n", "n", figures.count),
+    Column("events", "events", figures.count),
+)
 
 
-def coherence_grids(found: Coherence) -> Iterator[Grid]:
+def coherence_grids(found: Coherence) -> Iterator[Table]:
     """Yield how coherent a bot is by rule, by event and over time; nothing where nothing binds, or might."""
-    below = list(_below(found))
+    below = tuple(_below(found))
     if not found.rules:
         if found.unsure_groups:
-            yield Grid("Coherence", (Column("rule", "key"), Column("breach")), (), tuple(below))
+            yield Table("Coherence", (Column("rule", kind="key"), Column("breach")), (), below)
         return
-    rows = tuple((_RULES[each.name], *_cells(each)) for each in found.rules)
-    yield Grid("Coherence", (Column("rule", "key"), *map(Column, _VALUES)), rows, tuple(below), legend=_LEGEND)
-    columns = tuple(map(Column, _VALUES))
-    worst = [each for each in found.events if each.bot > 0.0][:_EVENTS]
+    yield table_of("Coherence", (Column("rule", "name", _RULES.__getitem__, kind="key"), *_VALUES), found.rules, below)
+    worst = [each for each in found.events if each.bot > 0.0]
     if worst:
-        by_event = tuple((plain(each.name, _TITLE_CELLS), *_cells(each)) for each in worst)
-        more = sum(each.bot > 0.0 for each in found.events) - len(worst)
-        said = (f"{figures.things(more, 'more event')}; --json has them all.",) if more else ()
-        grid = Grid("Coherence by event", (Column("event", "text"), *columns), by_event, said)
-        yield grid.without("95% interval").without("events")
+        columns = (Column("event", "name", within(_TITLE_CELLS), kind="text"), *_VALUES)
+        more = len(worst) - _EVENTS
+        said = f"{figures.things(more, 'more event')}; --json has them all." if more > 0 else ""
+        grid = table_of("Coherence by event", columns, worst[:_EVENTS], [said])
+        yield replace(grid.without("95% interval", "events"), legend=())
     if len(found.periods) > 1:
-        over_time = tuple((_days(each.first_slot, each.last_slot), *_cells(each.score)) for each in found.periods)
-        yield Grid("Coherence over time", (Column("slots", "key"), *columns), over_time).without("95% interval")
+        scores = [{"slots": _days(each.first_slot, each.last_slot), "score": each.score} for each in found.periods]
+        of_score = (replace(each, of=f"score.{each.of}") for each in _VALUES)
+        over_time = table_of("Coherence over time", (Column("slots", "slots", kind="key"), *of_score), scores)
+        yield replace(over_time.without("95% interval"), legend=())
 
 
-def exposure_grid(found: Exposures, titles: Mapping[str, str]) -> Grid | None:
+def exposure_grid(found: Exposures, titles: Mapping[str, str]) -> Table | None:
     """Return the largest groups of related events a bot staked on; None without a bet.
 
     Args:
@@ -59,33 +73,28 @@ def exposure_grid(found: Exposures, titles: Mapping[str, str]) -> Grid | None:
     """
     if not found.groups:
         return None
-    rows = tuple(
-        (
-            plain(titles.get(each.events[0], each.events[0]), _TITLE_CELLS),
-            figures.percent(each.share),
-            figures.usd(each.staked_usd),
-            figures.usd(each.open_usd),
-            figures.count(len(each.events)),
-            figures.count(each.bets),
-        )
-        for each in found.groups[:_EVENTS]
+    columns = (
+        Column("related events", "events.0", lambda event: plain(titles.get(event, event), _TITLE_CELLS), kind="text"),
+        Column("stakes", "share", figures.percent),
+        Column("staked", "staked_usd", figures.usd),
+        Column("open", "open_usd", figures.usd),
+        Column("events", "events", lambda events: figures.count(len(events))),
+        Column("bets", "bets", figures.count),
     )
     several = sum(each.share for each in found.groups if len(each.events) > 1)
     below = [
         f"{figures.percent(several)} of the stakes are on events that are related to others it staked on. Over all "
         f"{figures.things(len(found.groups), 'group')} they are spread as over {found.effective:.1f} of equal size."
     ]
-    if more := len(found.groups) - len(rows):
+    if (more := len(found.groups) - _EVENTS) > 0:
         below.append(f"{figures.things(more, 'more group')}; --json has them all.")
-    columns = (Column("related events", "text"), *map(Column, ("stakes", "staked", "open", "events", "bets")))
-    return Grid("Exposure to events that move together", columns, rows, tuple(below))
+    return table_of("Exposure to events that move together", columns, found.groups[:_EVENTS], below)
 
 
 def exposure_document(found: Exposures, titles: Mapping[str, str]) -> Document:
     """Return how a bot's stakes are spread as JSON has it, titles whole."""
     return {
-        "staked_usd": number(found.staked_usd),
-        "effective_groups": number(found.effective),
+        **document(found, "staked_usd effective_groups=effective"),
         "groups": [
             {
                 "events": [{"event_id": event, "title": titles.get(event)} for event in each.events],
@@ -98,21 +107,23 @@ def exposure_document(found: Exposures, titles: Mapping[str, str]) -> Document:
 
 def coherence_document(found: Coherence) -> Document:
     """Return how coherent a bot is as JSON has it."""
+    breach = "breach=bot market_breach=market broken_share=broken market_broken_share=market_broken n events"
+    intervals = (
+        "low=interval.low high=interval.high difference=difference.difference difference_low=difference.low "
+        "difference_high=difference.high difference_p_value=difference.p_value"
+    )
     return {
-        "rules": [{"rule": each.name, **_document(each), **_intervals(each)} for each in found.rules],
-        "events": [{"event": each.name, **_document(each)} for each in found.events],
+        "rules": [document(each, f"rule=name {breach} {intervals}") for each in found.rules],
+        "events": [document(each, f"event=name {breach}") for each in found.events],
         "periods": [
             {
                 "first_slot_at": format_instant(datetime.fromtimestamp(each.first_slot, UTC)),
                 "last_slot_at": format_instant(datetime.fromtimestamp(each.last_slot, UTC)),
-                **_document(each.score),
+                **document(each.score, breach),
             }
             for each in found.periods
         ],
-        "groups": found.groups,
-        "exhaustive_groups": found.exhaustive,
-        "unsure_groups": found.unsure_groups,
-        "unsure_markets": found.unsure_markets,
+        **document(found, "groups exhaustive_groups=exhaustive unsure_groups unsure_markets"),
     }
 
 
@@ -128,42 +139,6 @@ def _below(found: Coherence) -> Iterator[str]:
             f"Left out: {figures.things(found.unsure_groups, 'group')} of {found.unsure_markets:,} markets that differ "
             "by a date or a number alone, of which the words do not say what it binds."
         )
-
-
-def _cells(each: CoherenceScore) -> Sequence[str]:
-    interval = each.interval
-    return (
-        figures.score(each.bot),
-        figures.MISSING if interval is None else figures.interval(interval.low, interval.high),
-        figures.score(each.market),
-        figures.percent(each.broken),
-        figures.percent(each.market_broken),
-        figures.count(each.n),
-        figures.count(each.events),
-    )
-
-
-def _document(each: CoherenceScore) -> Document:
-    return {
-        "breach": number(each.bot),
-        "market_breach": number(each.market),
-        "broken_share": number(each.broken),
-        "market_broken_share": number(each.market_broken),
-        "n": each.n,
-        "events": each.events,
-    }
-
-
-def _intervals(each: CoherenceScore) -> Document:
-    difference = each.difference
-    return {
-        "low": None if each.interval is None else number(each.interval.low),
-        "high": None if each.interval is None else number(each.interval.high),
-        "difference": None if difference is None else number(difference.difference),
-        "difference_low": None if difference is None else number(difference.low),
-        "difference_high": None if difference is None else number(difference.high),
-        "difference_p_value": None if difference is None else number(difference.p_value),
-    }
 
 
 def _days(first: float, last: float) -> str:

@@ -1,6 +1,7 @@
 """One event on a screen and as a document: what its markets cost, and what every bot said of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -8,10 +9,11 @@ from predibot.jobs.histories.event import EventHistory, MarketHistory
 from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
 from predibot.reports.document import Document, document
+from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.closeups.rows import slot_words, to_the_second
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.text import plain, within
 
 _SHOWN = 20
 _CURVE_CELLS = 40
@@ -39,18 +41,8 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
             print_grid(console, _forecasts(own, every_row=every_row))
     if unanswered := [each for each in history.decisions if each.status != "recorded"]:
         shown = unanswered if every_row else unanswered[-_SHOWN:]
-        rows = tuple(
-            (
-                slot_words(each.slot_at),
-                plain(each.bot),
-                each.status,
-                plain(each.message, _MESSAGE_CELLS) or figures.MISSING,
-            )
-            for each in shown
-        )
-        columns = (Column("slot", "key"), Column("bot", "name"), Column("status", "key"), Column("reason", "text"))
         console.print()
-        print_grid(console, Grid("Not answered", columns, rows, _more(len(unanswered), len(shown))))
+        print_grid(console, table_of("Not answered", _UNANSWERED, shown, _more(len(unanswered), len(shown))))
 
 
 def event_document(history: EventHistory) -> Document:
@@ -83,29 +75,27 @@ def _price_lines(market: MarketHistory) -> Iterator[str]:
     )
 
 
-def _forecasts(own: list[LedgerForecast], *, every_row: bool) -> Grid:
+def _forecasts(own: list[LedgerForecast], *, every_row: bool) -> Table:
     shown = own if every_row else own[-_SHOWN:]
-    rows = tuple(
-        (
-            slot_words(each.slot_at),
-            plain(each.bot),
-            figures.probability(each.price_yes),
-            figures.probability(each.probability),
-            figures.MISSING if each.booked_usd is None else figures.gain_usd(each.booked_usd),
-            plain(each.rationale, _RATIONALE_CELLS) or figures.MISSING,
-        )
-        for each in shown
-    )
-    columns = (
-        Column("slot", "key"),
-        Column("bot", "name"),
-        *map(Column, ("price", "said", "bet")),
-        Column("why", "text"),
-    )
-    # What is asked for is what was thought, so that the slot goes before it.
-    return Grid("", columns, rows, _more(len(own), len(shown)), ("bet",), ("bot", "price", "said", "why"))
+    return table_of("", _FORECASTS, shown, _more(len(own), len(shown)))
 
 
+_SLOT, _BOT = Column("slot", "slot_at", slot_words, kind="key"), Column("bot", "bot", kind="name")
+# What is asked for is what was thought, so that the slot goes before it.
+_FORECASTS = (
+    _SLOT,
+    replace(_BOT, drop=0),
+    Column("price", "price_yes", figures.probability, 0),
+    Column("said", "probability", figures.probability, 0),
+    Column("bet", "booked_usd", figures.gain_usd, 1),
+    Column("why", "rationale", within(_RATIONALE_CELLS, figures.MISSING), 0, kind="text"),
+)
+_UNANSWERED = (
+    _SLOT,
+    _BOT,
+    Column("status", "status", kind="key"),
+    Column("reason", "message", within(_MESSAGE_CELLS, figures.MISSING), kind="text"),
+)
 _FORECAST = (
     "run bot market_id slot_at decided_at price_yes probability confidence booked_usd payout_yes knowledge rationale"
 )

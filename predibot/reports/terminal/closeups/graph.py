@@ -1,14 +1,16 @@
 """The graph of beliefs as tables and as a document: its groups, its edges, a chain, and the news that touch it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from predibot.domain.clock import EPOCH, format_instant
 from predibot.jobs.relatedness.graph import KnownGraph
 from predibot.reports import figures
-from predibot.reports.document import Document, document, number
-from predibot.reports.terminal.grid import Column, Grid
-from predibot.reports.terminal.text import plain
+from predibot.reports.document import Document, document
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.text import plain, within
+from predibot.scoring.relatedness.news import Touched
 
 _ROWS = 20
 _TITLE_CELLS = 60
@@ -16,77 +18,86 @@ _SITE_CELLS = 30
 _TOUCHED = 4
 
 
-def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Grid]:
+def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table]:
     """Yield the groups, the edges, the chain that was asked for, and the news, the largest and newest first."""
     graph = found.graph
 
     def named(event: str, cells: int = _TITLE_CELLS) -> str:
         return plain(found.known.titles.get(event, event), cells) or plain(event, cells)
 
+    event = Column("event", "first", named, kind="text")
     if found.chain:
         of = {frozenset((each.first, each.second)): f"{each.score:.2f}" for each in graph.edges}
-        before = (found.chain[0], *found.chain)
-        rows = tuple(
-            (plain(each, 40), named(each), of.get(frozenset((last, each)), figures.MISSING))
-            for last, each in zip(before, found.chain, strict=False)
-        )
-        yield Grid("Chain", (Column("id", "key"), Column("event", "text"), Column("S")), rows)
-
-    def cut(total: int) -> tuple[int, tuple[str, ...]]:
-        shown = total if every_row else min(total, _ROWS)
-        return shown, (f"The first {shown} of {total:,}; --all and --json have them all.",) if shown < total else ()
-
-    shown, more = cut(len(graph.groups))
-    rows = tuple(
+        steps = [
+            {"id": each, "score": of.get(frozenset((last, each)))}
+            for last, each in zip((found.chain[0], *found.chain), found.chain, strict=False)
+        ]
+        of_step = (Column("id", "id", within(40), kind="key"), replace(event, of="id"), Column("S", "score"))
+        yield table_of("Chain", of_step, steps)
+    parts: tuple[tuple[str, Sequence[object], tuple[Column, ...]], ...] = (
         (
-            figures.count(len(each.events)),
-            ", ".join(plain(event, 40) for event in each.events[:_TOUCHED])
-            + (f" and {len(each.events) - _TOUCHED} more" if len(each.events) > _TOUCHED else ""),
-            " – ".join(named(event, 40) for event in each.chain) or figures.MISSING,
-        )
-        for each in graph.groups[:shown]
-    )
-    if rows:
-        yield Grid("Connected groups", (Column("events"), Column("ids", "text"), Column("chain", "text")), rows, more)
-    shown, more = cut(len(graph.edges))
-    rows = tuple((f"{each.score:.2f}", named(each.first), named(each.second)) for each in graph.edges[:shown])
-    if rows:
-        yield Grid("Edges", (Column("S"), Column("event", "text"), Column("moves with", "text")), rows, more)
-    shown, more = cut(len(found.news))
-    if shown:
-        news = tuple(
+            "Connected groups",
+            graph.groups,
             (
-                format_instant(each.news.published_at)[:10],
-                plain(each.news.title, _TITLE_CELLS) or figures.MISSING,
-                plain(each.news.url.partition("://")[2].partition("/")[0], _SITE_CELLS) or figures.MISSING,
-                "; ".join(
-                    named(one.event_id, 40)
-                    + ("" if one.score is None else f" (S {one.score:.2f})")
-                    + ("" if one.jumped_on is None else f", jumped {_day(one.jumped_on)}")
-                    for one in each.touched[:_TOUCHED]
+                Column("events", "events", lambda events: figures.count(len(events))),
+                Column("ids", "events", _ids, kind="text"),
+                Column(
+                    "chain",
+                    "chain",
+                    lambda chain: " – ".join(named(each, 40) for each in chain) or figures.MISSING,
+                    kind="text",
                 ),
-            )
-            for each in found.news[:shown]
-        )
-        columns = (Column("date", "key"), Column("news", "text"), Column("site", "text"), Column("touches", "text"))
-        yield Grid("Dated news", columns, news, more)
+            ),
+        ),
+        ("Edges", graph.edges, (_SCORE, event, Column("moves with", "second", named, kind="text"))),
+        (
+            "Dated news",
+            found.news,
+            (*_NEWS, Column("touches", "touched", lambda touched: _touched(touched, named), kind="text")),
+        ),
+    )
+    for title, rows, columns in parts:
+        shown = rows if every_row else rows[:_ROWS]
+        more = f"The first {len(shown)} of {len(rows):,}; --all and --json have them all."
+        if rows:
+            yield table_of(title, columns, shown, [more] if len(shown) < len(rows) else ())
+
+
+def _ids(events: Sequence[str]) -> str:
+    more = f" and {len(events) - _TOUCHED} more" if len(events) > _TOUCHED else ""
+    return ", ".join(plain(event, 40) for event in events[:_TOUCHED]) + more
+
+
+def _touched(touched: Sequence[Touched], named: Callable[[str, int], str]) -> str:
+    return "; ".join(
+        named(one.event_id, 40)
+        + ("" if one.score is None else f" (S {one.score:.2f})")
+        + ("" if one.jumped_on is None else f", jumped {_day(one.jumped_on)}")
+        for one in touched[:_TOUCHED]
+    )
+
+
+_SCORE = Column("S", "score", lambda score: f"{score:.2f}")
+_NEWS = (
+    Column("date", "news.published_at", lambda at: format_instant(at)[:10], kind="key"),
+    Column("news", "news.title", within(_TITLE_CELLS, figures.MISSING), kind="text"),
+    Column(
+        "site",
+        "news.url",
+        lambda url: plain(url.partition("://")[2].partition("/")[0], _SITE_CELLS) or figures.MISSING,
+        kind="text",
+    ),
+)
 
 
 def graph_document(found: KnownGraph) -> Document:
     """Return everything as JSON has it, texts whole."""
     graph = found.graph
+    edge = "first second first_market_id=first_market second_market_id=second_market score"
     return {
         "as_of": format_instant(found.known.as_of),
         "events": [{"event_id": each, "title": found.known.titles.get(each)} for each in graph.events],
-        "edges": [
-            {
-                **document(each, "first second"),
-                "first_market_id": each.first_market,
-                "second_market_id": each.second_market,
-                "score": number(each.score),
-            }
-            for each in graph.edges
-        ],
+        "edges": [document(each, edge) for each in graph.edges],
         "groups": [list(each.events) for each in graph.groups],
         "chain": list(found.chain),
         "longest_chains": [list(each.chain) for each in graph.groups],

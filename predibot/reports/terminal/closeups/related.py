@@ -1,5 +1,6 @@
 """The neighbours of an event on a screen and as a document: how related each is, and why."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from rich.console import Console
@@ -8,10 +9,11 @@ from predibot.domain.clock import EPOCH
 from predibot.jobs.relatedness.neighbours import Relations
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
+from predibot.reports.table import Column, table_of
 from predibot.reports.terminal.closeups.rows import to_the_second
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.text import plain, within
 from predibot.scoring.relatedness.features import FEATURES
 from predibot.scoring.relatedness.neighbours import Neighbour
 
@@ -37,66 +39,45 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
     if not shown:
         print_line(console, "No other event that is compared was open on the same days.")
         return
-    rows = tuple(
-        (
-            f"{each.score:.2f}",
-            each.relevance,
-            plain(each.event_id, 40),
-            plain(known.titles[each.event_id], 60) or figures.MISSING,
-            _dates(each) or figures.MISSING,
-            plain(", ".join(each.tags), 60) or figures.MISSING,
-            plain(", ".join(each.words), 60) or figures.MISSING,
-        )
-        for each in shown
-    )
     columns = (
-        Column("S"),
-        Column("class", "key"),
-        Column("event", "key"),
-        Column("title", "text"),
-        Column("jumps", "text"),
-        Column("tags", "text"),
-        Column("words", "text"),
+        _SCORE,
+        Column("class", "relevance", kind="key"),
+        Column("event", "event_id", within(40), 1, kind="key"),
+        Column("title", "event_id", lambda event: plain(known.titles[event], 60) or figures.MISSING, 0, kind="text"),
+        _JUMPS,
+        Column("tags", "tags", _listed, 3, kind="text"),
+        Column("words", "words", _listed, 2, kind="text"),
     )
-    legend = (
-        ("S", "how related the two most alike markets of both are, from 0 to 1"),
-        ("jumps", "days on which both moved as they rarely do, less than two days apart"),
-    )
-    more = (
-        (f"The first {len(shown)} of {len(found.neighbours):,}; --all or --json has them all.",)
-        if len(shown) < len(found.neighbours)
-        else ()
-    )
+    more = f"The first {len(shown)} of {len(found.neighbours):,}; --all or --json has them all."
     console.print()
-    print_grid(console, Grid("", columns, rows, more, ("event", "words", "tags"), ("S", "title", "jumps"), legend))
+    print_grid(console, table_of("", columns, shown, [more] if len(shown) < len(found.neighbours) else ()))
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return plain(", ".join(labels), 60) or figures.MISSING
 
 
 def relations_document(relations: Relations) -> Document:
     """Return everything as JSON has it, texts whole."""
     found, known = relations.found, relations.known
-    left_out = found.left_out
     return {
         "event_id": found.event_id,
         "title": known.titles[found.event_id],
         **document(known, "as_of"),
         "text_port": relations.text_port,
         **document(found, "markets own_markets"),
-        "left_out": None if left_out is None else document(left_out, "little_traded flat volume_unknown"),
+        "left_out": found.left_out and document(found.left_out, "little_traded flat volume_unknown"),
         "neighbours": [
             {
                 "event_id": each.event_id,
                 "title": known.titles[each.event_id],
-                "score": number(each.score),
-                "class": each.relevance,
-                "market_id": each.market_id,
+                **document(each, "score class=relevance market_id"),
                 "question": known.questions[each.market_id],
                 "own_market_id": each.own_market_id,
                 "own_question": known.questions[each.own_market_id],
                 **{name: number(value) for name, value in zip(FEATURES, each.features, strict=True)},
                 "shared_jumps": [[_date(day), _date(other)] for day, other in each.shared_jumps],
-                "shared_tags": list(each.tags),
-                "shared_words": list(each.words),
-                "common_days": each.common_days,
+                **document(each, "shared_tags=tags shared_words=words common_days"),
             }
             for each in found.neighbours
         ],
@@ -122,8 +103,16 @@ def _dates(each: Neighbour) -> str:
     """Return the dates of the event's own jumps that the neighbour shares, the newest first."""
     days = sorted({own for own, _ in each.shared_jumps}, reverse=True)
     more = f" and {len(days) - _SHOWN_DATES} more" if len(days) > _SHOWN_DATES else ""
-    return ", ".join(map(_date, days[:_SHOWN_DATES])) + more
+    return (", ".join(map(_date, days[:_SHOWN_DATES])) + more) or figures.MISSING
 
 
 def _date(day: int) -> str:
     return (EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")
+
+
+_SCORE = Column(
+    "S", "score", lambda score: f"{score:.2f}", 0, "how related the two most alike markets of both are, from 0 to 1"
+)
+_JUMPS = Column(
+    "jumps", "", _dates, 0, "days on which both moved as they rarely do, less than two days apart", kind="text"
+)

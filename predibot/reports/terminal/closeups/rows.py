@@ -2,20 +2,21 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.reports import figures
+from predibot.reports.table import Column, Table, ends, table_of
 from predibot.reports.terminal.closeups.beliefs import coherence_grids, exposure_grid
-from predibot.reports.terminal.grid import Column, Grid
-from predibot.reports.terminal.text import plain, sentence
+from predibot.reports.terminal.text import plain, sentence, within
 from predibot.reports.views.leaderboard import VERDICTS, more_events
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
-from predibot.scoring.evaluation.scorecard import HorizonScore
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
@@ -61,7 +62,7 @@ def head_lines(history: BotHistory) -> Iterator[str]:
             yield f"Record needed of cohorts {name}: {least}"
 
 
-def bot_grids(history: BotHistory) -> Iterator[Grid]:
+def bot_grids(history: BotHistory) -> Iterator[Table]:
     """Yield the tables of a bot: scores, running sums, horizons and categories, accounts and cohorts."""
     for scored in history.scored:
         apart = "" if scored.knowledge == "clean" else ", models of unknown cutoff"
@@ -87,16 +88,11 @@ def bot_grids(history: BotHistory) -> Iterator[Grid]:
         yield unanswered_grid(history)
 
 
-def unanswered_grid(history: BotHistory) -> Grid:
+def unanswered_grid(history: BotHistory) -> Table:
     """Return what was refused, failed or abstained, and why, the most frequent reason first."""
-    rows = tuple(
-        (each.status, figures.count(each.n), plain(each.message, _MESSAGE_CELLS) or figures.MISSING)
-        for each in history.unanswered[:_REASONS]
-    )
-    more = len(history.unanswered) - len(rows)
-    below = (f"{figures.things(more, 'more reason')}; --json has them all.",) if more else ()
-    columns = (Column("status", "key"), Column("n"), Column("reason", "text"))
-    return Grid("Not answered", columns, rows, below)
+    more = len(history.unanswered) - _REASONS
+    below = f"{figures.things(more, 'more reason')}; --json has them all." if more > 0 else ""
+    return table_of("Not answered", _UNANSWERED, history.unanswered[:_REASONS], [below])
 
 
 def needed_words(needed: EventsNeeded | None, unit: str) -> str:
@@ -151,19 +147,18 @@ def _named(account: AccountHistory) -> str:
     return plain(f"{account.game} of {account.recipe}, {account.mode}", 60)
 
 
-def _scores(scored: ScoredBot, apart: str) -> Grid:
+def _scores(scored: ScoredBot, apart: str) -> Table:
     card, said = scored.card, scored.card.forecast
     by_chance = said.calibration_error_by_chance_high
     chance = figures.MISSING if by_chance is None else f"luck: up to {figures.score(by_chance)}"
-    ends, signed = said.intervals, figures.signed_score
-    edge, skill = card.edge, said.skill_vs_market
+    found, signed = said.intervals, figures.signed_score
     rows = [
-        ("edge over the price", signed(edge.edge), _ends(edge.interval), edge.n),
-        ("Brier score", figures.score(said.brier), _ends(ends.get("brier")), said.n),
-        ("Brier of the price", figures.score(said.market_brier), _ends(ends.get("market_brier")), said.n_market),
-        ("skill over the price", signed(skill), _ends(ends.get("skill_vs_market")), said.n_market),
-        ("log score", figures.score(said.log_score), _ends(ends.get("log_score")), said.n),
-        ("called rightly", figures.percent(said.accuracy), _percents(ends.get("accuracy")), said.n),
+        ("edge over the price", signed(card.edge.edge), _ends(card.edge.interval), card.edge.n),
+        ("Brier score", figures.score(said.brier), _ends(found.get("brier")), said.n),
+        ("Brier of the price", figures.score(said.market_brier), _ends(found.get("market_brier")), said.n_market),
+        ("skill over the price", signed(said.skill_vs_market), _ends(found.get("skill_vs_market")), said.n_market),
+        ("log score", figures.score(said.log_score), _ends(found.get("log_score")), said.n),
+        ("called rightly", figures.percent(said.accuracy), _percents(found.get("accuracy")), said.n),
         ("calibration error", figures.score(said.calibration_error), chance, said.n),
     ]
     if said.murphy is not None:
@@ -172,97 +167,52 @@ def _scores(scored: ScoredBot, apart: str) -> Grid:
             for name in ("reliability", "resolution", "uncertainty")
         ]
     rows.append(("answered", figures.percent(card.edge.answered_share), figures.MISSING, card.edge.asked))
-    few = (
-        (f"On fewer than {FEW_CLUSTERS} events nothing is claimed, whatever the intervals say.",)
-        if card.edge.clusters < FEW_CLUSTERS
-        else ()
-    )
-    columns = (Column("score", "key"), Column("value"), Column("95% interval"), Column("n"))
-    return Grid(f"Scores{apart}", columns, tuple((*row[:3], figures.count(row[3])) for row in rows), few)
+    few = f"On fewer than {FEW_CLUSTERS} events nothing is claimed, whatever the intervals say."
+    cells = tuple((*row[:3], figures.count(row[3])) for row in rows)
+    columns = (Column("score", kind="key"), Column("value"), Column("95% interval"), Column("n"))
+    return Table(f"Scores{apart}", columns, cells, (few,) if card.edge.clusters < FEW_CLUSTERS else ())
 
 
-def _curve(scored: ScoredBot, apart: str) -> Grid:
+def _curve(scored: ScoredBot, apart: str) -> Table:
     edge = {point.slot_at: point for point in scored.running.get(EDGE, ())}
     name = GAIN_AT_QUOTE if GAIN_AT_QUOTE in scored.running else GAIN
     gains = {point.slot_at: point for point in scored.running.get(name, ())}
     whole = sorted({**edge, **gains}.values(), key=lambda point: point.slot_at)
-    rows = tuple(
-        (
-            _day(point.slot_at),
-            figures.count(point.clusters),
-            _signed(edge.get(point.slot_at)),
-            _interval_of(edge.get(point.slot_at)),
-            figures.gain_usd(None if (gain := gains.get(point.slot_at)) is None else gain.total),
-            _interval_of(gain),
-        )
+    rows = [
+        {"point": point, "edge": edge.get(point.slot_at), "gain": gains.get(point.slot_at)}
         for point in evenly(whole, _CURVE_ROWS)
-    )
+    ]
     where = "quote, with fees" if name == GAIN_AT_QUOTE else "mid"
-    columns = (Column("slot", "key"), *map(Column, ("events", "edge", "95% of it", "gain", "95% of that")))
-    below = (f"Sums over event-slots; gain of a dollar a decision, at the {where}. {_BAND}",)
-    return Grid(f"Curve{apart}", columns, rows, below)
+    below = f"Sums over event-slots; gain of a dollar a decision, at the {where}. {_BAND}"
+    return table_of(f"Curve{apart}", _CURVE, rows, [below])
 
 
-def _horizons(scored: ScoredBot, apart: str) -> Grid:
-    def row(label: str, each: HorizonScore) -> tuple[str, ...]:
-        return (
-            f"{label} day{'' if label == '1' else 's'}" if each.days is not None else label,
-            figures.signed_percent(each.quote_mean_return),
-            _percents(each.intervals.get("quote_mean_return")),
-            figures.signed_percent(each.mean_return),
-            _percents(each.intervals.get("mean_return")),
-            figures.signed_percent(each.market_mean_return),
-            figures.count(each.n),
-        )
-
-    columns = (
-        Column("horizon", "key"),
-        *map(Column, ("at quote", "95% of it", "at mid", "95% of that", "favourite", "n")),
-    )
-    legend = (("favourite", "a dollar on the side the price favours, of the same decisions, at the mid"),)
-    rows = tuple(row(label, each) for label, each in scored.card.horizons.items())
-    return Grid(f"Mean return of a decision of one dollar{apart}", columns, rows, legend=legend)
+def _horizons(scored: ScoredBot, apart: str) -> Table:
+    rows = [
+        {"label": f"{label} day{'' if label == '1' else 's'}" if each.days is not None else label, "score": each}
+        for label, each in scored.card.horizons.items()
+    ]
+    return table_of(f"Mean return of a decision of one dollar{apart}", _RETURNS, rows)
 
 
-def _parts(name: str, scores: Sequence[PartScore], apart: str) -> Grid:
-    rows = tuple(
-        (
-            plain(each.group, _NAME_CELLS),
-            figures.score(each.score.brier),
-            _ends(each.score.intervals.get("brier")),
-            figures.score(each.score.market_brier),
-            figures.signed_score(each.score.skill_vs_market),
-            figures.count(each.score.n),
-            figures.count(each.score.clusters),
-        )
-        for each in scores
-    )
-    header, kind = ("category", "text") if name == "category" else ("group", "key")
-    columns = (
-        Column(header, kind),  # type: ignore[arg-type]
-        *map(Column, ("Brier", "95% interval", "price's", "skill", "n", "events")),
-    )
-    return Grid(f"Forecasts by {name}{apart}", columns, rows)
+def _parts(name: str, scores: Sequence[PartScore], apart: str) -> Table:
+    group = Column("group", "group", within(_NAME_CELLS), kind="key")
+    if name == "category":
+        group = replace(group, header=name, kind="text")
+    return table_of(f"Forecasts by {name}{apart}", (group, *_PART), scores)
 
 
-def _months(days: Sequence[DayGain]) -> Grid:
-    by_month = groupby(days, key=lambda each: f"{each.day:%Y-%m}")
-    rows = tuple(
-        (
-            month,
-            figures.gain_usd(math.fsum(each.gain_usd for each in own) if any(each.bets for each in own) else None),
-            figures.count(sum(each.bets for each in own)),
-            figures.count(sum(each.unknown for each in own)),
-        )
-        for month, group in by_month
-        for own in [list(group)]
-    )
-    columns = (Column("month", "key"), *map(Column, ("gain", "bets", "not known")))
-    below = ("At the mid, by the payout or the last price, of what was bet in the month; without costs and fees.",)
-    return Grid("Profit by month", columns, rows, below)
+def _months(days: Sequence[DayGain]) -> Table:
+    rows = []
+    for month, group in groupby(days, key=lambda each: f"{each.day:%Y-%m}"):
+        own = list(group)
+        bets, unknown = sum(each.bets for each in own), sum(each.unknown for each in own)
+        rows.append((month, math.fsum(each.gain_usd for each in own) if bets else None, bets, unknown))
+    below = "At the mid, by the payout or the last price, of what was bet in the month; without costs and fees."
+    return table_of("Profit by month", _MONTHS, rows, [below])
 
 
-def _account(account: AccountHistory) -> Grid:
+def _account(account: AccountHistory) -> Table:
     score, equity = account.score, account.score.equity
     found = score.intervals
     rows = [
@@ -280,68 +230,44 @@ def _account(account: AccountHistory) -> Grid:
         ("in cash", figures.percent(score.behaviour.cash_share), figures.MISSING),
     ]
     below = (sentence(plain(score.why_missing)),) if score.why_missing else ()
-    columns = (Column("figure", "key"), Column("value"), Column("95% interval"))
+    columns = (Column("figure", kind="key"), Column("value"), Column("95% interval"))
     title = f"Account: {_named(account)}, {figures.things(score.dates, 'return')}"
-    return Grid(title, columns, tuple(rows), below)
+    return Table(title, columns, tuple(rows), below)
 
 
-def _values(account: AccountHistory) -> Grid:
-    rows = tuple(
-        (
-            _day(point.slot_at),
-            figures.usd(point.total),
-            f"{figures.usd(point.low)} to {figures.usd(point.high)}" if point.low is not None else figures.MISSING,
-        )
-        for point in evenly(account.values, _CURVE_ROWS)
-    )
-    below = ("95%: what the value could have been by the scatter of its own returns up to that slot.",)
-    return Grid("Value", (Column("slot", "key"), Column("value"), Column("95%")), rows, below)
+def _values(account: AccountHistory) -> Table:
+    below = "95%: what the value could have been by the scatter of its own returns up to that slot."
+    return table_of("Value", _VALUES, evenly(account.values, _CURVE_ROWS), [below])
 
 
-def _moves(account: AccountHistory) -> Grid:
+def _moves(account: AccountHistory) -> Table:
     """Return the slots after which an account gained most, and lost most."""
     ordered = sorted(account.moves, key=lambda move: move[2])
     best = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
-    worst = [move for move in ordered[:_MOVES] if move[2] < 0.0]
-    rows = tuple((_day(start), _day(end), figures.signed_percent(gain)) for start, end, gain in (*best, *worst))
-    columns = (Column("decided", "key"), Column("until", "key"), Column("gain"))
-    return Grid("Best and worst slots", columns, rows, () if rows else ("Its value never changed.",))
+    rows = [*best, *(move for move in ordered[:_MOVES] if move[2] < 0.0)]
+    return table_of("Best and worst slots", _SLOTS, rows, () if rows else ("Its value never changed.",))
 
 
-def _months_of_account(account: AccountHistory) -> Grid:
-    by_month = groupby(account.moves, key=lambda move: f"{datetime.fromtimestamp(move[1], UTC):%Y-%m}")
-    rows = tuple(
-        (month, figures.signed_percent(math.prod(1.0 + gain for *_, gain in own) - 1.0), figures.count(len(own)))
-        for month, group in by_month
-        for own in [list(group)]
-    )
-    below = ("Of the slots that ended in the month, one after the other.",)
-    return Grid("Return by month", (Column("month", "key"), Column("return"), Column("slots")), rows, below)
+def _months_of_account(account: AccountHistory) -> Table:
+    rows = []
+    for month, group in groupby(account.moves, key=lambda move: f"{datetime.fromtimestamp(move[1], UTC):%Y-%m}"):
+        gains = [gain for *_, gain in group]
+        rows.append((month, math.prod(1.0 + gain for gain in gains) - 1.0, len(gains)))
+    below = "Of the slots that ended in the month, one after the other."
+    return table_of("Return by month", _RETURN_BY_MONTH, rows, [below])
 
 
-def _cohorts(cohorts: CohortsHistory) -> Grid:
+def _cohorts(cohorts: CohortsHistory) -> Table:
     found = cohorts.score.score.returns
-    rows: list[tuple[str, ...]] = [
-        (
-            f"{each.start:%Y-%m-%d}",
-            figures.usd(each.value_usd),
-            figures.signed_percent(each.profit_usd / each.stake_usd),
-            figures.count(each.won),
-            figures.count(each.lost),
-            figures.count(each.cancelled),
-        )
-        for each in cohorts.results[-_CURVE_ROWS:]
-    ]
-    columns = (Column("cohort", "key"), *map(Column, ("value", "return", "won", "lost", "cancelled")))
     unknown = ", models of unknown cutoff" if cohorts.score.knowledge == "unknown" else ""
     title = f"Cohorts: {plain(f'{cohorts.game} of {cohorts.recipe}, {cohorts.mode}', 60)}{unknown}"
     mean = f"Mean return {figures.signed_percent(found.mean)}, 95% {figures.percent_interval(found.low, found.high)}"
     below = [f"{mean}, of {figures.things(found.cohorts, 'cohort')} worth {found.effective:.0f} that do not overlap."]
     if not found.may_rank:
         below.append(f"On fewer than {ENOUGH_TO_RANK:.0f} of those nothing is claimed.")
-    if len(cohorts.results) > len(rows):
-        below.append(f"The newest {len(rows)} of {len(cohorts.results):,}; --json has them all.")
-    return Grid(title, columns, tuple(rows), tuple(below))
+    if len(cohorts.results) > _CURVE_ROWS:
+        below.append(f"The newest {_CURVE_ROWS} of {len(cohorts.results):,}; --json has them all.")
+    return table_of(title, _COHORTS, cohorts.results[-_CURVE_ROWS:], below)
 
 
 def _ends(found: Estimate | None) -> str:
@@ -352,18 +278,6 @@ def _percents(found: Estimate | None) -> str:
     return figures.MISSING if found is None else figures.percent_interval(found.low, found.high)
 
 
-def _interval_of(point: RunningPoint | None) -> str:
-    return figures.MISSING if point is None else figures.interval(point.low, point.high, decimals=2)
-
-
-def _signed(point: RunningPoint | None) -> str:
-    return figures.MISSING if point is None else f"{point.total:+.2f}"
-
-
-def _day(seconds: float) -> str:
-    return slot_words(datetime.fromtimestamp(seconds, UTC))
-
-
 def to_the_second(at: datetime) -> str:
     """Return an instant without what is smaller than a second."""
     return format_instant(at.replace(microsecond=0))
@@ -372,3 +286,78 @@ def to_the_second(at: datetime) -> str:
 def slot_words(at: datetime) -> str:
     """Return the instant of a slot, the day where it is a midnight."""
     return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else format_instant(at)
+
+
+def _day(seconds: float) -> str:
+    return slot_words(datetime.fromtimestamp(seconds, UTC))
+
+
+_SLOT = Column("slot", "slot_at", _day, kind="key")
+_OF_POINT = ends(partial(figures.interval, decimals=2))
+_CURVE = (
+    replace(_SLOT, of="point.slot_at"),
+    Column("events", "point.clusters", figures.count),
+    Column("edge", "edge.total", lambda total: f"{total:+.2f}"),
+    Column("95% of it", "edge", _OF_POINT),
+    Column("gain", "gain.total", figures.gain_usd),
+    Column("95% of that", "gain", _OF_POINT),
+)
+_VALUES = (
+    _SLOT,
+    Column("value", "total", figures.usd),
+    Column(
+        "95%",
+        "",
+        lambda point: (
+            figures.MISSING if point.low is None else f"{figures.usd(point.low)} to {figures.usd(point.high)}"
+        ),
+    ),
+)
+_RETURNS = (
+    Column("horizon", "label", kind="key"),
+    Column("at quote", "score.quote_mean_return", figures.signed_percent),
+    Column("95% of it", "score.intervals.quote_mean_return", ends(figures.percent_interval)),
+    Column("at mid", "score.mean_return", figures.signed_percent),
+    Column("95% of that", "score.intervals.mean_return", ends(figures.percent_interval)),
+    Column(
+        "favourite",
+        "score.market_mean_return",
+        figures.signed_percent,
+        meaning="a dollar on the side the price favours, of the same decisions, at the mid",
+    ),
+    Column("n", "score.n", figures.count),
+)
+_PART = (
+    Column("Brier", "score.brier", figures.score),
+    Column("95% interval", "score.intervals.brier", ends(figures.interval)),
+    Column("price's", "score.market_brier", figures.score),
+    Column("skill", "score.skill_vs_market", figures.signed_score),
+    Column("n", "score.n", figures.count),
+    Column("events", "score.clusters", figures.count),
+)
+_MONTH = Column("month", "0", kind="key")
+_MONTHS = (
+    _MONTH,
+    Column("gain", "1", figures.gain_usd),
+    Column("bets", "2", figures.count),
+    Column("not known", "3", figures.count),
+)
+_RETURN_BY_MONTH = (_MONTH, Column("return", "1", figures.signed_percent), Column("slots", "2", figures.count))
+_SLOTS = (
+    Column("decided", "0", _day, kind="key"),
+    Column("until", "1", _day, kind="key"),
+    Column("gain", "2", figures.signed_percent),
+)
+_COHORTS = (
+    Column("cohort", "start", lambda start: f"{start:%Y-%m-%d}", kind="key"),
+    Column("value", "value_usd", figures.usd),
+    Column("return", "", lambda each: figures.signed_percent(each.profit_usd / each.stake_usd)),
+    Column("won", "won", figures.count),
+    Column("lost", "lost", figures.count),
+    Column("cancelled", "cancelled", figures.count),
+)
+_UNANSWERED = (
+    Column("status", "status", kind="key"),
+    Column("n", "n", figures.count),
+    Column("reason", "message", within(_MESSAGE_CELLS, figures.MISSING), kind="text"),
+)

@@ -1,0 +1,119 @@
+"""Tables: columns, described once, over rows; a screen, a page, a document, CSV and frames are made of them."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from predibot.domain.untrusted_text import one_line
+from predibot.reports import figures
+
+if TYPE_CHECKING:
+    from predibot.scoring.inference.bootstrap import Estimate
+
+Kind = Literal["number", "key", "text", "name"]
+"""Numbers are right-aligned; keys, to be copied, are left-aligned; neither is ever broken.
+
+Text may be wrapped, a name shortened in its middle.
+"""
+LAST = 99
+
+
+def value_of(row: Any, path: str) -> Any:
+    """Return what is at a path of attributes, of names of a mapping and of places; None where one on the way is.
+
+    Examples:
+        >>> value_of({"brier": (0.1, 0.2)}, "brier.1"), value_of({}, "skill.low")
+        (0.2, None)
+    """
+    for name in path.split(".") if path else ():
+        if isinstance(row, Mapping):
+            row = row.get(name)
+        elif row is not None:
+            row = row[int(name)] if name.isdigit() else getattr(row, name)
+    return row
+
+
+def words(value: object) -> str:
+    """Return what somebody else wrote, or a word of our own, as one line that can only be read."""
+    return one_line(str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column is called, where its values are on a row, and how they are written."""
+
+    header: str
+    of: str = ""
+    """The path of its value; empty for the row itself."""
+    write: Callable[[Any], str] = words
+    drop: int = LAST
+    """Columns go in this order where there is no room, the last ones from the right; what has a 0 never goes.
+
+    Before all of them go those that have a value nowhere; the first column never goes.
+    """
+    meaning: str = ""
+    """Of the header, a sentence without its stop; it stands below the table as far as the column is shown."""
+    only_with: Callable[[Any], Any] | None = None
+    """What some row must have, a count of 0 being nothing, for the column to be there."""
+    kind: Kind = "number"
+
+    def cell(self, row: object) -> str:
+        """Return what stands in it: a dash where there is no value."""
+        value = value_of(row, self.of)
+        return figures.MISSING if value is None else self.write(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and cells that are already written; every text in it is plain."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    below: tuple[str, ...] = ()
+    """What has to be said for it to be read, a line each."""
+    legend: tuple[Column, ...] | None = None
+    """Whose meanings stand below, in this order; left out, those of its columns."""
+
+    def __post_init__(self) -> None:
+        """Refuse rows of another length than the header, and a header that is there twice."""
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row has {len(row)} cells, the header {len(self.columns)}: {row}")
+        headers = [column.header for column in self.columns]
+        if len(set(headers)) < len(headers):
+            raise ValueError(f"a header is there twice: {', '.join(headers)}")
+
+    def legend_lines(self) -> tuple[str, ...]:
+        """Return what the headers of this table mean, in a line; nothing where there is nothing to say."""
+        meant = [each for each in (self.columns if self.legend is None else self.legend) if each.meaning]
+        said = " ".join(f"{each.header}: {each.meaning}." for each in meant if each in self.columns)
+        return (said,) if said else ()
+
+    def without(self, *headers: str) -> "Table":
+        """Return the table without some columns."""
+        kept = [index for index, column in enumerate(self.columns) if column.header not in headers]
+        return replace(
+            self,
+            columns=tuple(self.columns[index] for index in kept),
+            rows=tuple(tuple(row[index] for index in kept) for row in self.rows),
+        )
+
+
+def table_of(title: str, columns: Sequence[Column], rows: Collection[Any], below: Collection[str] = ()) -> Table:
+    """Return a table of rows, each column of which is written as it says; empty lines below are left out."""
+    shown = tuple(
+        each for each in columns if each.only_with is None or any(_is_there(each.only_with(row)) for row in rows)
+    )
+    cells = tuple(tuple(each.cell(row) for each in shown) for row in rows)
+    return Table(title, shown, cells, tuple(filter(None, below)))
+
+
+def _is_there(value: float | None) -> bool:
+    """Return whether there is a number; a count of nothing is none."""
+    return isinstance(value, float) or bool(value)
+
+
+def ends(write: Callable[[float | None, float | None], str]) -> "Callable[[Estimate], str]":
+    """Return what writes the ends of an interval as a function writes two numbers."""
+    return lambda found: write(found.low, found.high)
