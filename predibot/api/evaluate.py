@@ -1,6 +1,6 @@
 """What a ledger holds and how good its bots are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -10,9 +10,7 @@ from predibot.jobs.located import Located, located
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.worst import WorstDecision, worst_decisions
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import list_runs
-from predibot.reports.views.decide import RunRow
-from predibot.reports.views.from_jobs import run_row
+from predibot.ledger.write.runs import RunSummary, list_runs
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 
@@ -24,7 +22,7 @@ class Evaluated:
     evaluation: Evaluation
     worst: tuple[WorstDecision, ...] | None
     """The decisions that cost most; None where nobody asked."""
-    runs: tuple[RunRow, ...] = ()
+    runs: tuple[RunSummary, ...] = ()
 
 
 @contextmanager
@@ -77,13 +75,8 @@ def report(
     """
     with caller.reading(ledger) as store:
         there = located(store, part, caller.clock)
-        runs = tuple(each for each in list_run_rows(store) if there.part.recipe in (None, each.run.recipe))
+        runs = tuple(each for each in store.run_read(list_runs) if there.part.recipe in (None, each.run.recipe))
         yield replace(_evaluated(store, there, question, worst), runs=runs)
-
-
-def list_run_rows(store: Store) -> Sequence[RunRow]:
-    """Return every run of a ledger, void ones too."""
-    return [run_row(summary) for summary in store.run_read(list_runs)]
 
 
 def _evaluated(store: Store, there: Located, question: Question, worst: int | None) -> Evaluated:

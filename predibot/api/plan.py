@@ -16,8 +16,7 @@ from predibot.jobs.deciding.open_run import RunRequest, choose_for
 from predibot.jobs.deciding.worker import agent_setup
 from predibot.jobs.open_venue import open_venue
 from predibot.reports.terminal.dry_run import Asked, CohortPrompt, all_asked
-from predibot.reports.views.decide import SelectionView
-from predibot.reports.views.from_jobs import selection_view
+from predibot.reports.views.decide import SelectionView, selection_view
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,8 @@ from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
 from predibot.ledger.write.runs import list_runs
 from predibot.reports.terminal.replay import replay_view
-from predibot.reports.views.decide import DecideView
+from predibot.reports.views.decide import DecideView, decide_view
 from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
-from predibot.reports.views.from_jobs import decide_view
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.rows import Cells, Kind, Rows, columns_of, rows_of
 from predibot.scoring.evaluation.evaluation import CLUSTERINGS, PARTINGS, Evaluation, Question

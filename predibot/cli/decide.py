@@ -105,7 +105,7 @@ def _say_how_to_add_a_model(source: str) -> None:
 
 def _show(report: "DecideReport", *, as_json: bool) -> int:
     from predibot.reports.terminal.terminal import print_decisions
-    from predibot.reports.views.from_jobs import decide_view
+    from predibot.reports.views.decide import decide_view
 
     view = decide_view(report)
     code = code_of_decisions(report.statuses, undecided=report.undecided)

@@ -117,8 +117,8 @@ def demo(
     from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import Shown
     from predibot.reports.terminal.terminal import print_line
+    from predibot.reports.views.decide import decide_view
     from predibot.reports.views.evaluation_json import evaluation_document
-    from predibot.reports.views.from_jobs import decide_view
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(verbose=verbose)

@@ -91,11 +91,12 @@ def report(
 
 def _show(found: "Evaluated", *, shown: "Shown", json: bool, csv: bool) -> None:
     from predibot.reports.terminal.terminal import print_line, print_runs
+    from predibot.reports.views.decide import run_document
     from predibot.reports.views.evaluation_json import evaluation_document
 
     rows, lost = found.runs, found.worst
     if json:
-        document = {"runs": [row.document() for row in rows], **evaluation_document(found.evaluation)}
+        document = {"runs": [*map(run_document, rows)], **evaluation_document(found.evaluation)}
         output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)
         return
     output.print_evaluation(found.evaluation, json=False, csv=csv, shown=shown, worst=lost)

@@ -16,13 +16,14 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
         return
-    from predibot.api.evaluate import list_run_rows
+    from predibot.ledger.write.runs import list_runs
     from predibot.reports.terminal.terminal import print_runs
+    from predibot.reports.views.decide import run_document
 
     with output.caller().reading(ledger) as store:
-        rows = list_run_rows(store)
+        rows = store.run_read(list_runs)
         if json:
-            output.print_document({"runs": [row.document() for row in rows]})
+            output.print_document({"runs": [*map(run_document, rows)]})
         else:
             print_runs(output.report_console(), rows)
 

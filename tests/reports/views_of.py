@@ -1,13 +1,14 @@
 """Views of tests: a scorecard with every kind of number, and a call of `decide`."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from predibot.ledger.write.decisions import StoredBet
+from predibot.ledger.write.runs import RunSummary, StoredRun
 from predibot.reports.views.decide import (
     ChosenView,
     DecideView,
     DecisionView,
-    RunView,
 )
 from predibot.scoring.baselines import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -84,10 +85,32 @@ def evaluation(*bots: str, notes: tuple[str, ...] = ()) -> Evaluation:
     return Evaluation(AS_OF, tuple(card(bot) for bot in bots), notes)
 
 
-RUN = RunView("daily/2026-02-13", "daily", datetime(2026, 2, 13, tzinfo=UTC), AS_OF, "archive", "dollar_per_event")
+RUN = StoredRun(
+    id=1,
+    key="daily/2026-02-13",
+    recipe="daily",
+    slot_at=datetime(2026, 2, 13, tzinfo=UTC),
+    as_of=AS_OF,
+    venue="archive",
+    venue_name="archive",
+    game="dollar_per_event",
+    seed=0,
+    digest="",
+    recipe_json="{}",
+    overrides={},
+    passed_over=(),
+    notes=(),
+    voided_at=None,
+    void_reason=None,
+)
 CHOSEN = ChosenView("26004", "Next Prime Minister of the Netherlands", 3, 1_234_567.8)
 PASSED_OVER = PassedOver("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: the word "megaeth"')
 BET = StoredBet("m1", 0.25, 0.5, None, 0.375)
+
+
+def run_row(void_reason: str, **statuses: int) -> RunSummary:
+    """Return a run of two bots and ten events."""
+    return RunSummary(replace(RUN, void_reason=void_reason), ("random_bet", "tool_agent"), 10, statuses)
 
 
 def decided(*decisions: DecisionView, notes: tuple[str, ...] = ()) -> DecideView:

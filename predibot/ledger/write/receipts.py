@@ -27,6 +27,11 @@ class Receipt:
     made_at: datetime
     leaves: tuple[Leaf, ...]
 
+    @property
+    def decisions(self) -> int:
+        """Return how many decisions it is of."""
+        return len(self.leaves)
+
 
 def root_of(leaves: Sequence[Leaf]) -> str:
     """Return the root over leaves in hexadecimal digits."""

@@ -103,6 +103,11 @@ class StoredRun:
     deadline_at: datetime | None = None
     """Decisions made later are in no score; None for no deadline."""
 
+    @property
+    def slot(self) -> datetime:
+        """Return the instant that it is of, under its name in documents."""
+        return self.slot_at
+
 
 @dataclass(frozen=True, slots=True)
 class BotPlan:

@@ -9,10 +9,10 @@ from predibot.jobs.published_roots import Publication
 from predibot.jobs.receipts import Difference, Proof, VerifiedRun
 from predibot.ledger.care.verified_ledger import VerifiedLedger
 from predibot.reports import figures
-from predibot.reports.document import Document, document, json_value
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.from_jobs import receipt_view
+from predibot.reports.views.decide import RECEIPT
 
 _SHOWN_FIELDS = 5
 _WHAT = {
@@ -139,6 +139,6 @@ def _ledger_document(ledger: VerifiedLedger) -> Document:
 def _run_document(run: VerifiedRun) -> Document:
     return {
         **document(run, "run created_at void holds decisions root"),
-        "receipts": [json_value(receipt_view(receipt)) for receipt in run.receipts],
+        "receipts": [document(receipt, RECEIPT) for receipt in run.receipts],
         **document(run, "differences problems notes"),
     }

@@ -13,10 +13,10 @@ from predibot.domain.decision import STATUSES, Status
 from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.replay import Played, Replayed
 from predibot.reports import figures
-from predibot.reports.document import Document, json_value
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.from_jobs import receipt_view
+from predibot.reports.views.decide import RECEIPT
 
 _SHOWN = 5
 
@@ -113,7 +113,7 @@ def _instant_document(played: Played) -> Document:
         "events": played.events,
         "decisions": {status: played.statuses.get(status, 0) for status in STATUSES},
         "made_here": played.made_here,
-        "receipt": json_value(receipt_view(played.receipt)),
+        "receipt": None if played.receipt is None else document(played.receipt, RECEIPT),
         "notes": list(played.notes),
     }
 

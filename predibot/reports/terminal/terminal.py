@@ -3,26 +3,23 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from rich.console import Console
 from rich.text import Text
 
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import ABSTENTION_KINDS, outcome_of
+from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.text import plain, sentence, within
-from predibot.reports.views.decide import (
-    OUTCOMES,
-    ChosenView,
-    DecideView,
-    DecisionView,
-    RunRow,
-    SelectionView,
-)
 from predibot.selection import PassedOver
+
+if TYPE_CHECKING:
+    # What is decided loads the database.
+    from predibot.ledger.write.runs import RunSummary
+    from predibot.reports.views.decide import ChosenView, DecideView, DecisionView, SelectionView
 
 PIPE_WIDTH = 100
 _BLANKS = re.compile(r" +$", re.MULTILINE)
@@ -71,7 +68,7 @@ class _WithoutBlanks:
         return getattr(self._stream, name)
 
 
-def print_decisions(console: Console, view: DecideView) -> None:
+def print_decisions(console: Console, view: "DecideView") -> None:
     """Print what became of each bot's decisions, one line a bot, and the notes."""
     bots: dict[str, list[DecisionView]] = {}
     for decision in view.decisions:
@@ -91,7 +88,7 @@ def print_decisions(console: Console, view: DecideView) -> None:
     print_notes(console, view.notes)
 
 
-def print_selection(console: Console, view: SelectionView, *, every: bool = False) -> None:
+def print_selection(console: Console, view: "SelectionView", *, every: bool = False) -> None:
     """Print the events that are played, those passed over with the rule and the reason, and the notes.
 
     Args:
@@ -122,7 +119,7 @@ def print_selection(console: Console, view: SelectionView, *, every: bool = Fals
     print_notes(console, view.notes)
 
 
-def texts_of(selected: Sequence[ChosenView]) -> tuple[ChosenView, ...]:
+def texts_of(selected: "Sequence[ChosenView]") -> "tuple[ChosenView, ...]":
     """Return those that are texts of a data set, which bots are asked to label."""
     # Hardly a command shows texts.
     from predibot.text_tasks.tasks import TASKS
@@ -130,12 +127,12 @@ def texts_of(selected: Sequence[ChosenView]) -> tuple[ChosenView, ...]:
     return tuple(each for each in selected if not each.markets and _task(each) in (*TASKS, _PAIR))
 
 
-def _task(chosen: ChosenView) -> str:
+def _task(chosen: "ChosenView") -> str:
     # A pair is named by its two markets.
     return _PAIR if "~" in chosen.event_id else chosen.event_id.partition("/")[0]
 
 
-def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
+def print_runs(console: Console, rows: "Sequence[RunSummary]") -> None:
     """Print one row a run, oldest or newest first as they come."""
     if not rows:
         print_line(console, "no runs recorded")
@@ -145,13 +142,13 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
     print_grid(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows))
 
 
-def _remarks_on(row: RunRow) -> list[str]:
+def _remarks_on(row: "RunSummary") -> list[str]:
     """Return what a run has besides recorded decisions, and why it counts no more."""
-    said = [f"{figures.count(row.statuses[each])} {each}" for each in _NOT_RECORDED if row.statuses.get(each)]
+    said = [f"{figures.count(row.decisions[each])} {each}" for each in _NOT_RECORDED if row.decisions.get(each)]
     if row.late:
         said.append(f"{figures.count(row.late)} too late to count")
-    if row.void_reason is not None:
-        said.append(f"void: {plain(row.void_reason, _REMARK_CELLS)}")
+    if row.run.void_reason is not None:
+        said.append(f"void: {plain(row.run.void_reason, _REMARK_CELLS)}")
     return said
 
 
@@ -160,15 +157,15 @@ _RUNS = (
     Column("run", "run.key", kind="key"),
     Column("as of", "run.as_of", format_instant, 1, kind="key"),
     Column("venue", "run.venue", drop=2, kind="key"),
-    Column("bots", "bots", figures.count, 4),
+    Column("bots", "bots", lambda bots: figures.count(len(bots)), 4),
     Column("events", "events", figures.count, 3),
-    Column("recorded", "statuses", lambda statuses: figures.count(statuses.get("recorded", 0))),
+    Column("recorded", "decisions", lambda of: figures.count(of.get("recorded", 0))),
 )
 _EVENT = Column("event", "event_id", kind="key")
 _TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")
 
 
-def _chosen_grid(events: Sequence[ChosenView]) -> Table:
+def _chosen_grid(events: "Sequence[ChosenView]") -> Table:
     by_day = any(event.rank_by.endswith("volume_24h") for event in events)
     markets = sum(event.markets for event in events)
     volume = ("24-hour volume", "volume_24h_usd") if by_day else ("1-week volume", "volume_1wk_usd")
@@ -188,9 +185,9 @@ def _passed_over_grid(events: Sequence[PassedOver], *, every: bool) -> Table:
     return table_of(f"Passed over: {figures.things(len(events), 'event')}", columns, shown)
 
 
-def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
+def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
     """Yield what became of one bot's decisions: `3 bets recorded on 1 event`, `1 answer refused (why)`."""
-    of: dict[str, list[DecisionView]] = {status: [] for status in OUTCOMES}
+    of: dict[str, list[DecisionView]] = {status: [] for status in (*STATUSES, "skipped")}
     for decision in decisions:
         of[decision.status].append(decision)
     others = [decision for decision in of["recorded"] if decision.subject_kind != "event"]
@@ -215,11 +212,11 @@ def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
         yield f"{len(skipped):,} before: {said}{again}"
 
 
-def _is_of_no_answer(decision: DecisionView) -> bool:
+def _is_of_no_answer(decision: "DecisionView") -> bool:
     return decision.reason_kind == "answer"
 
 
-def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
+def _tried_again(decisions: "Sequence[DecisionView]") -> Iterator[str]:
     """Yield what becomes of decisions that failed, or abstained for a reason that may pass."""
     failed = [decision for decision in decisions if decision.stored_status == "failed"]
     # Of those before it is said there.
@@ -243,7 +240,7 @@ def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
             yield f"{abstained} abstained for want of {kind}; --retry abstained asks again"
 
 
-def _messages(decisions: Sequence[DecisionView]) -> str:
+def _messages(decisions: "Sequence[DecisionView]") -> str:
     """Return why, each reason once, the most frequent first, and how many others there are."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
     said = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]

@@ -1,36 +1,32 @@
-"""Views: what a command shows, as plain data, and the JSON document made of it."""
+"""Views: what `decide`, `select` and `runs` show, as plain data, and the JSON documents made of it."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
+from predibot.ledger.write.decisions import StoredBet
+from predibot.ledger.write.receipts import Receipt
+from predibot.ledger.write.runs import RunSummary, StoredRun
+from predibot.plugins.venues import known_venue
 from predibot.reports.document import Document, document, json_value
-from predibot.selection import PassedOver
+from predibot.selection import PassedOver, ranked_by_usd
 
 if TYPE_CHECKING:
-    # What writes decisions loads the database.
-    from predibot.ledger.write.decisions import StoredBet
-
+    # What decides costs a tenth of a second, which who only reads does not pay.
+    from predibot.contracts import OpenVenue
+    from predibot.domain.event import Event
+    from predibot.jobs.decide import DecideReport, DecisionReport
+    from predibot.jobs.deciding.select_events import Choice
 
 Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
 """What became of a decision in one call: a status, or skipped because it was made before."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """The run a command is about."""
-
-    key: str
-    recipe: str
-    slot: datetime
-    as_of: datetime
-    venue: str
-    game: str
+RECEIPT = "number root decisions made_at"
+"""What is shown of a receipt."""
+_RUN = "key recipe slot as_of venue game"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ class DecisionView:
     bot: str
     event_id: str
     status: Outcome
-    bets: "tuple[StoredBet, ...]" = ()
+    bets: tuple[StoredBet, ...] = ()
     unallocated_usd: float | None = None
     cost_usd: float | None = 0.0
     """None where a part is unknown."""
@@ -97,35 +93,21 @@ class DecisionView:
 
     def document(self) -> Document:
         """Return the JSON document."""
-        return document(
-            self,
-            "bot event_id status bets unallocated_usd cost_usd message stored_status reason_kind failed_for_good "
-            "next_try_at notes subject_kind",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiptView:
-    """What a run's decisions come to, as one hash."""
-
-    number: int
-    root: str
-    decisions: int
-    made_at: datetime
+        return {name: value for name, value in document(self).items() if name != "cost_known_usd"}
 
 
 @dataclass(frozen=True, slots=True)
 class DecideView:
     """What `predibot decide` shows."""
 
-    run: RunView | None
+    run: StoredRun | None
     """None where nothing is stored, because no event of a live venue keeps the rules."""
     selected: tuple[ChosenView, ...]
     passed_over: tuple[PassedOver, ...]
     decisions: tuple[DecisionView, ...]
     seconds: float
     notes: tuple[str, ...] = ()
-    receipt: ReceiptView | None = None
+    receipt: Receipt | None = None
 
     @property
     def cost_usd(self) -> float | None:
@@ -147,30 +129,69 @@ class DecideView:
         totals["stored"] = {status: stored[status] for status in STATUSES}
         totals["failed_for_good"] = sum(decision.failed_for_good for decision in self.decisions)
         return {
-            "run": json_value(self.run),
+            "run": None if self.run is None else document(self.run, _RUN),
             "selected": [event.document() for event in self.selected],
             "passed_over": json_value(self.passed_over),
             "decisions": [decision.document() for decision in self.decisions],
             "totals": totals,
-            **document(self, "receipt notes"),
+            "receipt": None if self.receipt is None else document(self.receipt, RECEIPT),
+            "notes": list(self.notes),
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """One line of `predibot runs`."""
+def decide_view(report: "DecideReport") -> DecideView:
+    """Return what `predibot decide` shows."""
+    return DecideView(
+        run=report.run if isinstance(report.run, StoredRun) else None,
+        selected=tuple(map(_chosen, report.events)),
+        passed_over=tuple(PassedOver(**each) for each in report.run.passed_over),
+        decisions=tuple(map(_decision_view, report.decisions)),
+        seconds=report.seconds,
+        notes=report.notes,
+        receipt=report.receipt,
+    )
 
-    run: RunView
-    bots: int
-    events: int
-    statuses: Mapping[str, int]
-    """How many decisions have each status; one that is absent has none."""
-    void_reason: str | None = None
-    """Why the run was taken out of all scores; None where it counts."""
-    late: int = 0
-    """How many of the decisions were made after the deadline, and are in no score."""
 
-    def document(self) -> Document:
-        """Return the JSON document."""
-        counts: Document = {status: self.statuses.get(status, 0) for status in STATUSES}
-        return {**document(self.run), **document(self, "bots events"), **counts, **document(self, "void_reason late")}
+def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
+    """Return what `predibot select` shows."""
+    found = choice.selection
+    return SelectionView(
+        as_of=opened.now,
+        venue=opened.spec,
+        selected=tuple(_chosen(event, found.rank_by) for event in found.selected),
+        passed_over=found.passed_over,
+        notes=choice.notes,
+        currency=known_venue(opened.venue.name).currency,
+    )
+
+
+def run_document(summary: RunSummary) -> Document:
+    """Return one line of `predibot runs`."""
+    counts: Document = {status: summary.decisions.get(status, 0) for status in STATUSES}
+    known = {**document(summary.run, _RUN), "bots": len(summary.bots), "events": summary.events}
+    return {**known, **counts, **document(summary, "void_reason=run.void_reason late")}
+
+
+def _chosen(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
+    by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranked_by_usd(event, "market_volume_24h")
+    return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by)
+
+
+def _decision_view(report: "DecisionReport") -> DecisionView:
+    stored = report.stored
+    return DecisionView(
+        bot=stored.bot,
+        event_id=stored.subject_id,
+        status=report.status,
+        bets=stored.bets,
+        unallocated_usd=stored.unallocated_usd,
+        cost_usd=stored.cost_usd,
+        cost_known_usd=stored.cost_known_usd,
+        message=report.message,
+        stored_status=stored.status,
+        reason_kind=stored.reason_kind,
+        failed_for_good=stored.failed_for_good,
+        next_try_at=stored.next_try_at,
+        notes=stored.notes,
+        subject_kind=stored.subject_kind,
+    )

@@ -27,7 +27,7 @@ from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
 from predibot.recipe.recipe import Recipe
-from predibot.reports.views.from_jobs import decide_view
+from predibot.reports.views.decide import decide_view
 from tests.jobs.tiny import clock, decide_on, nobody, recipe_of, request_of, statuses
 from tests.venues.payloads import NOW, event_payload, market_payload, pages_of, venue_of
 

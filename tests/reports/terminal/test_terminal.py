@@ -17,9 +17,9 @@ from predibot.reports.terminal.terminal import (
     print_runs,
     print_selection,
 )
-from predibot.reports.views.decide import ChosenView, DecisionView, RunRow, SelectionView
+from predibot.reports.views.decide import ChosenView, DecisionView, SelectionView
 from predibot.selection import PassedOver
-from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided, evaluation
+from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, decided, evaluation, run_row
 
 WIDTHS = [120, 100, 80, 50, 40]
 
@@ -50,7 +50,7 @@ def test_no_line_is_wider_than_the_screen(width: int) -> None:
     console = screen(width)
     print_evaluation(console, evaluation("market_price", "random_bet", notes=("a rather long note " * 9,)), FULL)
     print_selection(console, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)))
-    print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19}, "a wrong recipe")])
+    print_runs(console, [run_row("a wrong recipe", recorded=19)])
     assert max(len(line) for line in shown(console).splitlines()) <= width
 
 
@@ -244,16 +244,14 @@ def test_a_long_title_is_shortened_and_the_figures_beside_it_are_not() -> None:
 
 def test_runs_are_listed_and_a_void_one_says_why() -> None:
     console = screen(120)
-    print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19, "refused": 1}, "a wrong recipe")])
+    print_runs(console, [run_row("a wrong recipe", recorded=19, refused=1)])
     expected = r"daily/2026-02-13 +2026-02-13T19:30Z +archive +2 +10 +19 +1 refused, void: a wrong"
     assert re.search(expected, shown(console))
 
 
 def test_runs_stand_on_a_line_each_on_a_narrow_screen() -> None:
     console = screen(80)
-    print_runs(
-        console, [RunRow(RUN, 2, 10, {"recorded": 19, "refused": 1}, "a wrong recipe, as was seen a week later")]
-    )
+    print_runs(console, [run_row("a wrong recipe, as was seen a week later", recorded=19, refused=1)])
     lines = shown(console).splitlines()
     assert len([line for line in lines if not line.startswith(("Runs", "run ", "no room for: "))]) == 1
     assert re.search(r"^daily/2026-02-13 .* 19 +1 refused, void: a wrong recipe, as was seen", lines[2])

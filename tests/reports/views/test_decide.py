@@ -6,8 +6,8 @@ from typing import Any
 
 from predibot.ledger.write.decisions import StoredBet
 from predibot.reports.document import document, number
-from predibot.reports.views.decide import OUTCOMES, DecisionView, RunRow, SelectionView
-from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided
+from predibot.reports.views.decide import OUTCOMES, DecisionView, SelectionView, run_document
+from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided, run_row
 
 NAN = math.nan
 
@@ -89,5 +89,5 @@ def test_a_market_without_a_forecast_has_null_for_it() -> None:
 def test_a_selection_and_a_run_are_documents_too() -> None:
     selection = written(SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)).document())
     assert (selection["selected"][0]["event_id"], selection["passed_over"][0]["rule"]) == ("26004", "exclude")
-    row = written(RunRow(RUN, 2, 10, {"recorded": 19}, "a wrong recipe").document())
+    row = written(run_document(run_row("a wrong recipe", recorded=19)))
     assert (row["key"], row["recorded"], row["failed"], row["void_reason"]) == (RUN.key, 19, 0, "a wrong recipe")
