@@ -19,9 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from predibot._folders import folders_from_environment
 from predibot.environment import cache_folder
 from predibot.ledger.schema.tables import ChangeRow
 from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.store import OPENED_FILE
 from predibot.ledger.url import sqlite_file
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import open_plain, plain_bytes
@@ -37,7 +39,7 @@ changes = table_of(ChangeRow)
 MOST_BYTES = 500_000_000
 """Of all that is kept, of all ledgers together; what nobody asked for longest goes first."""
 _DIGEST_BYTES = 32
-_CODE = ("domain", "games", "jobs", "ledger", "scoring")
+_CODE = ("domain", "games", "jobs", "ledger", "plugins", "scoring", "venues")
 """The folders of the package whose change may change what is worked out."""
 
 
@@ -134,26 +136,35 @@ def cache_of(connection: Connection) -> Cache | None:
         found = folder.stat()
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise PermissionError(f"{folder} is not a folder that only you can use. Remove it; another is made")
-        state = repr((_place(file), [tuple(row) for row in counted], code_digest()))
+        state = repr((_place(file, connection.info.get(OPENED_FILE)), [tuple(row) for row in counted], code_digest()))
     except (OSError, RuntimeError) as error:
         _log.info("nothing is kept for the next evaluation: %s", error)
         return None
     return Cache(folder, hashlib.sha256(state.encode()).hexdigest())
 
 
-def _place(file: Path) -> str:
+def _place(file: Path, opened: tuple[int, int] | None) -> str:
     """Return where the ledger is, and which: one that was put in its place, or a copy, is another one.
 
     The counts of two copies that were changed apart may be equal, and a file may have the number of one that is gone.
     So the times of a file belong to it, also that of the last change of its times.
+
+    Args:
+        file: The file of the ledger.
+        opened: Device and number of the one that is read, which may be another by now.
     """
     file = file.resolve()
-    said = [str(file)]
-    for each in (file, file.with_name(f"{file.name}-wal")):
-        with suppress(FileNotFoundError):
-            # Whoever opens a file makes an empty one beside it.
-            if (found := each.stat()).st_size:
-                said.append(f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}")
+    said, stats = [str(file)], [file.stat()]
+    if opened != (stats[0].st_dev, stats[0].st_ino):
+        raise FileNotFoundError(f"{file} is not the file that was opened")
+    with suppress(FileNotFoundError):
+        stats.append(file.with_name(f"{file.name}-wal").stat())
+    # Whoever opens a file makes an empty one beside it.
+    said += [
+        f"{each.st_dev} {each.st_ino} {each.st_size} {each.st_mtime_ns} {each.st_ctime_ns}"
+        for each in stats
+        if each.st_size
+    ]
     return " ".join(said)
 
 
@@ -162,6 +173,13 @@ def code_digest() -> str:
     """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
     package = Path(__file__).parents[1]
     files = [file for folder in _CODE for file in (package / folder).rglob("*.py")]
+    # A file of the user's may take the place of one of ours.
+    files += [
+        file
+        for kind in ("strategies", "tools")
+        for folder in folders_from_environment(kind)
+        for file in Path(folder).glob("*.py")
+    ]
     files += [file for kind in (GAME, VENUE) for file in package_files(kind)]
     return hashlib.sha256(b"\0".join(plain_bytes(file) for file in sorted(files))).hexdigest()
 

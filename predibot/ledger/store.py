@@ -6,7 +6,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar
@@ -31,6 +31,8 @@ RECONNECT_SECONDS = 30.0
 """For how long a server that went away is asked again before work that needs it is given up."""
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
+OPENED_FILE = "predibot_file"
+"""Under this a connection knows device and number of the file that it has open."""
 _BUSY_SECONDS = 30
 _SILENT_SECONDS = 15
 """How long one that writes to a server may say nothing: it is stopped or gone, and others wait for what it has locked.
@@ -591,12 +593,15 @@ def _engine(url: URL, *, read_only: bool = False) -> Engine:
         raise UsageError("a PostgreSQL ledger needs its driver: pip install 'predibot[postgres]'") from None
     if file is None:
         return engine.execution_options(postgresql_readonly=True) if read_only else engine
-    event.listen(engine, "connect", partial(_configure, read_only=read_only))
+    event.listen(engine, "connect", partial(_configure, file=file, read_only=read_only))
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _configure(connection: Any, _record: object, *, read_only: bool) -> None:
+def _configure(connection: Any, record: Any, *, file: Path, read_only: bool) -> None:
+    with suppress(OSError):
+        # Another may take its place while this one is read.
+        record.info[OPENED_FILE] = (found := file.stat()).st_dev, found.st_ino
     # Python's driver would begin its own transactions; ours say when they begin, and how.
     connection.isolation_level = None
     guard = ("query_only=ON",) if read_only else ()

@@ -233,6 +233,31 @@ def test_a_copy_with_the_size_and_the_times_of_the_ledger_is_another_one(tmp_pat
         assert document(store) == uncached(store) != before
 
 
+def test_of_a_file_whose_place_another_took_while_it_is_read_nothing_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    with pytest.raises(LedgerUnusable, match="replaced while it was in use"), Store.open(f"sqlite:///{file}") as store:
+        filled(store)
+        with store.read() as connection:
+            assert cache.cache_of(connection) is not None
+            shutil.copyfile(file, tmp_path / "copy.db")
+            (tmp_path / "copy.db").replace(file)
+            assert cache.cache_of(connection) is None
+
+
+@pytest.mark.parametrize("variable", ["PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS"])
+def test_a_plug_in_of_the_users_that_changes_is_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, str(tmp_path))
+    file, digests = tmp_path / "mine.py", set()
+    for content in ("one = 1", "two = 2"):
+        file.write_text(content)
+        cache.code_digest.cache_clear()
+        digests.add(cache.code_digest())
+    cache.code_digest.cache_clear()
+    assert len(digests) == 2
+
+
 def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
     document(ledger)
     later = a_run(ledger, TWO, bots=("a",), key="later", slot_at=NOW + DAY)
