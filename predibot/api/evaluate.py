@@ -9,8 +9,8 @@ from predibot.jobs.evaluate import evaluate as evaluate_part
 from predibot.jobs.located import Located, located
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.worst import WorstDecision, worst_decisions
+from predibot.ledger.read.rows_for_python import LedgerRun, told_runs
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import RunSummary, list_runs
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 
@@ -22,7 +22,7 @@ class Evaluated:
     evaluation: Evaluation
     worst: tuple[WorstDecision, ...] | None
     """The decisions that cost most; None where nobody asked."""
-    runs: tuple[RunSummary, ...] = ()
+    runs: tuple[LedgerRun, ...] = ()
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def report(
     """
     with caller.reading(ledger) as store:
         there = located(store, part, caller.clock)
-        runs = tuple(each for each in store.run_read(list_runs) if there.part.recipe in (None, each.run.recipe))
+        runs = tuple(each for each in store.run_read(told_runs) if there.part.recipe in (None, each.recipe))
         yield replace(_evaluated(store, there, question, worst), runs=runs)
 
 

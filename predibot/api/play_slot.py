@@ -17,7 +17,6 @@ from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
-from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
 from predibot.scoring.records.part import Part
 
@@ -93,7 +92,7 @@ def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ..
 
 
 def _played(report: DecideReport) -> Played:
-    if not isinstance(report.run, StoredRun):
+    if not report.run.id:
         return Played("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
     failed, key = report.statuses.get("failed", 0), report.run.key
     if report.undecided:

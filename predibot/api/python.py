@@ -39,7 +39,7 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
-from predibot.ledger.write.runs import list_runs
+from predibot.ledger.write.runs import recipes_played, stored_runs
 from predibot.reports.terminal.replay import replay_view
 from predibot.reports.views.decide import DecideView, decide_view
 from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
@@ -297,11 +297,10 @@ class Ledger:
     ) -> Asked:
         """Return which decisions are asked for, after a check that there are such."""
         bots = _names("bots", bots)
-        summaries = self._store.run_read(list_runs)
-        keys = [each.run.key for each in summaries]
+        keys = [each.key for each in self._store.run_read(stored_runs)]
         if run is not None and run not in keys:
             raise UsageError(f"no run holds the key {run!r}. {did_you_mean(run, keys)}")
-        name = asked_about(recipe, bots, summaries)
+        name = asked_about(recipe, bots, self._store.run_read(recipes_played))
         return Asked(run=run, recipe=name, bots=bots, as_of=_aware("as_of", as_of), void=void)
 
 

@@ -39,7 +39,7 @@ from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
 from predibot.ledger.write.news import news_failures
 from predibot.ledger.write.receipts import Receipt
-from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, late_in_runs
+from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, late_in_runs
 from predibot.net.deadline import in_time
 from predibot.recipe.recipe import BotSpec
 
@@ -85,8 +85,8 @@ class DecisionReport:
 class DecideReport:
     """What one call of `decide` came to."""
 
-    run: StoredRun | RunPlan
-    """A plan where nothing is stored, because no event of a live venue keeps the rules."""
+    run: StoredRun
+    """Without a row where nothing is stored, because no event of a live venue keeps the rules."""
     events: tuple[Event, ...]
     decisions: tuple[DecisionReport, ...]
     notes: tuple[str, ...]
@@ -134,9 +134,9 @@ def decide(
     store, live = resources.store, opened.venue.live
     agents = _agents(request, opened, resources)
     run = open_run(request, opened, resources, unplayable={} if agents is None else agents.unplayable)
-    if isinstance(run, RunPlan):
+    if not run.stored.id:
         has_session = not without_session(request, opened)
-        return DecideReport(run, (), (), run.notes, time.monotonic() - began, has_session=has_session)
+        return DecideReport(run.stored, (), (), run.notes, time.monotonic() - began, has_session=has_session)
     stored, game, cohorts = run.stored, request.recipe.make_game(), tuple[PlayedCohort, ...]()
     if game.cohorts is not None:
         bots = request.recipe.bots

@@ -1,6 +1,6 @@
 """Where in a ledger a part is that somebody asks about: at which venues, of which recipe, and from when."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +9,7 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import RunSummary, StoredRun, list_runs, stored_runs
+from predibot.ledger.write.runs import StoredRun, recipes_played, stored_runs
 from predibot.plugins.venues import checked, instruments_of
 from predibot.scoring.records.part import Part
 
@@ -37,32 +37,30 @@ def located(store: Store, part: Part, clock: Clock) -> Located:
     specs, name = _venues(store, part.venue)
     if part.recipe is not None or part.bots:
         with store.read() as connection:
-            part = replace(part, recipe=asked_about(part.recipe, part.bots, list_runs(connection)))
+            part = replace(part, recipe=asked_about(part.recipe, part.bots, recipes_played(connection)))
     return Located(part, specs, name, look_back_at(specs[-1], part.as_of, clock))
 
 
-def asked_about(recipe: str | None, bots: Sequence[str], runs: Sequence[RunSummary]) -> str | None:
+def asked_about(recipe: str | None, bots: Sequence[str], played: Mapping[str, Collection[str]]) -> str | None:
     """Return the name of a recipe whose runs somebody asks about; None for all runs.
 
     Args:
         recipe: A name under which runs are stored, or a recipe's file or name.
         bots: Names of bots, of which some run must have each.
-        runs: Those of the ledger.
+        played: By the recipes of the ledger's runs the bots of these.
 
     Raises:
         UsageError: If there is no such recipe, or no run of it, or no run with such a bot.
     """
     name = recipe
-    if recipe is not None and all(summary.run.recipe != recipe for summary in runs):
+    if recipe is not None and recipe not in played:
         # Not before it is asked for: what the ledger has is asked about by more commands than read a recipe.
         from predibot.recipe.find import load_recipe
 
         name = load_recipe(recipe, Path()).name
-    asked = [summary for summary in runs if name in (None, summary.run.recipe)]
-    if not asked and runs:
-        known = sorted({summary.run.recipe for summary in runs})
-        raise UsageError(f"the ledger has no run of recipe {name!r}. It has runs of {', '.join(known)}")
-    playing = {bot for summary in asked for bot in summary.bots}
+    if name is not None and name not in played and played:
+        raise UsageError(f"the ledger has no run of recipe {name!r}. It has runs of {', '.join(sorted(played))}")
+    playing = {bot for of_recipe, bots_of in played.items() if name in (None, of_recipe) for bot in bots_of}
     for bot in bots:
         if bot not in playing:
             raise UsageError(f"no bot {bot!r} in these runs. {did_you_mean(bot, playing)}")

@@ -23,7 +23,7 @@ from predibot.jobs.evaluate import evaluate
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text
 from predibot.ledger import cache
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import list_runs, void_run
+from predibot.ledger.write.runs import stored_runs, void_run
 from predibot.reports.document import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
@@ -389,7 +389,7 @@ WRITES: dict[str, Callable[[Store, random.Random], object]] = {
         finished_with(TWO, {"m2a": (1.0, rng.random())}, at=NOW + DAY),
     ),
     "void": lambda store, rng: store.run_write(
-        lambda opened: void_run(opened, rng.choice(list_runs(opened)).run.key, reason="a test", at=NOW)
+        lambda opened: void_run(opened, rng.choice(stored_runs(opened)).key, reason="a test", at=NOW)
     ),
 }
 

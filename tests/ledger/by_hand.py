@@ -22,7 +22,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import Finished, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue
-from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, freeze_run
+from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, freeze_run
 from tests.jobs.tiny import recipe_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -46,12 +46,10 @@ def event_of(number: int, markets: int = 1, *, price: float = 0.4) -> Event:
     return Event(f"e{number}", f"Event {number}", tuple(listed), payload="{}")
 
 
-def plan(
-    *events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime = NOW, game: str = "dollar_per_event"
-) -> RunPlan:
-    """Return a run of the recipe `daily` that plays these events."""
+def plan(*, key: str = "daily@2026-03-01T00:00Z", as_of: datetime = NOW, game: str = "dollar_per_event") -> StoredRun:
+    """Return a run of the recipe `daily` that is not stored."""
     recipe = replace(recipe_of(), name=key.partition("@")[0], game=game, seed=2**62)
-    return RunPlan(
+    return StoredRun(
         key=key,
         recipe=key.partition("@")[0],
         slot_at=as_of.replace(hour=0),
@@ -65,7 +63,6 @@ def plan(
         overrides={},
         code_version="1",
         created_at=NOW,
-        events=events,
         passed_over=({"event_id": "e9", "title": "Nine", "rule": "crypto", "reason": "bitcoin"},),
         notes=(),
     )
@@ -78,9 +75,9 @@ def bot(name: str | BotPlan, **arguments: object) -> BotPlan:
 
 def a_run(store: Store, *events: Event, bots: tuple[str, ...] = ("a",), **changes: Any) -> StoredRun:
     """Store a run with its bots."""
-    frozen = replace(plan(*events, game=changes.pop("game", "dollar_per_event")), **changes)
+    frozen = replace(plan(game=changes.pop("game", "dollar_per_event")), **changes)
     with store.write() as connection:
-        run = freeze_run(connection, frozen)
+        run = freeze_run(connection, frozen, events)
         add_bots(connection, run, [bot(name) for name in bots])
     return run
 

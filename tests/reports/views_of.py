@@ -1,10 +1,12 @@
 """Views of tests: a scorecard with every kind of number, and a call of `decide`."""
 
-from dataclasses import replace
+from dataclasses import fields
 from datetime import UTC, datetime
 
+from predibot.domain.decision import STATUSES
+from predibot.ledger.read.rows_for_python import LedgerRun
 from predibot.ledger.write.decisions import StoredBet
-from predibot.ledger.write.runs import RunSummary, StoredRun
+from predibot.ledger.write.runs import StoredRun
 from predibot.reports.views.decide import (
     ChosenView,
     DecideView,
@@ -98,6 +100,8 @@ RUN = StoredRun(
     digest="",
     recipe_json="{}",
     overrides={},
+    code_version="1",
+    created_at=AS_OF,
     passed_over=(),
     notes=(),
     voided_at=None,
@@ -108,9 +112,11 @@ PASSED_OVER = PassedOver("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: 
 BET = StoredBet("m1", 0.25, 0.5, None, 0.375)
 
 
-def run_row(void_reason: str, **statuses: int) -> RunSummary:
+def run_row(void_reason: str, **statuses: int) -> LedgerRun:
     """Return a run of two bots and ten events."""
-    return RunSummary(replace(RUN, void_reason=void_reason), ("random_bet", "tool_agent"), 10, statuses)
+    known = {each.name: getattr(RUN, each.name) for each in fields(LedgerRun) if hasattr(RUN, each.name)}
+    counts = dict.fromkeys(STATUSES, 0) | statuses | {"bots": 2, "events": 10, "late": 0, "void": 1}
+    return LedgerRun(run=RUN.key, **{**known, **counts, "void_reason": void_reason})
 
 
 def decided(*decisions: DecisionView, notes: tuple[str, ...] = ()) -> DecideView:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -17,7 +17,7 @@ from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker import Resources
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
-from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
+from predibot.ledger.write.runs import StoredRun, freeze_run, frozen_events, runs_of_slot
 from predibot.recipe.find import load_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.selection import Selection
@@ -74,7 +74,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run that is in the ledger, with the events it plays."""
+    """A run, which is in the ledger unless it has no row, with the events it plays."""
 
     stored: StoredRun
     events: tuple[Event, ...]
@@ -87,7 +87,7 @@ def open_run(
     resources: Resources,
     *,
     unplayable: Mapping[str, str] = MappingProxyType({}),
-) -> OpenRun | RunPlan:
+) -> OpenRun:
     """Return the run of the request's slot: the one in the ledger, or one chosen now.
 
     None is begun where no bot with a model can play.
@@ -137,12 +137,12 @@ def open_run(
             "with --bots"
         )
     keys, taken = (numbered(key, number) for number in count(1)), {run.key for run in held}
-    plan = _plan(request, opened, slot_at, resources, key=next(key for key in keys if key not in taken))
+    plan, events = _plan(request, opened, slot_at, resources, key=next(key for key in keys if key not in taken))
     if why := without_session(request, opened):
-        return replace(plan, events=(), notes=(*plan.notes, why))
-    if opened.venue.live and not plan.events:
-        return replace(plan, notes=(*plan.notes, _nothing_to_play(plan)))
-    stored = store.run_write(lambda connection: freeze_run(connection, plan))
+        return OpenRun(plan, (), (*plan.notes, why))
+    if opened.venue.live and not events:
+        return OpenRun(plan, (), (*plan.notes, _nothing_to_play(plan)))
+    stored = store.run_write(lambda connection: freeze_run(connection, plan, events))
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
@@ -240,7 +240,7 @@ def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenu
     return OpenRun(run, events, tuple(notes))
 
 
-def _nothing_to_play(plan: RunPlan) -> str:
+def _nothing_to_play(plan: StoredRun) -> str:
     rules = Counter(each["rule"] for each in plan.passed_over)
     counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
     return f"no event keeps the rules ({counts}); nothing is stored, and the next call chooses anew"
@@ -250,7 +250,10 @@ def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:
     return store.run_read(lambda connection: frozen_events(connection, run.id))
 
 
-def _plan(request: RunRequest, opened: OpenVenue, slot_at: datetime, resources: Resources, *, key: str) -> RunPlan:
+def _plan(
+    request: RunRequest, opened: OpenVenue, slot_at: datetime, resources: Resources, *, key: str
+) -> tuple[StoredRun, tuple[Event, ...]]:
+    """Return the run that would be stored, and what it plays."""
     recipe = request.recipe
     choice = choose_for(request, opened, resources.listener)
     if opened.may_recover:
@@ -261,7 +264,7 @@ def _plan(request: RunRequest, opened: OpenVenue, slot_at: datetime, resources: 
             f"the venue lists {choice.listed} events in all, fewer than a run plays; if its list was cut, "
             f"`predibot runs void {key} --reason WHY` frees the slot"
         )
-    return RunPlan(
+    plan = StoredRun(
         key=key,
         recipe=recipe.name,
         slot_at=slot_at,
@@ -283,6 +286,7 @@ def _plan(request: RunRequest, opened: OpenVenue, slot_at: datetime, resources: 
         notes=tuple(notes),
         deadline_at=request.deadline_at,
     )
+    return plan, choice.selection.selected
 
 
 def _overrides(request: RunRequest) -> dict[str, Any]:

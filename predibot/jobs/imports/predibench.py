@@ -28,7 +28,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import Finished, bots, decisions, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue, market_refs
-from predibot.ledger.write.runs import IMPORTED, BotPlan, RunPlan, StoredRun, add_bots, freeze_run
+from predibot.ledger.write.runs import IMPORTED, BotPlan, StoredRun, add_bots, freeze_run
 from predibot.plugins.venues import venue_recorded_by
 from predibot.recipe.recipe import Recipe
 from predibot.selection import SelectionRules
@@ -125,12 +125,12 @@ def import_days(
     total, done = sum(len(each) for each in ready.values()), 0
     for day in days:
         played = {each.answer.event_id for each in ready[day.label]}
-        events = [each for name, each in day.events.items() if name in played]
+        events = [each.event for name, each in day.events.items() if name in played]
         passed_over = tuple(_passed_over(day, played))
         for _, group in groupby(ready[day.label], key=lambda each: (each.replicate.target_on, each.replicate.number)):
             run = list(group)
-            plan = _plan(recording, run, events, passed_over, created_at=clock())
-            made = store.run_write(partial(_store_run, plan=plan, wanted=run))
+            plan = _plan(recording, run, passed_over, created_at=clock())
+            made = store.run_write(partial(_store_run, plan=plan, events=events, wanted=run))
             new_runs += made.is_new
             new_decisions += len(made.stored)
             new_forecasts += sum(
@@ -247,11 +247,10 @@ def _passed_over(day: Day, played: set[str]) -> Iterator[Mapping[str, str]]:
 def _plan(
     recording: Recording,
     run: Sequence[_Ready],
-    events: Sequence[DayEvent],
     passed_over: tuple[Mapping[str, str], ...],
     *,
     created_at: datetime,
-) -> RunPlan:
+) -> StoredRun:
     first = run[0].replicate
     slot_at = _slot_at(first)
     recipe = Recipe(
@@ -264,7 +263,7 @@ def _plan(
         selection=SelectionRules(crypto=CryptoWords({})),
         bots=(),
     )
-    return RunPlan(
+    return StoredRun(
         key=run_key(recording.name, slot_at, first.number + 1),
         recipe=recording.name,
         slot_at=slot_at,
@@ -278,7 +277,6 @@ def _plan(
         overrides={},
         code_version=__version__,
         created_at=created_at,
-        events=tuple(each.event for each in events),
         passed_over=passed_over,
         notes=(recording.said,),
     )
@@ -293,14 +291,14 @@ class _Made:
     notes: tuple[str, ...]
 
 
-def _store_run(connection: Connection, *, plan: RunPlan, wanted: Sequence[_Ready]) -> _Made:
+def _store_run(connection: Connection, *, plan: StoredRun, events: Sequence[Event], wanted: Sequence[_Ready]) -> _Made:
     """Store a run with its bots and decisions, or what of it is not there yet."""
-    run = freeze_run(connection, plan)
+    run = freeze_run(connection, plan, events)
     if run.digest != plan.digest:
         raise RunConflict(f"the run {run.key} is there and was not imported. Import into another --ledger, or void it")
     is_new = not connection.execute(select(func.count()).where(decisions.c.run_id == run.id)).scalar_one()
     known = catalogue(connection, run.id)
-    _check_sides(connection, plan, known)
+    _check_sides(connection, plan.venue_name, events, known)
     replicates = {each.replicate.bot: each.replicate for each in wanted}
     rows = add_bots(
         connection,
@@ -311,10 +309,10 @@ def _store_run(connection: Connection, *, plan: RunPlan, wanted: Sequence[_Ready
     return _Made(is_new, stored, tuple(_on_changed(connection, run, replicates)))
 
 
-def _check_sides(connection: Connection, plan: RunPlan, known: Catalogue) -> None:
+def _check_sides(connection: Connection, venue: str, events: Sequence[Event], known: Catalogue) -> None:
     """Refuse markets of which the ledger calls another outcome YES."""
-    stored = market_refs(connection, plan.venue_name)
-    for market in (market for event in plan.events for market in event.markets):
+    stored = market_refs(connection, venue)
+    for market in (market for event in events for market in event.markets):
         held = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
         if held and market.ref.token_ids and held != market.ref.token_ids:
             raise UsageError(

@@ -20,7 +20,7 @@ from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
 from predibot.ledger.write.receipts import Receipt
-from predibot.ledger.write.runs import list_runs
+from predibot.ledger.write.runs import stored_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
@@ -246,7 +246,7 @@ def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]
     """Return how many runs of the recipe the ledger holds besides a replay's; they are evaluated with them."""
     own = {each.run_key for each in played}
     with store.read() as connection:
-        runs = [each.run for each in list_runs(connection)]
+        runs = stored_runs(connection)
     return sum(
         run.recipe == recipe and run.venue_name == past.venue_name and run.voided_at is None and run.key not in own
         for run in runs

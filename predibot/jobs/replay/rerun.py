@@ -4,7 +4,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.process_identity import is_gone, new_owner
-from predibot.ledger.write.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
+from predibot.ledger.write.runs import StoredRun, add_bots, find_run, freeze_run, frozen_events
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.trust import programs_allowed
@@ -144,11 +144,9 @@ def _decide_again(job: DecideJob, worker: Worker) -> None:
 
 def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datetime) -> StoredRun:
     """Return the same run in another ledger."""
-    kept = {each.name for each in fields(RunPlan)} & set(StoredRun.__slots__)
-    taken: dict[str, Any] = {name: getattr(run, name) for name in kept}
-    plan = RunPlan(**taken, code_version=__version__, created_at=now, events=events)
+    plan = replace(run, id=0, voided_at=None, void_reason=None, code_version=__version__, created_at=now)
     with store.write() as connection:
-        return freeze_run(connection, plan)
+        return freeze_run(connection, plan, events)
 
 
 def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, now: datetime) -> Worker:

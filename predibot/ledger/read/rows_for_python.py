@@ -1,27 +1,27 @@
 """What the ledger tells a reader, row by row: runs, decisions and forecasts under the names of the export's columns."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, cast
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, select
 
-from predibot.domain.decision import ReasonKind, Status
+from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import from_microseconds, listed
+from predibot.ledger.schema.natural_keys import VOID
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, forecasts, orders
 from predibot.ledger.write.decisions import bets as EVERY_BET
-from predibot.ledger.write.events import events, instruments, markets
+from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
-from predibot.ledger.write.runs import StoredRun, is_late, list_runs, runs, with_decisions
+from predibot.ledger.write.runs import is_late, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.part import Part
 
@@ -199,27 +199,21 @@ def _about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
 
 def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
     """Return all runs, void ones too, oldest slot first."""
-    summaries = list_runs(connection)
-    void: Counter[str] = Counter()
-    numbers = {}
-    for run in sorted((each.run for each in summaries if each.run.voided_at is not None), key=lambda run: run.id):
-        void[run.key] += 1
-        numbers[run.id] = void[run.key]
+
+    def count(table: Table, *which: ColumnElement[bool]) -> Any:
+        return select(func.count()).select_from(table).where(table.c.run_id == runs.c.id, *which).scalar_subquery()
+
+    counts = {"bots": count(bots), "events": count(run_events), "late": count(decisions, is_late())}
+    counts |= {status: count(decisions, decisions.c.status == status) for status in STATUSES}
+    named = [runs.c[name] for name in LedgerRun.__slots__ if name in runs.c]
+    statement = (
+        select(runs.c.key.label("run"), VOID.label("void"), *named, runs.c.notes_json.label("notes"))
+        .add_columns(*(counted.label(name) for name, counted in counts.items()))
+        .order_by(runs.c.slot_at, runs.c.id)
+    )
     return tuple(
-        LedgerRun(
-            run=run.key,
-            void=numbers.get(run.id, 0),
-            **{name: getattr(run, name) for name in _OF_RUN},
-            bots=len(each.bots),
-            events=each.events,
-            recorded=each.decisions.get("recorded", 0),
-            refused=each.decisions.get("refused", 0),
-            failed=each.decisions.get("failed", 0),
-            abstained=each.decisions.get("abstained", 0),
-            late=each.late,
-        )
-        for each in summaries
-        for run in [each.run]
+        LedgerRun(**{**row, "notes": tuple(json.loads(row["notes"]))})
+        for row in connection.execute(statement).mappings()
     )
 
 
@@ -377,7 +371,6 @@ def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast
     )
 
 
-_OF_RUN = tuple(name for name in LedgerRun.__slots__ if name in StoredRun.__slots__)
 _KEY = ("run", "void", "bot", "subject_kind", "subject_id", "recipe", "slot_at", "decided_at")
 _OF_DECISION = tuple(name for name in LedgerDecision.__slots__ if name in decisions.c and name not in _KEY)
 _OF_TASK = ("failures", "next_try_at")

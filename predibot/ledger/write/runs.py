@@ -55,8 +55,8 @@ def live_venues(connection: Connection) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPlan:
-    """Everything a run freezes, before it has a row."""
+class StoredRun:
+    """A run as the ledger keeps it."""
 
     key: str
     recipe: str
@@ -73,35 +73,14 @@ class RunPlan:
     overrides: Mapping[str, Any]
     code_version: str
     created_at: datetime
-    events: tuple[Event, ...]
     passed_over: tuple[Mapping[str, str], ...]
     notes: tuple[str, ...]
     deadline_at: datetime | None = None
     """Decisions made later are in no score; None for no deadline."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run as the ledger keeps it."""
-
-    id: int
-    key: str
-    recipe: str
-    slot_at: datetime
-    as_of: datetime
-    venue: str
-    venue_name: str
-    game: str
-    seed: int
-    digest: str
-    recipe_json: str
-    overrides: Mapping[str, Any]
-    passed_over: tuple[Mapping[str, str], ...]
-    notes: tuple[str, ...]
-    voided_at: datetime | None
-    void_reason: str | None
-    deadline_at: datetime | None = None
-    """Decisions made later are in no score; None for no deadline."""
+    voided_at: datetime | None = None
+    void_reason: str | None = None
+    id: int = 0
+    """Its row; 0 until it has one."""
 
     @property
     def slot(self) -> datetime:
@@ -125,19 +104,6 @@ class BotPlan:
     """The bots whose decisions it pools."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """One line of `predibot runs`."""
-
-    run: StoredRun
-    bots: tuple[str, ...]
-    events: int
-    decisions: Mapping[str, int]
-    """How many decisions by status."""
-    late: int = 0
-    """How many of them were made after the deadline."""
-
-
 def find_run(connection: Connection, key: str) -> StoredRun | None:
     """Return the run that holds this key now; void ones do not."""
     row = connection.execute(select(runs).where(runs.c.key == key, runs.c.voided_at.is_(None))).mappings().first()
@@ -154,13 +120,13 @@ def runs_of_slot(connection: Connection, recipe: str, slot_at: datetime) -> tupl
     return tuple(_stored(row) for row in rows)
 
 
-def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
+def freeze_run(connection: Connection, plan: StoredRun, events: Sequence[Event]) -> StoredRun:
     """Store a run with all it plays, and return it; where the key is taken, return who holds it.
 
     Two processes may plan the same run at once: the first one's choice stands.
     """
     row = {
-        **{name: getattr(plan, name) for name in RunPlan.__slots__ if name in runs.c},
+        **{name: getattr(plan, name) for name in StoredRun.__slots__ if name in runs.c and name != "id"},
         "overrides_json": json.dumps(dict(plan.overrides), sort_keys=True),
         "passed_over_json": json.dumps([dict(each) for each in plan.passed_over]),
         "notes_json": json.dumps(plan.notes),
@@ -171,7 +137,7 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
     run_id = insert_one(connection, RunRow, row)
     if run_id is not None:
-        rows = remember(connection, plan.venue_name, plan.events)
+        rows = remember(connection, plan.venue_name, events)
         frozen = [
             {
                 "run_id": run_id,
@@ -180,7 +146,7 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
                 "event_json": event_to_json(event),
                 "payload": event.payload,
             }
-            for position, event in enumerate(plan.events)
+            for position, event in enumerate(events)
         ]
         insert_new(connection, RunEventRow, frozen)
     held = find_run(connection, plan.key)
@@ -237,26 +203,13 @@ def stored_runs(connection: Connection) -> tuple[StoredRun, ...]:
     return tuple(_stored(row) for row in rows)
 
 
-def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
-    """Return all runs, void ones too, oldest slot first."""
-    names: dict[int, list[str]] = {}
-    for run_id, name in connection.execute(select(bots.c.run_id, bots.c.name).order_by(bots.c.id)):
-        names.setdefault(run_id, []).append(name)
-    counted = connection.execute(select(run_events.c.run_id, func.count()).group_by(run_events.c.run_id))
-    playing = {run_id: count for run_id, count in counted}
-    counts: dict[int, dict[str, int]] = {}
-    late = late_in_runs(connection)
-    query = select(decisions.c.run_id, decisions.c.status, func.count()).group_by(
-        decisions.c.run_id, decisions.c.status
-    )
-    for run_id, status, count in connection.execute(query):
-        counts.setdefault(run_id, {})[status] = count
-    return tuple(
-        RunSummary(
-            run, tuple(names.get(run.id, ())), playing.get(run.id, 0), counts.get(run.id, {}), late.get(run.id, 0)
-        )
-        for run in stored_runs(connection)
-    )
+def recipes_played(connection: Connection) -> Mapping[str, set[str]]:
+    """Return the names of all bots of each recipe's runs, void ones too."""
+    statement = select(runs.c.recipe, bots.c.name).distinct().outerjoin(bots, bots.c.run_id == runs.c.id)
+    found: dict[str, set[str]] = {}
+    for recipe, bot in connection.execute(statement):
+        found.setdefault(recipe, set()).update([] if bot is None else [bot])
+    return found
 
 
 def is_late() -> ColumnElement[bool]:

@@ -18,7 +18,7 @@ from predibot.selection import PassedOver
 
 if TYPE_CHECKING:
     # What is decided loads the database.
-    from predibot.ledger.write.runs import RunSummary
+    from predibot.ledger.read.rows_for_python import LedgerRun
     from predibot.reports.views.decide import ChosenView, DecideView, DecisionView, SelectionView
 
 PIPE_WIDTH = 100
@@ -132,7 +132,7 @@ def _task(chosen: "ChosenView") -> str:
     return _PAIR if "~" in chosen.event_id else chosen.event_id.partition("/")[0]
 
 
-def print_runs(console: Console, rows: "Sequence[RunSummary]") -> None:
+def print_runs(console: Console, rows: "Sequence[LedgerRun]") -> None:
     """Print one row a run, oldest or newest first as they come."""
     if not rows:
         print_line(console, "no runs recorded")
@@ -142,24 +142,24 @@ def print_runs(console: Console, rows: "Sequence[RunSummary]") -> None:
     print_grid(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows))
 
 
-def _remarks_on(row: "RunSummary") -> list[str]:
+def _remarks_on(row: "LedgerRun") -> list[str]:
     """Return what a run has besides recorded decisions, and why it counts no more."""
-    said = [f"{figures.count(row.decisions[each])} {each}" for each in _NOT_RECORDED if row.decisions.get(each)]
+    said = [f"{figures.count(n)} {each}" for each in _NOT_RECORDED if (n := getattr(row, each))]
     if row.late:
         said.append(f"{figures.count(row.late)} too late to count")
-    if row.run.void_reason is not None:
-        said.append(f"void: {plain(row.run.void_reason, _REMARK_CELLS)}")
+    if row.void_reason is not None:
+        said.append(f"void: {plain(row.void_reason, _REMARK_CELLS)}")
     return said
 
 
 _NOT_RECORDED = ("refused", "failed", "abstained")
 _RUNS = (
-    Column("run", "run.key", kind="key"),
-    Column("as of", "run.as_of", format_instant, 1, kind="key"),
-    Column("venue", "run.venue", drop=2, kind="key"),
-    Column("bots", "bots", lambda bots: figures.count(len(bots)), 4),
+    Column("run", "run", kind="key"),
+    Column("as of", "as_of", format_instant, 1, kind="key"),
+    Column("venue", "venue", drop=2, kind="key"),
+    Column("bots", "bots", figures.count, 4),
     Column("events", "events", figures.count, 3),
-    Column("recorded", "decisions", lambda of: figures.count(of.get("recorded", 0))),
+    Column("recorded", "recorded", figures.count),
 )
 _EVENT = Column("event", "event_id", kind="key")
 _TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.ledger.write.decisions import StoredBet
 from predibot.ledger.write.receipts import Receipt
-from predibot.ledger.write.runs import RunSummary, StoredRun
+from predibot.ledger.write.runs import StoredRun
 from predibot.plugins.venues import known_venue
 from predibot.reports.document import Document, document, json_value
 from predibot.selection import PassedOver, ranked_by_usd
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from predibot.domain.event import Event
     from predibot.jobs.decide import DecideReport, DecisionReport
     from predibot.jobs.deciding.select_events import Choice
+    from predibot.ledger.read.rows_for_python import LedgerRun
 
 Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
@@ -142,7 +143,7 @@ class DecideView:
 def decide_view(report: "DecideReport") -> DecideView:
     """Return what `predibot decide` shows."""
     return DecideView(
-        run=report.run if isinstance(report.run, StoredRun) else None,
+        run=report.run if report.run.id else None,
         selected=tuple(map(_chosen, report.events)),
         passed_over=tuple(PassedOver(**each) for each in report.run.passed_over),
         decisions=tuple(map(_decision_view, report.decisions)),
@@ -165,11 +166,11 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
     )
 
 
-def run_document(summary: RunSummary) -> Document:
+def run_document(run: "LedgerRun") -> Document:
     """Return one line of `predibot runs`."""
-    counts: Document = {status: summary.decisions.get(status, 0) for status in STATUSES}
-    known = {**document(summary.run, _RUN), "bots": len(summary.bots), "events": summary.events}
-    return {**known, **counts, **document(summary, "void_reason=run.void_reason late")}
+    return document(
+        run, f"key=run recipe slot=slot_at as_of venue game bots events {' '.join(STATUSES)} void_reason late"
+    )
 
 
 def _chosen(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:

@@ -25,7 +25,7 @@ from predibot.jobs.deciding.select_events import (
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
+from predibot.ledger.write.runs import freeze_run, stored_runs, void_run
 from predibot.recipe.recipe import Recipe
 from predibot.reports.views.decide import decide_view
 from tests.jobs.tiny import clock, decide_on, nobody, recipe_of, request_of, statuses
@@ -91,7 +91,7 @@ def decide_live(
 
 def runs_in(store: Store) -> int:
     with store.read() as connection:
-        return len(list_runs(connection))
+        return len(stored_runs(connection))
 
 
 @pytest.fixture
@@ -230,9 +230,9 @@ def test_a_live_run_without_events_that_an_older_version_stored_says_how_to_void
     quiet = [payload | {"volume24hr": 1} for payload in healthy()]
     with file:
         plan = decide_live(file, serving(quiet)).run
-        assert isinstance(plan, RunPlan)
+        assert not plan.id
         with file.write() as connection:
-            freeze_run(connection, plan)
+            freeze_run(connection, plan, ())
         report = decide_live(file, serving(healthy()))
         assert report.events == ()
         assert any("`predibot runs void tiny@2026-02-13T00:00Z --reason WHY` frees its slot" in n for n in report.notes)

@@ -19,7 +19,7 @@ from predibot.jobs.imports.predibench_files import read_days
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions, followed
-from predibot.ledger.write.runs import list_runs, void_run
+from predibot.ledger.write.runs import stored_runs, void_run
 from predibot.scoring.evaluation.evaluation import Evaluation
 from tests.jobs.imports.predibench_day import (
     BEGAN,
@@ -94,7 +94,7 @@ def test_a_day_is_counted_as_it_is_and_what_had_begun_is_left_out_and_listed(sto
     assert found.trace_folders == 1
     assert {row["subject_id"] for row in rows(store, "decisions")} == {FED}
     with store.read() as connection:
-        passed_over = list_runs(connection)[0].run.passed_over
+        passed_over = stored_runs(connection)[0].passed_over
     assert [(each["event_id"], each["rule"]) for each in passed_over] == [(BEGAN, "begun")]
 
 
@@ -195,13 +195,13 @@ def test_an_imported_decision_is_clean_and_told_apart_from_one_made_here(store: 
     said_so = "1 decision of the ledger was imported: when they were made, and at which prices, is what their files say"
     assert said_so in found.notes
     with store.read() as connection:
-        (run,) = list_runs(connection)
-    assert (run.run.recipe, run.run.digest, run.run.key) == (
+        (run,) = stored_runs(connection)
+    assert (run.recipe, run.digest, run.key) == (
         "predibench",
         "import:predibench",
         "predibench@2025-09-18T00:00Z",
     )
-    assert run.run.notes == ("imported from files of PrediBench: instants, prices and answers are what they say",)
+    assert run.notes == ("imported from files of PrediBench: instants, prices and answers are what they say",)
 
 
 def test_a_run_of_ours_with_the_same_key_is_not_added_to(store: Store, tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def _has_runs(address: str, wanted: int) -> bool:
     if not Path(address.removeprefix("sqlite:///")).exists():
         return False
     with Store.open(address) as store, store.read() as connection:
-        return len(list_runs(connection)) >= wanted
+        return len(stored_runs(connection)) >= wanted
 
 
 def test_the_recorded_day_is_imported_and_evaluated(store: Store, shared_data: Path) -> None:

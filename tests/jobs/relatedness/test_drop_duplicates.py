@@ -8,7 +8,7 @@ import pytest
 from predibot.errors import UsageError
 from predibot.jobs.deciding.open_run import choose_for
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import list_runs
+from predibot.ledger.write.runs import stored_runs
 from predibot.recipe.recipe import Recipe
 from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import decide_on, nobody, opened, recipe_of, request_of
@@ -38,14 +38,14 @@ def dropping(**more: object) -> Recipe:
 def test_a_run_keeps_what_was_dropped_why_and_how_it_was_told(store: Store, archive: Path) -> None:
     decide_on(store, archive, request_of(dropping()))
     with store.read() as connection:
-        (run,) = list_runs(connection)
+        (run,) = stored_runs(connection)
         text = connection.exec_driver_sql("SELECT passed_over_json, recipe_json FROM runs").one()
     passed_over, recipe = map(json.loads, text)
     assert [(each["event_id"], each["rule"]) for each in passed_over] == [("2", "drop_duplicates")]
     assert passed_over[0]["reason"].startswith(
         "its text is that of event 1 (Will it rain in May?): cosine 1.000 by tfidf"
     )
-    assert any(note.startswith("event 2 (In May, will it RAIN?) is left out") for note in run.run.notes)
+    assert any(note.startswith("event 2 (In May, will it RAIN?) is left out") for note in run.notes)
     told = {name: value for name, value in recipe["selection"].items() if "duplicate" in name}
     assert told == {
         "drop_duplicates": 0.9,

@@ -8,7 +8,7 @@ import pytest
 
 from predibot.ledger.store import Store
 from predibot.ledger.write.news import stored_news
-from predibot.ledger.write.runs import list_runs
+from predibot.ledger.write.runs import stored_runs
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS
 from predibot.sandbox.stocks.folder import SIMULATED_FILE, write_stock_folder
 from predibot.sandbox.stocks.news import stories_of
@@ -37,7 +37,7 @@ def test_prompts_hold_the_first_dated_news_of_the_window_and_none_from_later(pre
     assert predibot("replay", "walk.toml", *LEDGER, "--to", "2025-01-15T21:05Z").code == 0
     shown = 0
     with Store.open_to_read("sqlite:///walk.db") as store, store.read() as connection:
-        for run in (each.run for each in list_runs(connection)):
+        for run in stored_runs(connection):
             first, last = run.as_of - timedelta(days=3), run.as_of - timedelta(days=1)
             found = stored_news(connection, run.id)
             key = f"{run.key}/script_sharp/weights"

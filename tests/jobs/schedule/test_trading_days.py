@@ -14,7 +14,7 @@ from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, valuations
-from predibot.ledger.write.runs import list_runs
+from predibot.ledger.write.runs import stored_runs
 from tests.acceptance.conftest import Predibot, predibot
 from tests.jobs.replay.hand_made_stocks import AAA, BBB, at, write_stocks
 from tests.jobs.tiny import nobody
@@ -74,7 +74,7 @@ def test_a_day_without_a_close_is_tried_until_it_may_be_made_up_no_more_and_then
         assert (last.status, last.next_try_at, last.run_key) == ("done", None, None)
         assert "nothing is decided" in last.reason
         with store.read() as connection:
-            assert [each.run.key for each in list_runs(connection)] == ["walk@2026-01-09T21:05Z"]
+            assert [each.key for each in stored_runs(connection)] == ["walk@2026-01-09T21:05Z"]
 
 
 def test_a_file_that_comes_late_is_decided_on_once_it_is_there_with_one_valuation_a_day(
