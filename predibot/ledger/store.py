@@ -24,6 +24,7 @@ from predibot.ledger.url import masked, parse_ledger_url, sqlite_address, sqlite
 from predibot.plain_file import open_plain
 
 T = TypeVar("T")
+_Begun = Callable[[Connection], AbstractContextManager[Connection]]
 
 _log = logging.getLogger(__name__)
 
@@ -57,8 +58,10 @@ _END_SILENT = text(
 class Store:
     """A ledger that is open and of this version."""
 
-    def __init__(self, url: URL, *, read_only: bool, artefacts_inside: bool, copy: PrivateCopy | None) -> None:
-        """Wrap an engine whose tables are current; use `Store.open`."""
+    def __init__(
+        self, url: URL, *, read_only: bool, artefacts_inside: bool = False, copy: PrivateCopy | None = None
+    ) -> None:
+        """Wrap an engine; use `Store.open`."""
         self._url = url
         self._copy = copy
         self._engine = _engine(url if copy is None else url.set(database=str(copy.file)), read_only=read_only)
@@ -102,14 +105,9 @@ class Store:
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
-        return cls._opened_at(
-            address,
-            reconnect_seconds,
-            create=create,
-            upgrade=upgrade,
-            was_reached=was_reached,
-            artefacts_inside=artefacts_inside,
-        )
+        url = _prepared(address, create=create)
+        store = cls(url, read_only=False, artefacts_inside=artefacts_inside)
+        return store._begun(reconnect_seconds, upgrade=upgrade, is_asked=not was_reached)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -123,49 +121,33 @@ class Store:
             UsageError: If the URL is not one predibot takes.
             LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
         """
+        url = _prepared(address, create=False)
         try:
-            return cls._opened_at(address, reconnect_seconds, read_only=True)
+            return cls(url, read_only=True)._begun(reconnect_seconds)
         except LedgerUnusable as error:
-            file = sqlite_file(parse_ledger_url(address))
+            file = sqlite_file(url)
             if file is None or not os.access(file, os.R_OK) or not _needs_files_beside(error.__cause__):
                 raise
             _log.info("the ledger %s is read from a copy as it is now: %s", file, error)
-        return cls._opened_at(address, reconnect_seconds, read_only=True, copy=PrivateCopy(file))
+        return cls(url, read_only=True, copy=PrivateCopy(file))._begun(reconnect_seconds)
 
-    @classmethod
-    def _opened_at(
-        cls,
-        address: str,
-        reconnect_seconds: float,
-        *,
-        create: bool = False,
-        upgrade: bool = False,
-        read_only: bool = False,
-        was_reached: bool = False,
-        artefacts_inside: bool = False,
-        copy: PrivateCopy | None = None,
-    ) -> Self:
-        """Return a store whose tables are fit for it; where they are not, nothing stays open."""
-        url = parse_ledger_url(address)
-        file = sqlite_file(url)
-        if file is not None:
-            _prepare(file, create=create)
-        store = cls(url, read_only=read_only, artefacts_inside=artefacts_inside, copy=copy)
+    def _begun(self, reconnect_seconds: float, *, upgrade: bool = False, is_asked: bool = True) -> Self:
+        """Return the store where its tables are fit for it; where they are not, nothing stays open."""
         try:
-            if not was_reached:
+            if is_asked:
                 # Told at once where it fails; it may be the address that is wrong.
-                with store._in_use(), store._engine.connect():
+                with self._in_use(), self._engine.connect():
                     pass
-            store._reconnect_seconds = reconnect_seconds
+            self._reconnect_seconds = reconnect_seconds
             if upgrade:
-                store._make_current()
+                self._make_current()
             else:
-                store._check_current()
-            store._opened, store._largest_bytes = store._on_disk()
+                self._check_current()
+            self._opened, self._largest_bytes = self._on_disk()
         except BaseException:
-            store.close()
+            self.close()
             raise
-        return store
+        return self
 
     @property
     def address(self) -> str:
@@ -179,8 +161,7 @@ class Store:
             None if self._file is None or self._artefacts_inside else self._file.with_name(f"{self._file.name}.files")
         )
 
-    @contextmanager
-    def write(self, *, durable: bool = False) -> Iterator[Connection]:
+    def write(self, *, durable: bool = False) -> AbstractContextManager[Connection]:
         """Run one transaction that may write; all of it is stored, or nothing.
 
         Args:
@@ -188,21 +169,15 @@ class Store:
                 file keeps other transactions whole, but may lose the last of them; PostgreSQL keeps all of them.
         """
         self._check_writable()
-        with (
-            self._in_use(),
-            self._patiently(self._engine.connect) as connection,
-            _writing(connection, durable=durable) as transaction,
-        ):
-            yield transaction
+        return self._transaction(partial(_writing, durable=durable))
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """Run one transaction that sees a single state of the ledger."""
+        return self._transaction(_reading)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Run one transaction that sees a single state of the ledger."""
-        with (
-            self._in_use(),
-            self._patiently(self._engine.connect) as connection,
-            _reading(connection) as transaction,
-        ):
+    def _transaction(self, begun: _Begun) -> Iterator[Connection]:
+        with self._in_use(), self._patiently(self._engine.connect) as connection, begun(connection) as transaction:
             yield transaction
 
     def run_write(self, work: Callable[[Connection], T], *, durable: bool = False) -> T:
@@ -222,9 +197,7 @@ class Store:
         """Return what work returns that reads a single state, once more where its server went away meanwhile."""
         return self._run(work, _reading)
 
-    def _run(
-        self, work: Callable[[Connection], T], begun: Callable[[Connection], AbstractContextManager[Connection]]
-    ) -> T:
+    def _run(self, work: Callable[[Connection], T], begun: _Begun) -> T:
         def once() -> T:
             with self._engine.connect() as connection, begun(connection) as transaction:
                 return work(transaction)
@@ -512,22 +485,29 @@ def _is_away(error: DBAPIError) -> bool:
     return state is None or state in ("57P01", "57P02", "57P03", "53300", "40P01") or state.startswith("08")
 
 
-def _prepare(file: Path, *, create: bool) -> None:
+def _prepared(address: str, *, create: bool) -> URL:
+    """Return the URL of a ledger that can be opened, the folder of a new one made."""
+    url = parse_ledger_url(address)
+    file = sqlite_file(url)
+    if file is None:
+        return url
     try:
         if file.is_dir():
             raise UsageError(f"the ledger {file} is a folder; name a file in it")
-        if file.exists() and not file.is_file():
+        is_there = file.exists()
+        if is_there and not file.is_file():
             raise UsageError(f"the ledger {file} is a device or a pipe, which holds no ledger; name a file")
-        if file.exists():
-            return
-        if create:
+        if create and not is_there:
             file.parent.mkdir(parents=True, exist_ok=True)
-            return
     except OSError as error:
         raise LedgerUnusable(
             f"the ledger {file} cannot be reached: {error.strerror}. Look at the path and its permissions"
         ) from error
-    raise LedgerUnusable(f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant")
+    if not (create or is_there):
+        raise LedgerUnusable(
+            f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant"
+        )
+    return url
 
 
 def _write_ahead(file: Path) -> None:

@@ -22,8 +22,8 @@ from predibot.ledger.schema.column_types import from_microseconds, to_microsecon
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.events import instruments
-from predibot.ledger.write.prices_and_resolutions import price_paths
-from predibot.ledger.write.turns import MarketSide, outcome_number, revisions_of, sides_where
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions_of
+from predibot.ledger.write.turns import MarketSide, outcome_number, sides_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def accounts_as_of(
     valued, marked = _valued(connection, own, as_of), _marked(connection, own, as_of)
     traded = instruments.c.id.in_(_traded(own, as_of))
     sides = {} if as_booked else sides_where(connection, traded, instruments.c.kind != EQUITY)
-    revisions = revisions_of(connection, select(instruments.c.market_row).where(traded)) if sides else {}
+    revisions = resolutions_of(connection, select(instruments.c.market_row).where(traded)) if sides else {}
     settled = {row: _settled(booked, sides, revisions, as_of) for row, booked in journals.items()}
     held = {sides[each].market_row for of in settled.values() for each in of.account.positions if each in sides}
     seen = _last_seen(connection, held, own, as_of)

@@ -1,6 +1,6 @@
 """Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,17 +48,6 @@ class Worth:
     """Of all that it holds; what else is priced here is written down beside it."""
     states: Mapping[Instrument, MarkState] = field(default_factory=dict)
     """What is known of each instrument; it is quoted where it is left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Valuation:
-    """What an account was worth at an instant."""
-
-    at: datetime
-    revision: int
-    """1 for the first; a later one corrects those before it."""
-    cash_usd: float
-    value_usd: float
 
 
 def open_account(
@@ -278,20 +267,6 @@ def stored_journal(connection: Connection, account_id: int, *, behind: int = 0) 
     )
 
 
-def markets_of(connection: Connection, wanted: Collection[Instrument]) -> Mapping[str, str]:
-    """Return the id of the event of each market that an instrument is an outcome of, by the market's id."""
-    statement = (
-        select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
-        .add_columns(_markets.c.market_id, _events.c.event_id)
-        .join(_markets, _markets.c.id == instruments.c.market_row)
-        .join(_events, _events.c.id == _markets.c.event_row)
-        .where(instruments.c.instrument_id.in_([instrument.id for instrument in wanted]))
-        .order_by(_markets.c.id)
-    )
-    found = connection.execute(statement).all()
-    return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in wanted}
-
-
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
     """Return what each thing that an account had was last worth, as its valuations and its orders say."""
     columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
@@ -315,10 +290,8 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
     return {instrument: Price(at, price, source="last") for at, instrument, price in sorted(known)}
 
 
-def add_valuations(
-    connection: Connection, account_id: int, worths: Sequence[Worth], *, interval: timedelta
-) -> tuple[Valuation, ...]:
-    """Store what an account is worth at the mid at some instants, and return it; the same again is not stored twice.
+def add_valuations(connection: Connection, account_id: int, worths: Sequence[Worth], *, interval: timedelta) -> None:
+    """Store what an account is worth at the mid at some instants; the same again is not stored twice.
 
     Args:
         connection: A writing transaction.
@@ -333,16 +306,13 @@ def add_valuations(
     stored = select(valuations).where(valuations.c.account_id == account_id, valuations.c.at.in_(floored))
     held = {row.at: row for row in connection.execute(stored.order_by(valuations.c.revision))}
     row_of = instrument_rows(connection, dict.fromkeys(instrument for each in worths for instrument in each.prices))
-    valued, added, seen = [], [], []
+    added, seen = [], []
     for at, each in zip(floored, worths, strict=True):
         account, last = each.journal.account, held.get(at)
         worth_usd = value_usd(account, each.prices)
-        is_same = last is not None and (last.cash_usd, last.value_usd) == (account.cash_usd, worth_usd)
-        revision = 1 if last is None else last.revision + (not is_same)
-        valued.append(Valuation(at, revision, account.cash_usd, worth_usd))
-        if is_same:
+        if last is not None and (last.cash_usd, last.value_usd) == (account.cash_usd, worth_usd):
             continue
-        key = {"account_id": account_id, "at": at, "revision": revision}
+        key = {"account_id": account_id, "at": at, "revision": 1 if last is None else last.revision + 1}
         number = len(each.journal.rows)
         added.append({**key, "journal_number": number, "cash_usd": account.cash_usd, "value_usd": worth_usd})
         seen += [
@@ -359,7 +329,6 @@ def add_valuations(
         connection.execute(insert(valuations), added)
     if seen:
         connection.execute(insert(marks), seen)
-    return tuple(valued)
 
 
 def _instrument(row: Any) -> Instrument | None:

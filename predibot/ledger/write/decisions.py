@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, insert, select
 
-from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label, ReasonKind, Source, Status
+from predibot.domain.decision import BookedOrder, Booking, Decision, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
 from predibot.domain.price import QUOTE_PRICES, Depth, Instrument, Level, Price, Quote, Side
 from predibot.ledger.schema.tables import (
@@ -24,12 +24,12 @@ from predibot.ledger.schema.tables import (
     QuoteRow,
     SourceRow,
 )
-from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import add_to_journal, lock_account, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments, market_rows
 from predibot.ledger.write.runs import runs
-from predibot.ledger.write.turns import replace_pending
+from predibot.ledger.write.turns import add_rows, fields_of, fill_rows, replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
@@ -181,16 +181,27 @@ def store_decision(
     about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
     stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
     decision_id = connection.execute(stored).scalar_one()
-    _store_sources(connection, decision_id, finished.sources)
+    add_rows(connection, SourceRow, decision_id, (fields_of(each, Source.__slots__) for each in finished.sources))
     # Also of one that abstained: by these prices the market is compared with it.
-    _store_quotes(connection, decision_id, finished, catalogue)
+    add_rows(connection, QuoteRow, decision_id, _quotes(finished, catalogue))
     if finished.account_id is not None:
         require_account(connection, finished.account_id, held)
     if finished.decision is None or finished.booking is None:
         return
-    _store_forecasts(connection, decision_id, finished, catalogue)
-    _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
-    _store_labels(connection, decision_id, finished.decision.labels)
+    add_rows(connection, ForecastRow, decision_id, _forecasts(finished.decision, finished.events, catalogue))
+    placed = [*_orders(connection, finished.decision, finished, catalogue)]
+    add_rows(connection, OrderRow, decision_id, (row for row, _ in placed))
+    filled = [(n, fill) for n, (_, booked) in enumerate(placed, start=1) for fill in (booked.fills if booked else ())]
+    add_rows(connection, FillRow, decision_id, fill_rows(filled))
+    add_rows(
+        connection,
+        LabelRow,
+        decision_id,
+        (
+            {"item_id": each.item_id, "label": each.label, "probabilities_json": json.dumps(dict(each.probabilities))}
+            for each in finished.decision.labels
+        ),
+    )
     if finished.account_id is not None:
         replace_pending(connection, finished.account_id, but=decision_id, at=finished.decided_at)
         add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
@@ -296,21 +307,6 @@ def _forget_attempt(connection: Connection, held: Claim) -> None:
     connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
 
 
-def _store_sources(connection: Connection, decision_id: int, found: Sequence[Source]) -> None:
-    insert_new(
-        connection,
-        SourceRow,
-        [
-            {
-                "decision_id": decision_id,
-                "number": number,
-                **{name: getattr(source, name) for name in Source.__slots__},
-            }
-            for number, source in enumerate(found, start=1)
-        ],
-    )
-
-
 def _with_held(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
     """Return the catalogue of a run with the markets that an account holds of others, which are known already."""
     if all(market.id in catalogue.market_rows for event in finished.events for market in event.markets):
@@ -319,24 +315,16 @@ def _with_held(connection: Connection, run_id: int, finished: Finished, catalogu
     return replace(catalogue, market_rows={**market_rows(connection, venue), **catalogue.market_rows})
 
 
-def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
-    asked = {market.id: question_sha256(event, market) for event in finished.events for market in event.markets}
-    said = finished.decision.forecasts if finished.decision else ()
-    insert_new(
-        connection,
-        ForecastRow,
-        [
-            {
-                "decision_id": decision_id,
-                "market_row": catalogue.market_rows[each.market_id],
-                "probability": float(each.probability),
-                "confidence": None if each.confidence is None else float(each.confidence),
-                "rationale": each.rationale,
-                "question_sha256": asked[each.market_id],
-            }
-            for each in said
-        ],
-    )
+def _forecasts(decision: Decision, events: Sequence[Event], catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+    asked = {market.id: question_sha256(event, market) for event in events for market in event.markets}
+    for each in decision.forecasts:
+        yield {
+            "market_row": catalogue.market_rows[each.market_id],
+            "probability": float(each.probability),
+            "confidence": None if each.confidence is None else float(each.confidence),
+            "rationale": each.rationale,
+            "question_sha256": asked[each.market_id],
+        }
 
 
 def _orders(
@@ -397,46 +385,6 @@ def bet_as_order(
     }
 
 
-def _store_orders(
-    connection: Connection, decision_id: int, booked: Iterator[tuple[dict[str, Any], BookedOrder | None]]
-) -> None:
-    placed, filled = [], []
-    for number, (row, order) in enumerate(booked, start=1):
-        placed.append({"decision_id": decision_id, "number": number, **row})
-        filled += [(number, fill) for fill in (order.fills if order else ())]
-    insert_new(connection, OrderRow, placed)
-    insert_new(
-        connection,
-        FillRow,
-        [
-            {
-                "decision_id": decision_id,
-                "number": number,
-                "order_number": order_number,
-                **{name: getattr(fill, name) for name in Fill.__slots__ if name in fills.c},
-            }
-            for number, (order_number, fill) in enumerate(filled, start=1)
-        ],
-    )
-
-
-def _store_labels(connection: Connection, decision_id: int, said: Sequence[Label]) -> None:
-    insert_new(
-        connection,
-        LabelRow,
-        [
-            {
-                "decision_id": decision_id,
-                "number": number,
-                "item_id": each.item_id,
-                "label": each.label,
-                "probabilities_json": json.dumps(dict(each.probabilities)),
-            }
-            for number, each in enumerate(said, start=1)
-        ],
-    )
-
-
 def depth_json(quote: Quote) -> str | None:
     """Return the book behind a quote as its column has it, a pair of price and shares a level; None without one."""
     if quote.depth is None:
@@ -460,19 +408,8 @@ def depth_from_json(text: str | None) -> Depth | None:
         raise ValueError(f"{text[:100]!r} is no order book") from error
 
 
-def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
-    insert_new(
-        connection,
-        QuoteRow,
-        [
-            {
-                "decision_id": decision_id,
-                "market_row": catalogue.market_rows[market_id],
-                "role": role,
-                **{name: getattr(quote, name) for name in ("at", *QUOTE_PRICES)},
-                "depth_json": depth_json(quote),
-            }
-            for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
-            for market_id, quote in quoted.items()
-        ],
-    )
+def _quotes(finished: Finished, catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+    for role, quoted in (("shown", finished.shown), ("booked", finished.booked)):
+        for market_id, quote in quoted.items():
+            named = {"market_row": catalogue.market_rows[market_id], "role": role, "depth_json": depth_json(quote)}
+            yield named | fields_of(quote, ("at", *QUOTE_PRICES))

@@ -7,7 +7,7 @@ from datetime import datetime
 from math import inf
 from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, func, insert, or_, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
@@ -150,16 +150,18 @@ def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime
 
 def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
     """Return every stored revision of a venue's markets by market row, oldest first."""
-    rows = connection.execute(
-        select(resolutions)
-        .join(markets, markets.c.id == resolutions.c.market_row)
-        .where(markets.c.venue == venue)
-        .order_by(resolutions.c.market_row, resolutions.c.revision)
-    )
-    found: dict[int, list[Resolution]] = {}
-    for row in rows:
-        found.setdefault(row.market_row, []).append(resolution_of(row))
-    return {market_row: tuple(revisions) for market_row, revisions in found.items()}
+    return resolutions_of(connection, select(markets.c.id).where(markets.c.venue == venue))
+
+
+def resolutions_of(
+    connection: Connection, market_rows: Sequence[int] | Select[Any]
+) -> Mapping[int, tuple[Resolution, ...]]:
+    """Return every stored revision of some markets by market row, oldest first."""
+    statement = select(resolutions).where(resolutions.c.market_row.in_(market_rows))
+    found: dict[int, tuple[Resolution, ...]] = {}
+    for row in connection.execute(statement.order_by(resolutions.c.market_row, resolutions.c.revision)):
+        found[row.market_row] = (*found.get(row.market_row, ()), resolution_of(row))
+    return found
 
 
 def resolution_of(row: Any) -> Resolution:

@@ -1,18 +1,19 @@
 """Turns in the ledger: that an account was brought to a slot, what its orders came to, and what it may recall."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Text, bindparam, delete, func, insert, literal, select, update
+from sqlmodel import SQLModel
 
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
 from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import SIDES, Instrument, Side
-from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import (
     BotRow,
     DecisionRow,
@@ -26,7 +27,6 @@ from predibot.ledger.schema.tables import (
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
 from predibot.ledger.write.events import instruments, market_ref, markets, named_outcomes
-from predibot.ledger.write.prices_and_resolutions import resolution_of
 
 turns = table_of(TurnRow)
 _bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
@@ -140,19 +140,27 @@ def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, Booke
     for decision_id, filled in by_decision.items():
         last = select(func.max(_fills.c.number)).where(_fills.c.decision_id == decision_id)
         first = (connection.execute(last).scalar() or 0) + 1
-        insert_new(
-            connection,
-            FillRow,
-            [
-                {
-                    "decision_id": decision_id,
-                    "number": number,
-                    "order_number": order_number,
-                    **{name: getattr(fill, name) for name in Fill.__slots__ if name in _fills.c},
-                }
-                for number, (order_number, fill) in enumerate(filled, start=first)
-            ],
-        )
+        add_rows(connection, FillRow, decision_id, fill_rows(filled), first=first)
+
+
+def add_rows(
+    connection: Connection, model: type[SQLModel], decision_id: int, rows: Iterable[dict[str, Any]], *, first: int = 1
+) -> None:
+    """Store what belongs to a decision, with numbers in its order where the table has any."""
+    numbered = "number" in table_of(model).c
+    named = ({"decision_id": decision_id, **({"number": n} if numbered else {})} for n in count(first))
+    insert_new(connection, model, [key | row for key, row in zip(named, rows, strict=False)])
+
+
+def fill_rows(filled: Iterable[tuple[int, Fill]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of fills, each with the number of its order."""
+    names = [name for name in Fill.__slots__ if name in _fills.c]
+    return ({"order_number": order_number, **fields_of(fill, names)} for order_number, fill in filled)
+
+
+def fields_of(value: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return attributes under their names, as columns have them too."""
+    return {name: getattr(value, name) for name in names}
 
 
 def _end(connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus, str]], *, at: datetime) -> None:
@@ -250,17 +258,6 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Ma
         for row in connection.execute(statement)
         if (instrument := Instrument(*row[:3])) in wanted
     }
-
-
-def revisions_of(
-    connection: Connection, market_rows: Sequence[int] | Select[Any]
-) -> Mapping[int, tuple[Resolution, ...]]:
-    """Return every stored revision of some markets by market row, oldest first."""
-    statement = select(_resolutions).where(_resolutions.c.market_row.in_(market_rows))
-    found: dict[int, tuple[Resolution, ...]] = {}
-    for row in connection.execute(statement.order_by(_resolutions.c.market_row, _resolutions.c.revision)):
-        found[row.market_row] = (*found.get(row.market_row, ()), resolution_of(row))
-    return found
 
 
 def past_allocations(

@@ -19,22 +19,6 @@ _PERIODS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """What one decision's forecasts on one group came to."""
-
-    group: int
-    """Which of the groups that are sure."""
-    decision: int
-    """The row of the decision in the record."""
-    bot: float
-    """How far its probabilities break the rule, 0 or more."""
-    market: float
-    """How far the prices it was shown of the same markets do."""
-    forecasts: int
-    """Over how many markets of the group, 2 or more."""
-
-
-@dataclass(frozen=True, slots=True)
 class CoherenceScore:
     """The mean breach of a rule, of an event or of a period."""
 
@@ -113,31 +97,25 @@ def coherence_of(
     if bot not in record.bots:
         return Coherence()
     groups = _groups_in(record, questions)
-    found = tuple(breaches(record, groups, bot))
+    found = breaches(record, groups, bot)
     counted = Coherence(unsure_groups=len(groups.unsure), unsure_markets=sum(map(len, groups.unsure)))
-    if not found:
+    if not found.group.size:
         return counted
-    decision = np.array([each.decision for each in found])
-    rule = np.array([groups.sure[each.group].rule for each in found])
-    table = _Table(
-        bot=np.array([each.bot for each in found]),
-        market=np.array([each.market for each in found]),
-        most=np.where(rule == "exclusive", np.array([each.forecasts for each in found]) - 1.0, 1.0),
-        event=record.decision_event[decision],
-    )
-    everything = np.ones(decision.size, dtype=np.bool_)
-    kept = {ALL: everything} | {str(name): rule == name for name in RULES if (rule == name).any()}
-    titles = {int(number): record.event_names.get(int(number), str(number)) for number in np.unique(table.event)}
-    by_event = [table.score(title, np.flatnonzero(table.event == number)) for number, title in titles.items()]
-    slot = record.slots()[decision]
+    rule = np.array([group.rule for group in groups.sure])[found.group]
+    kept = {ALL: np.ones(rule.size, dtype=np.bool_)} | {
+        str(name): rule == name for name in RULES if (rule == name).any()
+    }
+    titles = {int(number): record.event_names.get(int(number), str(number)) for number in np.unique(found.event)}
+    by_event = [found.score(title, np.flatnonzero(found.event == number)) for number, title in titles.items()]
+    slot = record.slots()[found.decision]
     parts = [part for part in np.array_split(np.unique(slot), _PERIODS) if part.size]
-    used = {each.group for each in found}
+    used = np.unique(found.group).tolist()
     return replace(
         counted,
-        rules=tuple(table.with_intervals({name: np.flatnonzero(own) for name, own in kept.items()}, uncertainty)),
+        rules=tuple(found.with_intervals({name: np.flatnonzero(own) for name, own in kept.items()}, uncertainty)),
         events=tuple(sorted(by_event, key=lambda each: (-each.bot, -each.n, each.name))),
         periods=tuple(
-            CoherencePeriod(float(part[0]), float(part[-1]), table.score("", np.flatnonzero(np.isin(slot, part))))
+            CoherencePeriod(float(part[0]), float(part[-1]), found.score("", np.flatnonzero(np.isin(slot, part))))
             for part in parts
         ),
         groups=len(used),
@@ -145,8 +123,8 @@ def coherence_of(
     )
 
 
-def breaches(record: TrackRecord, groups: Groups, bot: str) -> Iterator[Breach]:
-    """Yield what each decision of a bot came to on each group it stated two probabilities or more of."""
+def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
+    """Return what each decision of a bot came to on each group it stated two probabilities or more of."""
     rows = np.flatnonzero(
         (record.decision_bot == record.bots.index(bot))[record.bet_decision]
         & record.made()[record.bet_decision]
@@ -154,6 +132,7 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> Iterator[Breach]:
     )
     rows = rows[np.argsort(record.bet_market[rows], kind="stable")]
     market = record.bet_market[rows]
+    found = list[tuple[Ints, Ints, Floats, Floats, Floats]]()
     for number, group in enumerate(groups.sure):
         starts, ends = (np.searchsorted(market, group.markets, side=side) for side in ("left", "right"))
         own = [rows[start:end] for start, end in zip(starts, ends, strict=True)]
@@ -163,9 +142,16 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> Iterator[Breach]:
             place = np.searchsorted(decisions, record.bet_decision[bets])
             said[place, column], priced[place, column] = record.bet_probability[bets], record.bet_price_yes[bets]
         n = (~np.isnan(said)).sum(axis=1)
-        ours, theirs = breach(group, said), breach(group, priced)
-        for row in np.flatnonzero(n >= 2).tolist():
-            yield Breach(number, int(decisions[row]), float(ours[row]), float(theirs[row]), int(n[row]))
+        kept = n >= 2
+        # Of k probabilities of 1 the sum is k - 1 too much, and of two one is 1 too high.
+        most = n[kept] - 1.0 if group.rule == "exclusive" else np.ones(int(kept.sum()))
+        ours, theirs = breach(group, said)[kept], breach(group, priced)[kept]
+        found.append((np.full(most.size, number), decisions[kept], ours, theirs, most))
+    none = np.zeros(0, dtype=np.int64)
+    of_group, decision, ours, theirs, most = (
+        np.concatenate(each) for each in zip((none, none, *np.zeros((3, 0))), *found, strict=True)
+    )
+    return Breaches(of_group, decision, ours, theirs, most, record.decision_event[decision])
 
 
 def breach(group: Group, probabilities: Floats) -> Floats:
@@ -193,14 +179,23 @@ def breach(group: Group, probabilities: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Table:
+class Breaches:
+    """How far decisions break the rules of groups, a row for each decision and group, (n,) each."""
+
+    group: Ints
+    """Which of the groups that are sure."""
+    decision: Ints
+    """The row of the decision in the record."""
     bot: Floats
+    """How far the bot's probabilities break the rule, 0 or more."""
     market: Floats
+    """How far the prices it was shown of the same markets do."""
     most: Floats
-    """What each breach can be at most: k probabilities of 1 sum to k - 1 too much, and of two one is 1 too high."""
+    """How far one can at most."""
     event: Ints
 
     def score(self, name: str, rows: Ints) -> CoherenceScore:
+        """Return the means over some rows."""
         bot, market = self.bot[rows], self.market[rows]
         return CoherenceScore(
             name=name,
@@ -213,6 +208,7 @@ class _Table:
         )
 
     def with_intervals(self, parts: Mapping[str, Ints], uncertainty: Uncertainty | None) -> Iterator[CoherenceScore]:
+        """Yield those of several sets of rows, with their intervals where somebody asks."""
         none: list[None] = [None] * len(parts)
         means: Sequence[Estimate | None] = none
         compared: Sequence[Comparison | None] = none

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from predibot.domain.account import Account, JournalRow
+from predibot.domain.clock import format_instant
 from predibot.domain.decision import Decision, Label, Order, Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
@@ -136,14 +137,15 @@ def test_labels_are_kept_with_their_decision_which_has_no_money(store: Store) ->
 def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -> None:
     play(store, 0, AT_40, Order(SHARE, 80.0))
 
-    def valued(at: datetime, price: Price) -> tuple[datetime, int, float]:
+    def valued(at: datetime, price: Price) -> tuple[object, ...]:
         with store.write() as connection:
             marked = Worth(at, stored_account(connection, 1), {SHARE: price})
-            [worth] = add_valuations(connection, 1, [marked], interval=timedelta(minutes=10))
-        return worth.at, worth.revision, worth.value_usd
+            add_valuations(connection, 1, [marked], interval=timedelta(minutes=10))
+            *_, last = export_rows(connection, "valuations")
+        return last["at"], last["revision"], last["value_usd"]
 
     later = NOW + timedelta(minutes=17, seconds=3)
-    floored = NOW + timedelta(minutes=10)
+    floored = format_instant(NOW + timedelta(minutes=10))
     assert valued(later, AT_50) == (floored, 1, 120.0)
     assert valued(later + timedelta(minutes=2), AT_50) == (floored, 1, 120.0)
     assert valued(later, AT_40) == (floored, 2, 100.0)

@@ -173,7 +173,8 @@ def test_events_are_told_worst_first_and_periods_by_time() -> None:
 def test_every_breach_names_its_decision() -> None:
     record = a_record([[0.5, 0.3], [0.1, 0.2]], [0.5, 0.4])
     groups = groups_of(DATES[:2], np.array([7, 7]), np.full(2, -1), np.zeros(2))
-    told = [(each.decision, round(each.bot, 6), round(each.market, 6)) for each in breaches(record, groups, "bot")]
+    found = breaches(record, groups, "bot")
+    told = list(zip(found.decision.tolist(), found.bot.round(6).tolist(), found.market.round(6).tolist(), strict=True))
     assert told == [(0, 0.2, 0.1), (1, 0.0, 0.1)]
 
 

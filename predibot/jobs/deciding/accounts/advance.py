@@ -23,14 +23,13 @@ from predibot.ledger.write.accounts import (
     last_prices,
     stored_account,
 )
-from predibot.ledger.write.prices_and_resolutions import add_resolutions
+from predibot.ledger.write.prices_and_resolutions import add_resolutions, resolutions_of
 from predibot.ledger.write.turns import (
     MarketSide,
     PendingOrder,
     add_turn,
     end_orders,
     pending_orders,
-    revisions_of,
     sides_of,
     turn_at,
 )
@@ -104,7 +103,7 @@ def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, a
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
     sides = sides_of(connection, [*dict.fromkeys([*_touched(before.rows), *ordered])])
     _keep_resolutions(connection, known)
-    stored = revisions_of(connection, sorted({side.market_row for side in sides.values()}))
+    stored = resolutions_of(connection, sorted({side.market_row for side in sides.values()}))
     _settle(connection, account_id, before, sides, stored, at=known.at)
     journal = stored_account(connection, account_id, before)
     is_same = len(journal.rows) == len(before.rows)
@@ -123,7 +122,7 @@ def _touched(journal: Sequence[JournalRow]) -> list[Instrument]:
 
 
 def _keep_resolutions(connection: Connection, known: Known) -> None:
-    held = revisions_of(connection, sorted(known.reported))
+    held = resolutions_of(connection, sorted(known.reported))
     for market_row, reported in sorted(known.reported.items()):
         before = held.get(market_row, ())
         unseen = unseen_revisions(before, reported, known.at)

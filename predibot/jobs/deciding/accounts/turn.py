@@ -1,6 +1,6 @@
 """An account's turn: brought to the slot, and what a bot then has and recalls when it decides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from predibot.jobs.deciding.accounts.closes import actions_of, turn_at_close
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import last_prices, markets_of, require_account, stored_account
+from predibot.ledger.write.accounts import last_prices, require_account, stored_account
 from predibot.ledger.write.claims import Claim
 from predibot.ledger.write.turns import KnownMarket, markets_behind, past_allocations, pending_orders
 
@@ -77,7 +77,8 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
     def recalled(connection: Connection) -> AccountTurn:
         journal = stored_account(connection, account_id, read)
         account = journal.account
-        kept = _holding(others, markets_of(connection, account.positions.keys())) if others else ()
+        behind = markets_behind(connection, account.positions.keys()).values() if others else ()
+        kept = _holding(others, {each.ref.id for each in behind})
         unpriced = [each for each in account.positions if each not in known.prices]
         last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
@@ -137,7 +138,7 @@ def look_at(
     return others, known, journal
 
 
-def _holding(events: Sequence[Event], held: Mapping[str, str]) -> tuple[Event, ...]:
+def _holding(events: Sequence[Event], held: Collection[str]) -> tuple[Event, ...]:
     """Return the events with the markets of which something is held, and none without any."""
     kept = (replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in events)
     return tuple(event for event in kept if event.markets)
