@@ -58,7 +58,7 @@ def verify(store: Store) -> Verification:
     Raises:
         LedgerUnusable: If it cannot be read.
     """
-    checked = Checked({})
+    checked = Checked()
     with store.read() as connection:
         broken = [*_database(connection, checked), *_rows(connection, checked)]
         # What is computed of rows that are none of ours fails too; of our own it is a mistake, which is not hidden.
@@ -71,9 +71,7 @@ def verify(store: Store) -> Verification:
         broken += _as_far_as_possible(_keep(connection, kept), foreign)
     broken += _artefacts(store, kept, checked)
     failed = Counter(each.check for each in broken)
-    return Verification(
-        tuple(CheckReport(name, rows, failed[name]) for name, rows in checked.rows.items()), tuple(broken)
-    )
+    return Verification(tuple(CheckReport(name, rows, failed[name]) for name, rows in checked.items()), tuple(broken))
 
 
 def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
@@ -81,7 +79,7 @@ def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
     if connection.dialect.name != "sqlite":
         return
     check = "database whole"
-    checked.count(check)
+    checked[check] += 1
     for said in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
         if said != "ok":
             yield Broken(check, "database", str(said))
@@ -91,7 +89,7 @@ def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
 
 def _rows(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the rows that hold what predibot never writes, whatever the file says of its columns."""
-    checked.count(_ROWS)
+    checked[_ROWS] += 1
     for row, seen in foreign_rows(connection):
         yield Broken(_ROWS, row, seen)
 
@@ -141,7 +139,7 @@ def _artefacts(store: Store, kept: list[_Kept], checked: Checked) -> Iterator[Br
         if each.trace_sha256 is not None:
             yield from _trace(each, traces, checked)
         for sha256 in (page.sha256 for page in each.sources if page.kind == "page" and page.sha256 is not None):
-            checked.count("pages present")
+            checked["pages present"] += 1
             try:
                 pages.text(sha256)
             except (UsageError, ValueError) as error:
@@ -153,14 +151,14 @@ def _trace(kept: _Kept, traces: Traces, checked: Checked) -> Iterator[Broken]:
         steps = traces.read(kept.trace_sha256 or "").steps
     except ArtefactPruned:
         # On purpose, and no failure; the decision keeps the hash.
-        checked.count("traces pruned")
+        checked["traces pruned"] += 1
         return
     except (UsageError, ValueError) as error:
         yield Broken("traces present", kept.name, str(error))
     else:
-        checked.count("rows are their traces")
+        checked["rows are their traces"] += 1
         yield from (Broken("rows are their traces", kept.name, seen) for seen in _unlike(kept, steps))
-    checked.count("traces present")
+    checked["traces present"] += 1
 
 
 def _unlike(kept: _Kept, steps: Sequence[Step]) -> Iterator[str]:

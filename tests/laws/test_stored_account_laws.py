@@ -115,7 +115,7 @@ class StoredAccounts(Accounts):
 def broken(ledger: Store) -> Iterator[str]:
     """Yield what verify says of accounts, but for what follows from no decision: here nobody decides."""
     with ledger.read() as connection:
-        for check in checks_of_accounts(connection, Checked({})):
+        for check in checks_of_accounts(connection, Checked()):
             yield from (each.seen for each in check if not any(word in each.seen for word in UNDECIDED))
 
 

@@ -87,7 +87,7 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
     for _, of_order in groupby(rows, lambda row: (row.decision_id, row.number)):
         order, *more = of_order
         filled = [row for row in (order, *more) if row.shares is not None]
-        checked.count(check)
+        checked[check] += 1
         name = f"{order.key}/{order.name}/{order.subject_id}"
         for seen in (*_order(order, filled), *(text for row in filled for text in _fill(row))):
             yield Broken(check, name, f"{order.instrument_id}: {seen}")
@@ -159,7 +159,7 @@ def _is_in_book(row: Any) -> bool:
 def _account(connection: Connection, checked: Checked, account_id: int, game: str, name: str) -> Iterator[Broken]:
     check = "accounts are their journals"
     rows = stored_journal(connection, account_id)
-    checked.count(check, len(rows))
+    checked[check] += len(rows)
     numbers = select(func.max(journal.c.number)).where(journal.c.account_id == account_id)
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Broken(check, name, "a row of its journal is missing")
@@ -250,7 +250,7 @@ def _turns(
     valued = select(valuations.c.at).where(valuations.c.account_id == account_id)
     instants = set(connection.execute(valued).scalars())
     for row in connection.execute(statement).all():
-        checked.count("turns are whole")
+        checked["turns are whole"] += 1
         seen = f"the turn of {row.slot_at.isoformat()}"
         floored = row.at - (row.at - EPOCH) % VALUED_EVERY
         if floored not in instants and not (at_closes and any(at < floored for at in instants)):
@@ -282,7 +282,7 @@ def _settled(connection: Connection, checked: Checked, account_id: int) -> Itera
         .order_by(journal.c.number)
     )
     for row in connection.execute(statement):
-        checked.count("journals follow resolutions")
+        checked["journals follow resolutions"] += 1
         if row.effective_at > row.at:
             yield f"row {row.number}, a {row.kind}, follows from what was known later"
         if row.kind == "settlement":
@@ -304,7 +304,7 @@ def _valuations(connection: Connection, checked: Checked, account_id: int, after
     """
     statement = select(valuations).where(valuations.c.account_id == account_id)
     for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
-        checked.count("valuations are folds")
+        checked["valuations are folds"] += 1
         account = after[min(row.journal_number, len(after) - 1)]
         seen = f"the valuation of {row.at.isoformat()}, revision {row.revision},"
         if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
@@ -333,7 +333,7 @@ def _cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
     statement = select(runs.c.id, runs.c.recipe, runs.c.game, runs.c.venue_name)
     played = {row.id: row for row in connection.execute(statement)}
     for each in kept:
-        checked.count(_FIT)
+        checked[_FIT] += 1
         name = f"{each.recipe}/{each.mode}/{each.name}"
         yield from (Broken(_FIT, name, seen) for seen in _cohort(each, played[each.run_id]))
     by_key = {(*each.group, each.venue, each.name): each for each in kept}
@@ -345,7 +345,7 @@ def _cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
         .order_by(accounts.c.id)
     )
     for *key, bot, account_id in connection.execute(named).all():
-        checked.count(_FIT)
+        checked[_FIT] += 1
         cohort = by_key.get(tuple(key))
         name = "/".join((key[0], key[2], bot, key[5]))
         if cohort is None:
@@ -384,7 +384,7 @@ def _member(
         if row.kind != "fill":
             continue
         if row.shares > 0.0:
-            checked.count(_RULES)
+            checked[_RULES] += 1
         since = sum(start <= row.at for start in newer)
         if latest is not None and since >= latest:
             yield f"row {number} trades, {since} cohorts after it: only the latest {latest} do"

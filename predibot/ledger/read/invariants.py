@@ -1,7 +1,7 @@
 """Invariants: what must hold of the rows of a ledger, computed anew from the rows themselves."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,15 +41,8 @@ class Broken:
     seen: str
 
 
-@dataclass(slots=True)
-class Checked:
-    """How many rows were looked at by each check."""
-
-    rows: dict[str, int]
-
-    def count(self, check: str, rows: int = 1) -> None:
-        """Add rows to those that a check has looked at."""
-        self.rows[check] = self.rows.get(check, 0) + rows
+Checked = Counter[str]
+"""How many rows were looked at by each check."""
 
 
 def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
@@ -92,11 +85,11 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
         is_bet = kind == "event" and stake_usd is not None
         is_said = is_bet and rules is not None and "forecasts" in rules.scores
-        checked.count("forecasts in range", len(own[0]))
-        checked.count("forecasts of orders", len(own[1]) if is_said else 0)
-        checked.count("questions as asked", len(own[0]))
-        checked.count("quotes of bets", len(own[1]))
-        checked.count("money conserved", is_bet and decision["status"] == "recorded")
+        checked["forecasts in range"] += len(own[0])
+        checked["forecasts of orders"] += len(own[1]) if is_said else 0
+        checked["questions as asked"] += len(own[0])
+        checked["quotes of bets"] += len(own[1])
+        checked["money conserved"] += is_bet and decision["status"] == "recorded"
         found: dict[str, Iterator[str]] = {
             "forecasts in range": _forecasts(own[0], decision),
             "forecasts of orders": _unsaid(own[0], own[1]) if is_said else iter(()),
@@ -213,7 +206,7 @@ def _tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
         .order_by(tasks.c.id)
     )
     for key, bot, subject, status, decided in connection.execute(query):
-        checked.count("work has its decision")
+        checked["work has its decision"] += 1
         if status != decided:
             yield Broken("work has its decision", f"{key}/{bot}/{subject}", f"it {status}, its decision is {decided}")
 
@@ -223,7 +216,7 @@ def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
     check = "spending counted"
     for table in (spending, reservations):
         for row in connection.execute(select(table)).mappings():
-            checked.count(check)
+            checked[check] += 1
             amount = Exact(**{name: row[name] for name in Exact.__slots__})
             if min(amount.usd, amount.tokens, amount.steps, amount.searches, amount.seconds) < 0:
                 yield Broken(check, row["account"], f"{amount} is less than nothing")
@@ -260,10 +253,10 @@ def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
         try:
             points, _ = unpacked_points([blob], highest=math.inf if highest is None else highest)
         except LedgerUnusable as error:
-            checked.count(check)
+            checked[check] += 1
             yield Broken(check, f"instrument {row}", str(error))
             continue
-        checked.count(check, len(points))
+        checked[check] += len(points)
         if merged_points(points[:0], points).tobytes() != points.tobytes():
             yield Broken(check, f"instrument {row}", "its prices are not in order of time, each once")
 
@@ -272,7 +265,7 @@ def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the resolutions that pay what no share does, or of which a revision is missing."""
     check, before = "resolutions whole", ("", 0)
     for row in export_rows(connection, "resolutions"):
-        checked.count(check)
+        checked[check] += 1
         name = f"{row['venue']}/{row['market_id']}"
         expected = before[1] + 1 if before[0] == name else 1
         if row["revision"] != expected:

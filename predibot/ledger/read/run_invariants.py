@@ -34,7 +34,7 @@ def _recipes(connection: Connection, checked: Checked) -> Iterator[Broken]:
     check = "runs are their recipes"
     columns = (runs.c.key, runs.c.recipe, runs.c.game, runs.c.seed, runs.c.digest, runs.c.recipe_json)
     for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
-        checked.count(check)
+        checked[check] += 1
         recipe = json.loads(run.recipe_json)
         for name, said in (("name", run.recipe), ("game", run.game), ("seed", run.seed)):
             if recipe[name] != said:
@@ -61,7 +61,7 @@ def _bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
             continue
         if spec.source_sha256 != bot.source_sha256:
             continue
-        checked.count(check)
+        checked[check] += 1
         said = json.loads(bot.members_json)
         if said != [*spec.needs.members]:
             yield Broken(check, f"{bot.key}/{bot.name}", f"it pools {said}, its arguments name {[*spec.needs.members]}")
@@ -73,7 +73,7 @@ def _subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:
     of = (events.c.venue.label("of_venue"), events.c.event_id)
     statement = select(subjects, *of).outerjoin(events, events.c.id == subjects.c.event_row).order_by(subjects.c.id)
     for row in connection.execute(statement):
-        checked.count(check)
+        checked[check] += 1
         expected = (row.venue, row.subject_id) if row.kind == "event" else (None, None)
         if (row.of_venue, row.event_id) != expected:
             is_of = "no event" if row.event_id is None else f"event {row.event_id} of {row.of_venue}"
@@ -97,7 +97,7 @@ def _decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
     statement = with_decisions(*columns, *costs).outerjoin(tried, tried.c.task_id == decisions.c.task_id)
     for row in connection.execute(statement.order_by(decisions.c.id).execution_options(yield_per=1_000)):
         name = f"{row.key}/{row.name}/{row.subject_id}"
-        checked.count(check)
+        checked[check] += 1
         # In a replay at the instant of its run, else while it was tried.
         if row.decided_at != row.as_of and not _within(row.decided_at, row.began_at or row.as_of, row.ended_at):
             yield Broken(
@@ -106,7 +106,7 @@ def _decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
                 f"decided at {row.decided_at.isoformat()}, which is neither the instant of its run nor within its "
                 "attempts",
             )
-        checked.count("costs are what was paid")
+        checked["costs are what was paid"] += 1
         if row.cost_usd is not None and not math.isclose(
             row.cost_usd, row.cost_known_usd, rel_tol=_COST_TOLERANCE_USD, abs_tol=_COST_TOLERANCE_USD
         ):

@@ -51,7 +51,7 @@ def ledger(tmp_path: Path) -> Iterator[Store]:
 
 def assert_sound(store: Store) -> None:
     with store.read() as connection:
-        checked = Checked({})
+        checked = Checked()
         broken = [*broken_orders(connection, checked)]
         broken += [each for check in checks_of_accounts(connection, checked) for each in check]
     assert broken == []
