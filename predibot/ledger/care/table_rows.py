@@ -2,7 +2,7 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -45,42 +45,32 @@ def first_with_rows(connection: Connection) -> str | None:
     return next(found, None)
 
 
-def sum_of_table(connection: Connection, which: Table) -> TableSum:
-    """Return what a table holds."""
-    total = _Sum()
+def sum_of_table(
+    connection: Connection, which: Table, put: Callable[[Sequence[Values]], object] | None = None
+) -> TableSum:
+    """Return what a table holds, some rows of which at a time are handed on to whoever wants them."""
+    n, digest = 0, hashlib.sha256()
     for rows in _batches(connection, which):
-        total.add(rows)
-    return total.done
+        n += len(rows)
+        # SQLite knows one zero only.
+        texts = (repr([0.0 if value == 0.0 and isinstance(value, float) else value for value in row]) for row in rows)
+        digest.update("\n".join((*texts, "")).encode("utf-8", "surrogatepass"))
+        if put is not None:
+            put(rows)
+    return TableSum(n, digest.hexdigest())
 
 
 def copy_table(source: Connection, target: Connection, which: Table) -> TableSum:
     """Put all rows of a table into an empty one, as they are, and return what was read of them."""
-    total = _Sum()
     names = [each.name for each in which.columns]
     # Without types: what our types make of a value was made long ago.
     into = table(which.name, *(column(name) for name in names)).insert()
-    for rows in _batches(source, which):
-        total.add(rows)
-        target.execute(into, [dict(zip(names, row, strict=True)) for row in rows])
+    total = sum_of_table(
+        source, which, lambda rows: target.execute(into, [dict(zip(names, row, strict=True)) for row in rows])
+    )
     if target.dialect.name == "postgresql":
         _count_on(target, which)
-    return total.done
-
-
-class _Sum:
-    def __init__(self) -> None:
-        self._rows = 0
-        self._digest = hashlib.sha256()
-
-    def add(self, rows: Sequence[Values]) -> None:
-        self._rows += len(rows)
-        # SQLite knows one zero only.
-        texts = (repr([0.0 if value == 0.0 and isinstance(value, float) else value for value in row]) for row in rows)
-        self._digest.update("\n".join((*texts, "")).encode("utf-8", "surrogatepass"))
-
-    @property
-    def done(self) -> TableSum:
-        return TableSum(self._rows, self._digest.hexdigest())
+    return total
 
 
 def _batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
