@@ -70,7 +70,7 @@ def evaluate(
                     # Imported here: few ask for it, and it loads much.
                     from predibot.jobs.relatedness.beliefs import related_in_ledger
 
-                    join = related_in_ledger(connection, venue_name, as_of).cluster_of
+                    join = related_in_ledger(connection, venue_name, as_of)
                 record = track_record(connection, venue_name, as_of, part, join=join)
                 kept = account_records(connection, venue_name, as_of, part)
                 cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)

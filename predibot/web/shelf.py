@@ -35,7 +35,7 @@ from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import known_venue
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.relatedness.clusters import RELATED, RelatedEvents
+from predibot.scoring.relatedness.clusters import RELATED
 from predibot.scoring.relatedness.filters import Filters
 
 _changes = table_of(ChangeRow)
@@ -183,7 +183,7 @@ class Shelf:
 
         return self._once(("bot", name, part, self._now()), work)
 
-    def related(self, part: Part = EVERYTHING) -> RelatedEvents:
+    def related(self, part: Part = EVERYTHING) -> Mapping[str, str]:
         """Return which events belong together, as it is now.
 
         Raises:
@@ -191,7 +191,7 @@ class Shelf:
         """
         asked = Part(venue=self._known(part).venue)
 
-        def work() -> RelatedEvents:
+        def work() -> Mapping[str, str]:
             there = located(self.store, asked, self.clock)
             return self.store.run_read(lambda connection: related_in_ledger(connection, there.venue_name, there.as_of))
 

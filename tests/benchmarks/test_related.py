@@ -15,7 +15,7 @@ from predibot.scoring.relatedness.duplicates import KeptTexts
 from predibot.scoring.relatedness.features import Features, pairs_from
 from tests.scoring.relatedness.made import from_logits, groups_of, logits_in_groups
 from tests.scoring.relatedness.question_pairs import PARAPHRASE
-from tests.scoring.relatedness.related_worlds import Told, told_by
+from tests.scoring.relatedness.related_worlds import Told, sizes_of, told_by
 
 pytestmark = pytest.mark.benchmark
 
@@ -34,7 +34,7 @@ def _told(seed: int) -> Told:
 def _largest_of_unrelated(seed: int) -> int:
     """Return how many events the largest cluster of a world has in which none are related and all texts are equal."""
     logits = logits_in_groups(np.random.default_rng(seed), np.arange(80))
-    return max(related_events(from_logits(logits, texts=["Will it rain?"] * 80, tags=[["weather"]] * 80)).sizes)
+    return max(sizes_of(related_events(from_logits(logits, texts=["Will it rain?"] * 80, tags=[["weather"]] * 80))))
 
 
 def test_what_joining_related_events_does_to_claims() -> None:

@@ -41,7 +41,6 @@ from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
-from predibot.scoring.relatedness.clusters import RelatedEvents
 from predibot.scoring.relatedness.exposure import Exposures, exposures
 
 _WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
@@ -157,7 +156,7 @@ def bot_history(
     archived: bool = False,
     clock: Clock,
     most: int = 5,
-    related: RelatedEvents | None = None,
+    related: Mapping[str, str] | None = None,
 ) -> BotHistory:
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
@@ -188,7 +187,7 @@ def bot_history(
         worst = with_reasons(connection, venue, largest_losses(record, most))
         if related is None:
             related = related_in_ledger(connection, venue, at)
-    spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related.cluster_of)
+    spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related)
     staked_on = {event for group in spread.groups for event in group.events}
     return BotHistory(
         bot=bot,

@@ -16,7 +16,7 @@ from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, 
 from predibot.ledger.store import Store
 from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.scoring.pair_labels.scores import UNREAD
-from predibot.scoring.pair_labels.tables import Judgement, PairFact, PairReadings, PeoplesLabels, beliefbench_tables
+from predibot.scoring.pair_labels.tables import Judgement, PairFact, PairReadings, beliefbench_tables
 from predibot.text_tasks.pairs import LABELS, REASONINGS, PairItem
 from predibot.whole_file import whole_file
 
@@ -144,7 +144,7 @@ def _fact(item: PairItem) -> PairFact:
     )
 
 
-def _peoples_labels(path: Path, items: dict[str, PairItem]) -> PeoplesLabels:
+def _peoples_labels(path: Path, items: dict[str, PairItem]) -> dict[str, dict[str, int]]:
     said: dict[str, dict[str, int]] = {}
     for number, row in _rows(path):
         pair, rater, label = (str(row.get(name) or "").strip() for name in ("pair", "rater", "label"))
@@ -162,7 +162,7 @@ def _peoples_labels(path: Path, items: dict[str, PairItem]) -> PeoplesLabels:
         said[rater][pair] = LABELS.index(label)
     if not said:
         raise UsageError(f"{path} has no label; write one of {', '.join(LABELS)} under 'label'")
-    return PeoplesLabels(said)
+    return said
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

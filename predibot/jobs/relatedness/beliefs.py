@@ -14,7 +14,7 @@ from predibot.ledger.read.event_facts import NO_CATEGORY, events_as_played
 from predibot.ledger.read.scoring_arrays import observations, settled
 from predibot.ledger.write.events import market_rows
 from predibot.scoring.relatedness.beliefs import Beliefs, DailyPrices, daily_prices
-from predibot.scoring.relatedness.clusters import RelatedEvents, related_events
+from predibot.scoring.relatedness.clusters import related_events
 
 _YEARS = timedelta(days=3 * 366)
 """How far back prices are read of a venue; a ledger has what it has."""
@@ -92,7 +92,7 @@ def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) ->
     return _beliefs(as_of, venue.name, listed, prices)
 
 
-def related_in_ledger(connection: Connection, venue: str, as_of: datetime) -> RelatedEvents:
+def related_in_ledger(connection: Connection, venue: str, as_of: datetime) -> Mapping[str, str]:
     """Return which events of a ledger belong together as of an instant, by `related_events` with equal weights."""
     return related_events(beliefs_of_ledger(connection, venue, as_of).beliefs)
 

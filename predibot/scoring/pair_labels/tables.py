@@ -72,12 +72,8 @@ class PairReadings:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PeoplesLabels:
-    """What people said of pairs, each alone."""
-
-    said: Mapping[str, Mapping[str, int]]
-    """By rater, then by pair: a label from 0 to 4."""
+PeoplesLabels = Mapping[str, Mapping[str, int]]
+"""What people said of pairs, each alone: by rater, then by pair, a label from 0 to 4."""
 
 
 def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[Table, ...]:
@@ -168,13 +164,13 @@ def _reasons(readings: PairReadings) -> Table:
 
 
 def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
-    raters = list(people.said)
-    pairs = sorted({pair for said in people.said.values() for pair in said})
+    raters = list(people)
+    pairs = sorted({pair for said in people.values() for pair in said})
     ratings = np.full((len(pairs), len(raters)), np.nan)
     for column, rater in enumerate(raters):
         for row, pair in enumerate(pairs):
-            if pair in people.said[rater]:
-                ratings[row, column] = CENTRES[people.said[rater][pair]]
+            if pair in people[rater]:
+                ratings[row, column] = CENTRES[people[rater][pair]]
     among: list[tuple[Cell, ...]] = []
     if len(raters) > 1:
         found = rater_agreement(ratings)

@@ -1,7 +1,6 @@
 """Clusters of related events: average linkage of S, in which only jumps count that chance does not explain."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,24 +25,12 @@ _ROUNDING = 1e-6
 """Of scores in single precision."""
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedEvents:
-    """Which events belong together."""
-
-    cluster_of: Mapping[str, str]
-    """By event id: the first id, in the order of the ids, of those it is related to; its own where there is none."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Return how many events each cluster has, the largest first."""
-        names = np.array(list(self.cluster_of.values()), dtype=np.str_)
-        return tuple(sorted(np.unique(names, return_counts=True)[1].tolist(), reverse=True))
-
-
 def related_events(
     beliefs: Beliefs, *, weights: Weights = EQUAL, vectors: Vectors | None = None, at_least: float = RELATED
-) -> RelatedEvents:
-    """Return the events in clusters: average linkage, cut where the mean S of two clusters is below `at_least`.
+) -> Mapping[str, str]:
+    """Return the cluster of each event by its id: the first id, in the order of ids, of those it is related to.
+
+    Average linkage, cut where the mean S of two clusters is below `at_least`.
 
     S of two events is the largest of their markets. Change points of daily
     noise coincide by chance; in this S they count only for two markets whose
@@ -62,7 +49,7 @@ def related_events(
     beliefs = beliefs.only(order)
     names, event = np.unique(np.array(beliefs.event_ids, dtype=np.str_), return_inverse=True)
     if names.size < 2:
-        return RelatedEvents({str(name): str(name) for name in names})
+        return {str(name): str(name) for name in names}
     vectors, shared = tf_idf(beliefs.texts) if vectors is None else vectors, shared_jumps(beliefs)
     alone: tuple[str, ...] = ()
     if _most_without_jumps(weights) < at_least:
@@ -73,7 +60,7 @@ def related_events(
         beliefs, vectors, shared = beliefs.only(kept), vectors[kept], shared[kept][:, kept]
         event = (np.cumsum(jumped) - 1)[event[kept]]
     if not names.size:
-        return RelatedEvents({name: name for name in alone})
+        return {name: name for name in alone}
     features = Features(beliefs, vectors)
     close = np.zeros((names.size, names.size), dtype=np.float32)
     for rows, columns, block in features.blocks():
@@ -88,7 +75,7 @@ def related_events(
     first = {int(number): str(name) for number, name in zip(cluster[::-1], names[::-1], strict=True)}
     found = {str(name): first[int(number)] for name, number in zip(names, cluster, strict=True)}
     # By their ids, as if all had been compared.
-    return RelatedEvents(dict(sorted({**dict(zip(alone, alone, strict=True)), **found}.items())))
+    return dict(sorted({**dict(zip(alone, alone, strict=True)), **found}.items()))
 
 
 def _most_without_jumps(weights: Weights) -> float:

@@ -52,7 +52,7 @@ def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(store: Store, tm
 def test_related_events_of_a_ledger_are_its_groups(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     with store.read() as connection:
-        clusters = related_in_ledger(connection, "polymarket", AS_OF).cluster_of
+        clusters = related_in_ledger(connection, "polymarket", AS_OF)
     # In the order of ids as text: the first of each group.
     assert clusters == {str(number): {0: "1", 1: "4", 2: "7", 3: "10"}[GROUP[number - 1]] for number in range(1, 13)}
 
@@ -72,7 +72,7 @@ def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path:
             relations_document(relations_of("4", each, filters=Filters(), model=None))
             for each in (known, in_archive(folder))
         ]
-        found.append((scores_of(known.beliefs.in_order()).tolist(), clusters.cluster_of, relations))
+        found.append((scores_of(known.beliefs.in_order()).tolist(), clusters, relations))
     assert found[0] == found[1]
 
 

@@ -87,7 +87,7 @@ def test_reasons_are_told_of_all_and_by_domain() -> None:
 
 
 def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
-    people = PeoplesLabels({"ann": {"p1": 0, "p2": 2, "p3": 3}})
+    people = {"ann": {"p1": 0, "p2": 2, "p3": 3}}
     assert rows_of("raters", people=people) == []
     rows = {row["what"]: row for row in rows_of("people", people=people)}
     assert rows["S"]["pairs"] == 3
@@ -96,7 +96,7 @@ def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
 
 
 def test_every_table_has_as_many_cells_as_columns() -> None:
-    tables: tuple[Table, ...] = beliefbench_tables(READINGS, PeoplesLabels({"ann": {"p1": 1}, "bob": {"p1": 2}}))
+    tables: tuple[Table, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 1}, "bob": {"p1": 2}})
     assert [table.name for table in tables] == [
         *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people", "weights")
     ]
@@ -109,8 +109,8 @@ def test_weights_are_those_by_which_S_is_what_people_say() -> None:
     facts = {
         name: replace(fact, features=((said[name] + 0.5) / 5, None, 0.5, 0.5)) for name, fact in READINGS.facts.items()
     }
-    (row,) = rows_of("weights", replace(READINGS, facts=facts), PeoplesLabels({"ann": said}))
+    (row,) = rows_of("weights", replace(READINGS, facts=facts), {"ann": said})
     assert (row["synchrony"], row["pairs"], row["MSE of S"]) == (1.0, 4, pytest.approx(0.0))
     # No pair has tags: nothing is known of their weight.
     assert row["tags"] is None
-    assert rows_of("weights", people=PeoplesLabels({"ann": said})) == []
+    assert rows_of("weights", people={"ann": said}) == []

@@ -1,5 +1,7 @@
 """Worlds of events that hang together: what two forecasters are said to differ by, with and without joining them."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +32,11 @@ class Told:
     """Of two forecasters, with each event by itself and with related ones joined, by what is true of them."""
 
 
+def sizes_of(clusters: Mapping[str, str]) -> tuple[int, ...]:
+    """Return how many events each cluster has, the largest first."""
+    return tuple(sorted(Counter(clusters.values()).values(), reverse=True))
+
+
 def told_by(seed: int, *, resamples: int = 2_000) -> Told:
     """Return what a world tells of two forecasters.
 
@@ -39,7 +46,7 @@ def told_by(seed: int, *, resamples: int = 2_000) -> Told:
     rng, group = np.random.default_rng(seed), groups_of(EVENTS, GROUPS)
     logits = logits_in_groups(rng, group)
     beliefs = from_logits(logits, texts=random_words(rng, EVENTS), tags=[[f"tag{number}"] for number in group])
-    found = related_events(beliefs).cluster_of
+    found = related_events(beliefs)
     clusters = np.unique([found[name] for name in beliefs.event_ids], return_inverse=True)[1].astype(np.int64)
     price = np.clip(1.0 / (1.0 + np.exp(-logits[:, -1])), 0.2, 0.8)
     shared, own = rng.normal(size=GROUPS)[group], rng.normal(size=EVENTS)

@@ -10,7 +10,7 @@ from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.clusters import related_events, shared_jumps
 from predibot.scoring.relatedness.features import Features, scores_of
 from tests.scoring.relatedness.made import from_logits, groups_of, logits_in_groups, random_words
-from tests.scoring.relatedness.related_worlds import told_by
+from tests.scoring.relatedness.related_worlds import sizes_of, told_by
 
 WORLDS = 40
 
@@ -58,23 +58,23 @@ def test_s_tells_nothing_where_there_is_nothing_to_tell(seed: int) -> None:
 def test_unrelated_events_with_equal_texts_and_tags_never_become_one() -> None:
     for seed in range(WORLDS):
         beliefs, _ = world(seed, related=False)
-        assert related_events(beliefs).sizes == (1,) * 80
+        assert sizes_of(related_events(beliefs)) == (1,) * 80
 
 
 def test_noise_alone_joins_nobody() -> None:
     logits = logits_in_groups(np.random.default_rng(0), groups_of(80, 16), shared=0)
-    assert related_events(from_logits(logits, texts=["rain"] * 80, tags=[["t"]] * 80)).sizes == (1,) * 80
+    assert sizes_of(related_events(from_logits(logits, texts=["rain"] * 80, tags=[["t"]] * 80))) == (1,) * 80
 
 
 def test_clusters_are_the_same_in_any_order_of_the_markets() -> None:
     beliefs, _ = world(5, related=True)
     order = np.random.default_rng(0).permutation(beliefs.n)
-    assert related_events(beliefs.only(order.tolist())).cluster_of == related_events(beliefs).cluster_of
+    assert related_events(beliefs.only(order.tolist())) == related_events(beliefs)
 
 
 def test_a_cluster_is_called_by_the_first_of_its_events() -> None:
     beliefs, _ = world(5, related=True)
-    clusters = related_events(beliefs).cluster_of
+    clusters = related_events(beliefs)
     assert all(clusters[name] == name <= event for event, name in clusters.items())
 
 
@@ -83,8 +83,8 @@ def test_an_event_is_as_near_as_the_nearest_of_its_markets() -> None:
     generator = np.random.default_rng(1)
     logits = logits_in_groups(generator, np.array([0, 1, 0, 2]))
     beliefs = from_logits(logits, events=["a", "a", "b", "b"], texts=["rain"] * 4, tags=[["t"]] * 4)
-    assert related_events(beliefs).sizes == (2,)
-    assert related_events(beliefs.only([1, 2, 3])).sizes == (1, 1)
+    assert sizes_of(related_events(beliefs)) == (2,)
+    assert sizes_of(related_events(beliefs.only([1, 2, 3]))) == (1, 1)
 
 
 def test_average_linkage_does_not_chain() -> None:
@@ -96,13 +96,13 @@ def test_average_linkage_does_not_chain() -> None:
         steps[row, days] += 1.0 * (-1.0) ** np.arange(days.size)
     beliefs = from_logits(np.cumsum(steps, axis=1), texts=["rain"] * 3, tags=[["a"], ["b"], ["c"]])
     assert shared_jumps(beliefs).nnz == 4
-    assert related_events(beliefs).sizes == (2, 1)
+    assert sizes_of(related_events(beliefs)) == (2, 1)
 
 
 def test_one_event_is_a_cluster_and_none_are_none() -> None:
     beliefs, _ = world(0, related=True)
-    assert related_events(beliefs.only([0])).sizes == (1,)
-    assert related_events(beliefs.only([])).sizes == ()
+    assert sizes_of(related_events(beliefs.only([0]))) == (1,)
+    assert sizes_of(related_events(beliefs.only([]))) == ()
 
 
 def test_shared_jumps_are_those_whose_number_chance_does_not_explain() -> None:
@@ -157,5 +157,5 @@ def test_events_that_jumped_with_nobody_are_passed_over_without_a_difference() -
     label = fcluster(tree, t=0.4, criterion="distance")
     first = {number: beliefs.event_ids[int(np.argmax(label == number))] for number in label}
     expected = {name: first[number] for name, number in zip(beliefs.event_ids, label, strict=True)}
-    assert related_events(beliefs).cluster_of == expected
+    assert related_events(beliefs) == expected
     assert len(set(expected.values())) <= 28
