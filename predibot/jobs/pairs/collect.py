@@ -24,7 +24,7 @@ from predibot.jobs.relatedness.embeddings import opened_embedding
 from predibot.ledger.store import Store
 from predibot.scoring.records.part import EVERYTHING
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, Weights
+from predibot.scoring.relatedness.features import EQUAL, FEATURES, Features, FeatureWeights
 from predibot.scoring.relatedness.filters import Filters, filtered, open_days, overlap_days
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.text_tasks.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
@@ -40,7 +40,7 @@ _DECIMALS = 9
 class Weighing:
     """How the features become one score."""
 
-    weights: Weights = EQUAL
+    weights: FeatureWeights = EQUAL
     model: str | None = None
     """The sentence-transformer that compares texts; None for TF-IDF."""
 
@@ -82,7 +82,7 @@ def collect_pairs(
         VenueError: If the archive cannot be read.
     """
     try:
-        weighing = Weighing(Weights(*map(float, weights.split(","))) if weights else EQUAL, model)
+        weighing = Weighing(FeatureWeights(*map(float, weights.split(","))) if weights else EQUAL, model)
     except (TypeError, ValueError) as error:
         raise UsageError(f"--weights {weights[:60]!r}: {error}; write four of them, such as 0.4,0.1,0.1,0.4") from None
     with ExitStack() as closing:

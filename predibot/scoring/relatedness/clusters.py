@@ -11,8 +11,8 @@ from scipy.spatial.distance import squareform
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.change_points import change_points, deltas
-from predibot.scoring.relatedness.features import EQUAL, Features, Weights
-from predibot.scoring.relatedness.texts import Vectors, tf_idf
+from predibot.scoring.relatedness.features import Features
+from predibot.scoring.relatedness.texts import tf_idf
 
 RELATED = 0.6
 """From this S on events are joined, and markets are neighbours."""
@@ -25,73 +25,53 @@ _ROUNDING = 1e-6
 """Of scores in single precision."""
 
 
-def related_events(
-    beliefs: Beliefs, *, weights: Weights = EQUAL, vectors: Vectors | None = None, at_least: float = RELATED
-) -> Mapping[str, str]:
+def related_events(beliefs: Beliefs) -> Mapping[str, str]:
     """Return the cluster of each event by its id: the first id, in the order of ids, of those it is related to.
 
-    Average linkage, cut where the mean S of two clusters is below `at_least`.
+    Average linkage, cut where the mean S of two clusters is below `RELATED`.
 
     S of two events is the largest of their markets. Change points of daily
     noise coincide by chance; in this S they count only for two markets whose
     logits jumped on equal days more often than chance explains (`shared_jumps`).
     The order of the markets does not matter.
-
-    Args:
-        beliefs: The n markets.
-        weights: Of the features.
-        vectors: Of the texts, (n, d); TF-IDF where they are left out.
-        at_least: The cut, in [0, 1].
     """
-    order = sorted(range(beliefs.n), key=lambda row: (beliefs.event_ids[row], beliefs.market_ids[row]))
-    if vectors is not None:
-        vectors = vectors[np.array(order, dtype=np.int64)]
-    beliefs = beliefs.only(order)
+    beliefs = beliefs.in_order()
     names, event = np.unique(np.array(beliefs.event_ids, dtype=np.str_), return_inverse=True)
     if names.size < 2:
         return {str(name): str(name) for name in names}
-    vectors, shared = tf_idf(beliefs.texts) if vectors is None else vectors, shared_jumps(beliefs)
-    alone: tuple[str, ...] = ()
-    if _most_without_jumps(weights) < at_least:
-        # An event none of whose markets jumped with another's is as near as the cut to nobody: most stand alone.
-        jumped = np.bincount(event, np.asarray(shared.sum(axis=1)), names.size) > 0.0
-        kept = np.flatnonzero(jumped[event])
-        alone, names = tuple(names[~jumped].tolist()), names[jumped]
-        beliefs, vectors, shared = beliefs.only(kept), vectors[kept], shared[kept][:, kept]
-        event = (np.cumsum(jumped) - 1)[event[kept]]
+    vectors, shared = tf_idf(beliefs.texts), shared_jumps(beliefs)
+    # Without jumps S is one half at most, so that an event none of whose markets jumped with another's stands alone.
+    jumped = np.bincount(event, np.asarray(shared.sum(axis=1)), names.size) > 0.0
+    kept = np.flatnonzero(jumped[event])
+    alone, names = names[~jumped].tolist(), names[jumped]
+    beliefs, vectors, shared = beliefs.only(kept), vectors[kept], shared[kept][:, kept]
+    event = (np.cumsum(jumped) - 1)[event[kept]]
     if not names.size:
         return {name: name for name in alone}
     features = Features(beliefs, vectors)
     close = np.zeros((names.size, names.size), dtype=np.float32)
     for rows, columns, block in features.blocks():
-        scores = block.moved_together(shared[rows, columns].toarray()).scores(weights)
+        scores = block.moved_together(shared[rows, columns].toarray()).scores()
         # By event first along the columns, then along the rows: the largest of each.
         ours, theirs = event[rows], event[columns]
         starts = np.flatnonzero(np.diff(theirs, prepend=-1))
         best = np.maximum.reduceat(np.nan_to_num(scores), starts, axis=1)
         np.maximum.at(close, (ours[:, np.newaxis], theirs[starts]), best.astype(np.float32))
     close = np.maximum(close, close.T)
-    cluster = _average_linkage(close, at_least)
+    cluster = _average_linkage(close)
     first = {int(number): str(name) for number, name in zip(cluster[::-1], names[::-1], strict=True)}
     found = {str(name): first[int(number)] for name, number in zip(names, cluster, strict=True)}
     # By their ids, as if all had been compared.
     return dict(sorted({**dict(zip(alone, alone, strict=True)), **found}.items()))
 
 
-def _most_without_jumps(weights: Weights) -> float:
-    """Return the largest S of two markets of which no jump counts, whichever of tags and text are there."""
-    moved = weights.synchrony + weights.nearness
-    still = (weights.tags, weights.text, weights.tags + weights.text)
-    return max((each / (moved + each) for each in still if each > 0.0), default=0.0)
-
-
-def _average_linkage(close: NDArray[np.float32], at_least: float) -> Ints:
+def _average_linkage(close: NDArray[np.float32]) -> Ints:
     """Return the cluster of each of e events, (e,).
 
     Two clusters are joined only where some two of their events are as close as the cut, so that each connected group
     of such events can be told by itself: of thousands most stand alone.
     """
-    near = close >= at_least - _ROUNDING
+    near = close >= RELATED - _ROUNDING
     np.fill_diagonal(near, False)
     _, group = sparse.csgraph.connected_components(sparse.csr_array(near), directed=False)
     cluster = np.zeros(group.size, dtype=np.int64)
@@ -103,7 +83,7 @@ def _average_linkage(close: NDArray[np.float32], at_least: float) -> Ints:
         apart = 1.0 - close[np.ix_(members, members)].astype(np.float64)
         np.fill_diagonal(apart, 0.0)
         tree = linkage(squareform(apart, checks=False), method="average")
-        part = fcluster(tree, t=1.0 - at_least + _ROUNDING, criterion="distance")
+        part = fcluster(tree, t=1.0 - RELATED + _ROUNDING, criterion="distance")
         _, first, code = np.unique(part, return_index=True, return_inverse=True)
         cluster[members] = members[first[code]]
     return cluster

@@ -29,7 +29,7 @@ _NEVER = np.iinfo(np.int16).max
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class FeatureWeights:
     """The weight of each feature, zero or more, together 1."""
 
     synchrony: float = 0.25
@@ -48,7 +48,7 @@ class Weights:
         return self.synchrony, self.tags, self.nearness, self.text
 
 
-EQUAL = Weights()
+EQUAL = FeatureWeights()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,7 @@ class Block:
         """Return them in the order of `FEATURES`."""
         return self.synchrony, self.tags, self.nearness, self.text
 
-    def scores(self, weights: Weights = EQUAL) -> Floats:
+    def scores(self, weights: FeatureWeights = EQUAL) -> Floats:
         """Return S, (r, c), in [0, 1]: the weighted mean of the features that are there; NaN where none has a weight.
 
         Source:
@@ -166,28 +166,16 @@ class Pairs:
     score: Floats
 
 
-def pairs_from(features: Features, at_least: float, weights: Weights = EQUAL) -> Pairs:
+def pairs_from(features: Features, at_least: float) -> Pairs:
     """Return all pairs of markets whose S is at least so much, by the first and then by the second."""
     found: list[tuple[Ints, Ints, Floats]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
     for rows, columns, block in features.blocks():
-        scores = block.scores(weights)
+        scores = block.scores()
         ours, theirs = np.nonzero(scores >= at_least)
         once = ours + rows.start < theirs + columns.start
         ours, theirs = ours[once], theirs[once]
         found.append((ours + rows.start, theirs + columns.start, scores[ours, theirs]))
     return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
-
-
-def scores_of(beliefs: Beliefs, weights: Weights = EQUAL, vectors: Vectors | None = None) -> Floats:
-    """Return S of every two markets, (n, n), symmetric, in [0, 1]; for large sets `pairs_from` needs less memory."""
-    features = Features(beliefs, vectors)
-    found = np.full((features.n, features.n), np.nan)
-    for rows, columns, block in features.blocks():
-        found[rows, columns] = block.scores(weights)
-    # What is above the diagonal counts below it too.
-    upper = np.triu(found)
-    symmetric: Floats = np.where(np.tri(features.n, k=-1, dtype=np.bool_), upper.T, found)
-    return symmetric
 
 
 def _span(points: ChangePoints) -> tuple[int, int]:

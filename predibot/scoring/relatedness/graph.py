@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from predibot.scoring.arguments import Floats
 from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.clusters import RELATED
-from predibot.scoring.relatedness.features import EQUAL, Features, Weights, pairs_from
+from predibot.scoring.relatedness.features import Features, pairs_from
 from predibot.scoring.relatedness.filters import Filtered, Filters, filtered, open_days, overlap_days
 from predibot.scoring.relatedness.texts import Embed
 
@@ -84,7 +84,6 @@ def graph_of(
     beliefs: Beliefs,
     *,
     filters: Filters | None = None,
-    weights: Weights = EQUAL,
     embed: Embed | None = None,
     at_least: float = RELATED,
 ) -> BeliefGraph:
@@ -95,7 +94,6 @@ def graph_of(
     Args:
         beliefs: All markets.
         filters: Which of them are compared; None for all.
-        weights: Of the features.
         embed: What turns texts into vectors; TF-IDF where it is left out.
         at_least: From which S on there is an edge, in (0, 1].
 
@@ -109,7 +107,7 @@ def graph_of(
         raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")
     told = None if filters is None else filtered(beliefs, filters)
     compared = (beliefs if told is None else beliefs.only(told.kept)).in_order()
-    pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts)), at_least, weights)
+    pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts)), at_least)
     first_day, last_day = open_days(compared)
     together = overlap_days(first_day, last_day, pairs.first, pairs.second) > 0
     best: dict[tuple[str, str], Edge] = {}

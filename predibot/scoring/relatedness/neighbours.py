@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import EQUAL, WITHIN_DAYS, Features, Weights
+from predibot.scoring.relatedness.features import WITHIN_DAYS, Features
 from predibot.scoring.relatedness.filters import Filtered, Filters, filtered, open_days, overlap_days
 from predibot.scoring.relatedness.relevance import CLASSES, relevance_class
 from predibot.scoring.relatedness.said import FREE_WORDS
@@ -57,12 +57,7 @@ class Neighbourhood:
 
 
 def neighbours_of(
-    event_id: str,
-    beliefs: Beliefs,
-    *,
-    filters: Filters | None,
-    weights: Weights = EQUAL,
-    embed: Embed | None = None,
+    event_id: str, beliefs: Beliefs, *, filters: Filters | None, embed: Embed | None = None
 ) -> Neighbourhood:
     """Return every event that was open at the same time, by S of the most alike markets of both.
 
@@ -70,7 +65,6 @@ def neighbours_of(
         event_id: Whose neighbours.
         beliefs: All markets.
         filters: Which of them are compared; None for all.
-        weights: Of the features.
         embed: What turns texts into vectors; TF-IDF where it is left out.
 
     Raises:
@@ -90,7 +84,7 @@ def neighbours_of(
     block = features.block(rows, slice(0, compared.n))
     first, last = open_days(compared)
     days = overlap_days(first, last, own[:, np.newaxis], np.arange(compared.n))
-    scores = np.where(days > 0, block.scores(weights), np.nan)
+    scores = np.where(days > 0, block.scores(), np.nan)
     scores[:, rows] = np.nan
     best: dict[str, tuple[float, int, int]] = {}
     for ours, theirs in zip(*np.nonzero(~np.isnan(scores)), strict=True):

@@ -1,4 +1,4 @@
-"""Weights of the features, fitted to what people say of pairs of markets."""
+"""FeatureWeights of the features, fitted to what people say of pairs of markets."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.scoring.arguments import Floats, Ints, numbers, refuse
-from predibot.scoring.relatedness.features import FEATURES, Weights
+from predibot.scoring.relatedness.features import FEATURES, FeatureWeights
 
 _COARSE, _FINE = 20, 100
 """Into how many parts one is divided: first on a grid of all weights, then around the best of them."""
@@ -16,9 +16,9 @@ _AROUND = 5
 
 @dataclass(frozen=True, slots=True)
 class FittedWeights:
-    """Weights, and how well S with them agrees with the labels they were fitted to."""
+    """FeatureWeights, and how well S with them agrees with the labels they were fitted to."""
 
-    weights: Weights
+    weights: FeatureWeights
     mean_squared_error: float
     pearson: float | None
     """Of S and the labels; None where either is always the same."""
@@ -44,7 +44,7 @@ def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     Examples:
         >>> found = fitted_weights([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], [0.5, 1.0, 0.5])
         >>> found.weights, found.mean_squared_error
-        (Weights(synchrony=0.5, tags=0.0, nearness=0.0, text=0.5), 0.0)
+        (FeatureWeights(synchrony=0.5, tags=0.0, nearness=0.0, text=0.5), 0.0)
     """
     values = np.asarray(features, dtype=np.float64)
     wanted = numbers("labels", labels)
@@ -65,7 +65,7 @@ def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     scores = _scores(best[np.newaxis], values, there)[0]
     varied = np.ptp(scores) > 0.0 and np.ptp(wanted) > 0.0
     return FittedWeights(
-        weights=Weights(*(best / _FINE).tolist()),
+        weights=FeatureWeights(*(best / _FINE).tolist()),
         mean_squared_error=float(np.mean((scores - wanted) ** 2)),
         pearson=float(np.corrcoef(scores, wanted)[0, 1]) if varied else None,
         pairs=wanted.size,

@@ -15,7 +15,6 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.pairs.collect import PairsReport, collect_pairs, write_pairs
 from predibot.jobs.pairs.markets import archived_markets, ledger_markets
 from predibot.ledger.store import Store
-from predibot.scoring.relatedness.features import scores_of
 from predibot.scoring.relatedness.filters import Filters, filtered
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.text_tasks.pairs import ACROSS, LABELS, PAIR_FILES
@@ -24,6 +23,7 @@ from predibot.venues.archive.reader import Archive
 from predibot.venues.pairs import PAIRS
 from tests.jobs.pairs.recorded import ENDS, write_markets
 from tests.jobs.tiny import decide_on, nobody, recipe_of, request_of, track_on
+from tests.scoring.relatedness.made import scores_of
 
 
 def made(archive: Path, folder: Path, *, most: int = 1_000, **more: Any) -> PairsReport:

@@ -7,6 +7,7 @@ import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.relatedness.beliefs import Beliefs, DailyPrices
+from predibot.scoring.relatedness.features import EQUAL, Features, FeatureWeights
 
 FIRST_DAY = 20_000
 
@@ -71,3 +72,13 @@ def random_words(generator: np.random.Generator, texts: int, words: int = 12) ->
     """Return texts of words that say nothing of their market."""
     vocabulary = np.array([f"word{number}" for number in range(500)])
     return [" ".join(generator.choice(vocabulary, words)) for _ in range(texts)]
+
+
+def scores_of(beliefs: Beliefs, weights: FeatureWeights = EQUAL) -> Floats:
+    """Return S of every two markets, (n, n), symmetric, in [0, 1]."""
+    features = Features(beliefs)
+    found = np.full((features.n, features.n), np.nan)
+    for rows, columns, block in features.blocks():
+        found[rows, columns] = block.scores(weights)
+    # What is above the diagonal counts below it too.
+    return np.where(np.tri(features.n, k=-1, dtype=np.bool_), np.triu(found).T, found)

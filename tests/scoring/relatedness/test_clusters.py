@@ -8,8 +8,8 @@ from scipy.stats import hypergeom
 
 from predibot.scoring.relatedness.beliefs import Beliefs
 from predibot.scoring.relatedness.clusters import related_events, shared_jumps
-from predibot.scoring.relatedness.features import Features, scores_of
-from tests.scoring.relatedness.made import from_logits, groups_of, logits_in_groups, random_words
+from predibot.scoring.relatedness.features import Features
+from tests.scoring.relatedness.made import from_logits, groups_of, logits_in_groups, random_words, scores_of
 from tests.scoring.relatedness.related_worlds import sizes_of, told_by
 
 WORLDS = 40

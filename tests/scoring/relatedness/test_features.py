@@ -10,7 +10,7 @@ import pytest
 
 from predibot.scoring.relatedness.beliefs import Beliefs, daily_prices
 from predibot.scoring.relatedness.change_points import change_points, deltas
-from predibot.scoring.relatedness.features import Block, Features, Weights, pairs_from, scores_of
+from predibot.scoring.relatedness.features import Block, Features, FeatureWeights, pairs_from
 from predibot.scoring.relatedness.relevance import relevance_class
 from tests.scoring.relatedness.made import (
     FIRST_DAY,
@@ -19,6 +19,7 @@ from tests.scoring.relatedness.made import (
     groups_of,
     logits_in_groups,
     random_words,
+    scores_of,
 )
 
 FLAT = [0.5, 0.51]
@@ -110,7 +111,7 @@ def test_without_a_change_point_on_a_side_nothing_is_near() -> None:
 def test_a_missing_feature_drops_out_and_the_others_are_rescaled() -> None:
     """Synchrony 1 and nearness 1 of weights .4 and .1, text 0 of weight .2; the tags' .3 drops out: .5 / .7."""
     beliefs = from_prices([with_jumps(60, 10)] * 2, texts=["rain", "snow"])
-    scores = scores_of(beliefs, Weights(synchrony=0.4, tags=0.3, nearness=0.1, text=0.2))
+    scores = scores_of(beliefs, FeatureWeights(synchrony=0.4, tags=0.3, nearness=0.1, text=0.2))
     assert scores[0, 1] == pytest.approx(0.5 / 0.7)
 
 
@@ -123,7 +124,7 @@ def test_tags_of_one_side_only_are_no_common_ones_and_none_at_all_are_missing() 
 
 def test_nothing_that_has_a_weight_is_no_score() -> None:
     beliefs = from_prices([with_jumps(60, 10)] * 2)
-    assert np.isnan(scores_of(beliefs, Weights(synchrony=0.0, tags=0.5, nearness=0.0, text=0.5))).all()
+    assert np.isnan(scores_of(beliefs, FeatureWeights(synchrony=0.0, tags=0.5, nearness=0.0, text=0.5))).all()
 
 
 def test_classes_have_their_lower_end_and_the_top_one_both() -> None:
@@ -133,7 +134,7 @@ def test_classes_have_their_lower_end_and_the_top_one_both() -> None:
 @pytest.mark.parametrize("each", [(0.5, 0.5, 0.5, 0.0), (-0.1, 0.6, 0.3, 0.2)])
 def test_weights_that_are_no_shares_of_one_are_refused(each: tuple[float, float, float, float]) -> None:
     with pytest.raises(ValueError, match="add up to 1"):
-        Weights(*each)
+        FeatureWeights(*each)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import scores_of
 from predibot.scoring.relatedness.filters import Filters
 from predibot.scoring.relatedness.graph import BeliefGraph, Edge, EventGroup, graph_of
 from predibot.scoring.relatedness.news import Touched, jumps_of, touched_by
-from tests.scoring.relatedness.made import FIRST_DAY, from_logits, from_prices, groups_of, logits_in_groups
+from tests.scoring.relatedness.made import FIRST_DAY, from_logits, from_prices, groups_of, logits_in_groups, scores_of
 
 FLAT = [0.5, 0.52, 0.5, 0.52, 0.5, 0.52, 0.5, 0.52]
 """Without any change point."""

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from predibot.scoring.relatedness.beliefs import Beliefs
-from predibot.scoring.relatedness.features import scores_of
 from predibot.scoring.relatedness.filters import Filters
 from predibot.scoring.relatedness.neighbours import neighbours_of
-from tests.scoring.relatedness.made import FIRST_DAY, from_logits, from_prices
+from tests.scoring.relatedness.made import FIRST_DAY, from_logits, from_prices, scores_of
 
 MOVING = 0.2 * (-1.0) ** np.arange(60)
 

@@ -1,11 +1,11 @@
-"""Weights: found again where the labels follow them, and never outside of what weights may be."""
+"""FeatureWeights: found again where the labels follow them, and never outside of what weights may be."""
 
 import math
 
 import numpy as np
 import pytest
 
-from predibot.scoring.relatedness.features import Weights
+from predibot.scoring.relatedness.features import FeatureWeights
 from predibot.scoring.relatedness.weights import fitted_weights
 
 
@@ -34,7 +34,7 @@ def test_they_are_weights_and_no_worse_than_any_others_that_are() -> None:
     rng = np.random.default_rng(2)
     features, labels = rng.random((50, 4)), rng.random(50)
     found = fitted_weights(features, labels)
-    assert isinstance(found.weights, Weights)
+    assert isinstance(found.weights, FeatureWeights)
     others = rng.dirichlet(np.ones(4), 2_000)
     errors = np.mean((others @ features.T - labels) ** 2, axis=1)
     # Hundredths: the best of all can be nearer than that.
