@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, floats, indices, one_dimensional, refuse, same_length
-from predibot.scoring.inference.bootstrap import check_draws
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.draws import generator, resampled_counts
 
@@ -77,16 +76,9 @@ def macro_average(by_split: ArrayLike) -> float:
 
 
 def macro_estimate(
-    marks: Marks,
-    splits: ArrayLike,
-    markets: ArrayLike,
-    *,
-    minus: Marks | None = None,
-    seed: int = 0,
-    resamples: int = 2_000,
-    confidence: float = 0.95,
+    marks: Marks, splits: ArrayLike, markets: ArrayLike, *, minus: Marks | None = None, resamples: int = 2_000
 ) -> MacroEstimate:
-    """Return a macro average with its percentile interval, markets drawn anew within each split.
+    """Return a macro average with its 95 % percentile interval, markets drawn anew within each split.
 
     A market is drawn with all its comments, since they tell of one question and often of one crowd.
 
@@ -95,14 +87,11 @@ def macro_estimate(
         splits: Whole numbers from zero, shape (n,).
         markets: A word or a whole number a row, shape (n,); a market lies in one split.
         minus: What is taken off, split by split, such as a baseline or the lowest quartile.
-        seed: Of the draws; equal seeds give equal intervals.
         resamples: How many draws.
-        confidence: In (0, 1).
 
     Raises:
-        ValueError: If lengths differ, a split is negative, or an argument is out of range.
+        ValueError: If lengths differ, or a split is negative.
     """
-    check_draws(resamples, confidence)
     rows = indices("splits", splits)
     refuse("splits", rows, rows < 0, "each must be zero or more")
     if not rows.size:
@@ -112,7 +101,7 @@ def macro_estimate(
     codes = cluster_codes(markets, "markets")
     same_length(splits=rows, markets=codes, **{f"marks_{at}": each.earned for at, each in enumerate(parts)})
     columns = [column for each in parts for column in (each.earned, each.counted)]
-    rng = generator(seed)
+    rng = generator(0)
     found, drawn, several = np.full(number, np.nan), np.full((resamples, number), np.nan), True
     for split in range(number):
         inside = rows == split
@@ -132,7 +121,7 @@ def macro_estimate(
         # A draw in which a split has no value has none itself: to leave the split out would be another average.
         means = drawn[:, known].mean(axis=1)
         if np.isnan(means).mean() <= 0.01:
-            ends = np.nanquantile(means, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+            ends = np.nanquantile(means, [(1.0 - 0.95) / 2.0, (1.0 + 0.95) / 2.0])
             low, high = float(ends[0]), float(ends[1])
     counting = np.any([each.counted > 0.0 for each in parts], axis=0) & known[rows]
     markets_known = int(np.unique(codes[known[rows]]).size)

@@ -34,8 +34,8 @@ def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
     return Marks((said == is_so).astype(np.float64), np.ones(said.size))
 
 
-def f1_marks(predicted: ArrayLike, true: ArrayLike, *, positive: int = 1) -> Marks:
-    """Return what makes F1 of a class as a ratio: 2 TP / (2 TP + FP + FN).
+def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
+    """Return what makes F1 of class 1 as a ratio: 2 TP / (2 TP + FP + FN).
 
     An answer that could not be read, about a thing of the class, is one that was not found.
 
@@ -44,8 +44,8 @@ def f1_marks(predicted: ArrayLike, true: ArrayLike, *, positive: int = 1) -> Mar
         0.5
     """
     said, is_so = _both(predicted, true)
-    both = ((said == positive) & (is_so == positive)).astype(np.float64)
-    return Marks(2.0 * both, (said == positive).astype(np.float64) + (is_so == positive))
+    both = ((said == 1) & (is_so == 1)).astype(np.float64)
+    return Marks(2.0 * both, (said == 1).astype(np.float64) + (is_so == 1))
 
 
 def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:

@@ -58,23 +58,21 @@ class Discoveries:
         return self.retained / self.raw if self.raw else math.nan
 
 
-def discoveries(p_values: ArrayLike, *, level: float = 0.05) -> Discoveries:
-    """Return what many tests find at a level, raw and by Benjamini and Hochberg's rate of false discoveries.
+def discoveries(p_values: ArrayLike) -> Discoveries:
+    """Return what many tests find at 0.05, raw and by Benjamini and Hochberg's rate of false discoveries.
 
     Args:
         p_values: Of all bots and splits of one score, NaN where one could not be made, shape (m,).
-        level: In (0, 1).
 
     Examples:
         >>> found = discoveries([0.001, 0.04, 0.9, float("nan")])
         >>> found.tests, found.raw, found.retained
         (3, 2, 1)
     """
-    between_0_and_1("level", level)
     given = floats("p_values", p_values)
     known = given[~np.isnan(given)]
-    retained = int((benjamini_hochberg(known) < level).sum()) if known.size else 0
-    return Discoveries(known.size, int((known < level).sum()), retained)
+    retained = int((benjamini_hochberg(known) < 0.05).sum()) if known.size else 0
+    return Discoveries(known.size, int((known < 0.05).sum()), retained)
 
 
 @dataclass(frozen=True, slots=True)

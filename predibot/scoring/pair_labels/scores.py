@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
-from predibot.scoring.inference.bootstrap import check_draws
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.draws import generator, resampled_counts
 
@@ -68,9 +67,8 @@ def pair_scores(
     *,
     seed: int = 0,
     resamples: int = 1_000,
-    confidence: float = 0.95,
 ) -> PairScores:
-    """Return how near labels come to the true ones, with percentile intervals, events drawn anew.
+    """Return how near labels come to the true ones, with 95 % percentile intervals, events drawn anew.
 
     A pair counts in a draw as often as both of its events were drawn together:
     the product of both numbers; one of two markets of the same event as often
@@ -83,10 +81,9 @@ def pair_scores(
         events: Of both questions of each pair, words or whole numbers, shape (n, 2).
         seed: Of the draws; equal seeds give equal intervals.
         resamples: How many draws.
-        confidence: In (0, 1).
 
     Raises:
-        ValueError: If lengths differ, a label is none, or an argument is out of range.
+        ValueError: If lengths differ, or a label is none.
 
     Source:
         BeliefBench, section 5.4: the scores. Tables 2 to 5 have rows with
@@ -100,7 +97,6 @@ def pair_scores(
         >>> round(found.values.mse, 6), round(found.values.accuracy, 6), round(found.values.spearman, 6)
         (0.013333, 0.666667, 1.0)
     """
-    check_draws(resamples, confidence)
     said, is_so, s = indices("predicted", predicted), indices("true", true), numbers("score", score)
     refuse("true", is_so, (is_so < 0) | (is_so >= CLASSES), f"each must be from 0 to {CLASSES - 1}")
     refuse("predicted", said, (said < UNREAD) | (said >= CLASSES), f"each must be from 0 to {CLASSES - 1}, or {UNREAD}")
@@ -119,7 +115,7 @@ def pair_scores(
         weights = np.where(code[:, 0] == code[:, 1], first, first * second)
         drawn.append(np.stack(weighted_values(said, s, is_so, weights)))
     found = weighted_values(said, s, is_so, np.ones((1, said.size)))
-    ends = [_ends(each, confidence) for each in np.concatenate(drawn, axis=1)]
+    ends = [_ends(each) for each in np.concatenate(drawn, axis=1)]
     return PairScores(
         Values(*(float(each[0]) for each in found)),
         Values(*(low for low, _ in ends)),
@@ -186,10 +182,10 @@ def _ranks(values: Ints | Floats, weights: Floats) -> Floats:
     return ranks
 
 
-def _ends(drawn: Floats, confidence: float) -> tuple[float, float]:
+def _ends(drawn: Floats) -> tuple[float, float]:
     """Return both ends of an interval; NaN where too many draws have no value, or all the same one."""
     missing = np.isnan(drawn).mean()
     if missing > _MOST_WITHOUT_VALUE or np.nanmax(drawn) == np.nanmin(drawn):
         return math.nan, math.nan
-    low, high = np.nanquantile(drawn, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    low, high = np.nanquantile(drawn, [(1.0 - 0.95) / 2.0, (1.0 + 0.95) / 2.0])
     return float(low), float(high)
