@@ -278,7 +278,6 @@ def _plan(
         overrides=_overrides(request),
         code_version=__version__,
         created_at=resources.clock(),
-        events=choice.selection.selected,
         passed_over=tuple(
             {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}
             for each in choice.selection.passed_over
