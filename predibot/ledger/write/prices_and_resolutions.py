@@ -144,8 +144,8 @@ def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime
             held[row] = min(start, begin or start), max(until, end or until)
             changed[row] = dict(zip(("of_row", "tracked_from", "tracked_until"), (row, *held[row]), strict=True))
     if changed:
-        statement = update(instruments).where(instruments.c.id == bindparam("of_row"))
-        connection.execute(statement, list(changed.values()))
+        of_row = update(instruments).where(instruments.c.id == bindparam("of_row"))
+        connection.execute(of_row, list(changed.values()))
 
 
 def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
