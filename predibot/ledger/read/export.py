@@ -118,7 +118,7 @@ _OF_DECISIONS = ("decisions", "forecasts", "bets", "orders", "fills", "sources",
 
 
 def export_rows(
-    connection: Connection, table: str, *, canonical: bool = False, run_key: str | None = None
+    connection: Connection, table: str, *, canonical: bool = False, run_ids: Sequence[int] | None = None
 ) -> Iterator[Row]:
     """Yield the rows of a table, instants as text.
 
@@ -129,20 +129,20 @@ def export_rows(
         connection: To the ledger; rows are read as they are asked for.
         table: Its name.
         canonical: Whether the rows are canonical.
-        run_key: Only rows of runs that hold or held this key; for tables that belong to runs.
+        run_ids: Only rows of these runs; for tables that belong to runs.
     """
     names = tuple(export_columns(table, canonical=canonical))
-    for values in export_values(connection, table, canonical=canonical, run_key=run_key):
+    for values in export_values(connection, table, canonical=canonical, run_ids=run_ids):
         yield dict(zip(names, values, strict=True))
 
 
 def export_values(
-    connection: Connection, table: str, *, canonical: bool = False, run_key: str | None = None
+    connection: Connection, table: str, *, canonical: bool = False, run_ids: Sequence[int] | None = None
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table as `export_rows` does, without their names."""
     statement = _statement(table, canonical=canonical)
-    if run_key is not None:
-        statement = statement.where(runs.c.key == run_key)
+    if run_ids is not None:
+        statement = statement.where(runs.c.id.in_(run_ids))
     if canonical:
         collation = collation_of(connection)
         key = statement.selected_columns[: named(table).n_keys]
@@ -166,11 +166,13 @@ def export_values(
 def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, Rows]:
     """Return the canonical rows of every decision of a run, by bot and event; those of a void run are left out."""
     found: dict[DecisionKey, dict[str, list[Row]]] = {}
+    run_ids = [
+        *connection.execute(select(runs.c.id).where(runs.c.key == run_key, runs.c.voided_at.is_(None))).scalars()
+    ]
     for table in _OF_DECISIONS:
-        for row in export_rows(connection, table, canonical=True, run_key=run_key):
-            if row["void"] == 0:
-                key = (row["bot"], row["subject_id"])
-                found.setdefault(key, {each: [] for each in _OF_DECISIONS})[table].append(row)
+        for row in export_rows(connection, table, canonical=True, run_ids=run_ids):
+            key = (row["bot"], row["subject_id"])
+            found.setdefault(key, {each: [] for each in _OF_DECISIONS})[table].append(row)
     return found
 
 

@@ -54,18 +54,13 @@ def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterato
 
 
 def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Broken]:
-    key, game, recipe = connection.execute(
-        select(runs.c.key, runs.c.game, runs.c.recipe).where(runs.c.id == run_id)
-    ).one()
-    voids = select(func.count()).where(runs.c.key == key, runs.c.voided_at.is_not(None), runs.c.id <= run_id)
-    is_void = connection.execute(select(runs.c.voided_at).where(runs.c.id == run_id)).scalar_one() is not None
-    void = connection.execute(voids).scalar_one() if is_void else 0
+    named = select(runs.c.key, runs.c.game, runs.c.recipe).where(runs.c.id == run_id)
+    key, game, recipe = connection.execute(named).one()
 
     def rows(table: str) -> dict[tuple[str, str, str], list[Row]]:
         found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-        for row in export_rows(connection, table, run_key=key):
-            if row["void"] == void:
-                found[row["bot"], row["subject_kind"], row["subject_id"]].append(row)
+        for row in export_rows(connection, table, run_ids=[run_id]):
+            found[row["bot"], row["subject_kind"], row["subject_id"]].append(row)
         return found
 
     said, placed, bought, quoted = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
