@@ -1,7 +1,7 @@
 """Prices: what is priced, what was quoted, and how a quote becomes the price of a decision."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -173,13 +173,18 @@ class Quote:
     @property
     def price(self) -> EntryPrice | None:
         """Return the price of YES by the order of `scoring.md`: mid, displayed, last trade."""
-        candidates: tuple[tuple[float | None, PriceSourceName], ...] = (
-            (self.mid, "mid"),
-            (self.displayed, "displayed"),
-            (self.last, "last"),
-            (self.history, "history"),
-        )
-        return next((EntryPrice(yes, source, self.kind) for yes, source in candidates if yes is not None), None)
+        return next((EntryPrice(yes, source, self.kind) for source, yes in self.by_source.items()), None)
+
+    @property
+    def by_source(self) -> Mapping[PriceSourceName, float]:
+        """Return the prices of YES that there are, by where they come from; the first is the one that counts."""
+        every: dict[PriceSourceName, float | None] = {
+            "mid": self.mid,
+            "displayed": self.displayed,
+            "last": self.last,
+            "history": self.history,
+        }
+        return {source: yes for source, yes in every.items() if yes is not None}
 
     @property
     def turned(self) -> "Quote":

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.price import Quote
 from predibot.scoring.accounts.cohorts import (
     CohortResult,
     cohort_score,
@@ -14,7 +13,6 @@ from predibot.scoring.accounts.cohorts import (
     implied_confidence_brier,
     stated_brier,
 )
-from predibot.scoring.accounts.price_provenance import disagreement, provenance
 from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.inference.overlap import overlap_interval
 
@@ -99,17 +97,3 @@ def test_confidence_is_of_the_cash_before_each_leg_and_never_above_one() -> None
     assert implied_confidence_brier(bets[2:]) is None
     with pytest.raises(ValueError, match="above zero"):
         implied_confidence(50.0, 0.0)
-
-
-def test_two_prices_that_differ_by_more_than_five_cents_are_said() -> None:
-    found = disagreement(Quote(NOW, bid=0.40, ask=0.42, displayed=0.47, last=0.30))
-    assert found is not None
-    assert (found.used, found.other, found.difference) == ("mid", "last", pytest.approx(0.11))
-    assert disagreement(Quote(NOW, displayed=0.40, last=0.45)) is None
-    assert disagreement(Quote(NOW, displayed=0.40, last=0.4501)) is not None
-    assert disagreement(Quote(NOW, displayed=0.4)) is None
-    assert disagreement(Quote(NOW)) is None
-
-
-def test_sources_are_counted() -> None:
-    assert provenance(["mid", "last", "mid"]) == {"mid": 2, "last": 1}

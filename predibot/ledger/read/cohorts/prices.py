@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from predibot.domain.price import PriceSourceName, Quote
+from predibot.domain.price import Quote
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
 from predibot.ledger.write.accounts import journal, marks
@@ -67,15 +67,8 @@ def _of_quotes(
     )
     for market_row, at, bid, ask, displayed, last, history in connection.execute(statement):
         quote = Quote(at, bid=bid, ask=ask, displayed=displayed, last=last, history=history)
-        of_source: Mapping[PriceSourceName, float | None] = {
-            "mid": quote.mid,
-            "displayed": quote.displayed,
-            "last": quote.last,
-            "history": quote.history,
-        }
-        for source, price in of_source.items():
-            if price is not None:
-                yield SeenPrice(named[market_row], at, source, price)
+        for source, price in quote.by_source.items():
+            yield SeenPrice(named[market_row], at, source, price)
 
 
 def _observed(connection: Connection, known: Mapping[int, Any], as_of: datetime) -> Iterator[SeenPrice]:
