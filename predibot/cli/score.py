@@ -13,7 +13,10 @@ from predibot.cli.ending import DONE, FAILED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from predibot.jobs.score_files.score import ComparedForecasters, FileRefused, Pools, ScoredEquity, ScoredForecasts
+    from predibot.jobs.score_files.score import FileRefused, ScoredEquity, SettledForecasts
+    from predibot.scoring.evaluation.evaluation import Evaluation
+    from predibot.scoring.evaluation.pairs import Pair
+    from predibot.scoring.metrics.pooling import PoolingMethod
 
 
 def score(
@@ -79,10 +82,10 @@ def score(
     from predibot.jobs.score_files.forecasts import Layout
     from predibot.jobs.score_files.score import (
         FileRefused,
-        HowAnnual,
         compare_forecasters,
         score_equity,
         score_forecasts,
+        settled_forecasts,
     )
     from predibot.jobs.score_files.table_file import TABLE_FORMATS, open_table_file
     from predibot.reports.terminal.evaluation_screen import SCORED
@@ -104,7 +107,7 @@ def score(
         raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
     layout = Layout(_columns(columns), wide=wide) if columns is not None or wide else None
     known = options.convention_of(convention)
-    pools = _pools(pool, extremize)
+    pools = _pools(pool)
     if file_format is not None:
         options.one_of("--format", file_format, (*TABLE_FORMATS, FORMAT))
     if file_format != FORMAT and len(files) > 1:
@@ -119,20 +122,23 @@ def score(
             else open_table_file(files[0], wanted, sys.stdin)
         ) as table:
             if equity:
-                annual = HowAnnual(known, periods_per_year, risk_free_rate)
-                _print_equity(score_equity(table, annual, strict=strict), json=how.json)
+                account = score_equity(
+                    table, known, periods_per_year=periods_per_year, risk_free_rate=risk_free_rate, strict=strict
+                )
+                _print_equity(account, json=how.json)
                 return DONE
             asked = Question(
                 convention=known,
                 uncertainty=Uncertainty(seed=seed, resamples=resamples),
                 wanted=WANTED if how.json or compare is not None else SCORED,
             )
+            settled = settled_forecasts(
+                table, layout, pools=pools, extremize=1.0 if extremize is None else extremize, strict=strict
+            )
             if compare is not None:
-                compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
-                _print_comparison(compared, json=how.json)
-                return DONE
-            scored = score_forecasts(table, asked, pools, strict=strict, layout=layout)
-            _print_forecasts(scored, how)
+                _print_comparison(settled, compare_forecasters(settled, compare, asked), json=how.json)
+            else:
+                _print_forecasts(settled, score_forecasts(settled, asked), how)
             return DONE
     except FileRefused as error:
         return _refuse(error, as_json=how.json)
@@ -176,45 +182,44 @@ def _check_options(
         raise typer.BadParameter(f"--risk-free-rate is {rate!r}; write 0.04 for 4 %")
 
 
-def _pools(pool: str | None, extremize: float | None) -> "Pools":
-    from predibot.jobs.score_files.score import Pools
+def _pools(pool: str | None) -> "tuple[PoolingMethod, ...]":
     from predibot.scoring.metrics.pooling import PoolingMethod
 
     known: tuple[PoolingMethod, ...] = get_args(PoolingMethod)
     wanted = [options.one_of("--pool", name, known) for name in options.names(pool)]
-    methods = tuple(method for name in wanted for method in known if method == name)
-    return Pools(methods) if extremize is None else Pools(methods, extremize)
+    return tuple(method for name in wanted for method in known if method == name)
 
 
-def _print_forecasts(found: "ScoredForecasts", how: options.Output) -> None:
+def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how: options.Output) -> None:
     from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.terminal.evaluation_screen import print_scored
     from predibot.reports.views.evaluation_json import evaluation_document
 
-    file = found.file
+    file = settled.found.file
     if how.json:
-        counted = {"rows": file.rows, "open": found.n_open}
-        output.print_document({**evaluation_document(found.evaluation), **counted, **bad_rows_document(file)})
+        counted = {"rows": file.rows, "open": sum(settled.found.n_open.values())}
+        output.print_document({**evaluation_document(evaluation), **counted, **bad_rows_document(file)})
         return
     if not how.csv:
-        print_scored(output.report_console(), found.evaluation, every_row=how.every)
+        print_scored(output.report_console(), evaluation, every_row=how.every)
         print_bad_rows(output.report_console(), file)
         return
-    output.print_evaluation(found.evaluation, json=False, csv=True)
+    output.print_evaluation(evaluation, json=False, csv=True)
     for line in bad_row_lines(file):
         output.say(line)
 
 
-def _print_comparison(found: "ComparedForecasters", *, json: bool) -> None:
+def _print_comparison(settled: "SettledForecasts", pair: "Pair", *, json: bool) -> None:
     from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document
     from predibot.reports.terminal.comparison import comparison_document, comparison_line
 
+    file = settled.found.file
     if json:
-        output.print_document({**comparison_document(found), "rows": found.file.rows, **bad_rows_document(found.file)})
+        output.print_document({**comparison_document(pair), "rows": file.rows, **bad_rows_document(file)})
         return
-    for line in bad_row_lines(found.file):
+    for line in bad_row_lines(file):
         output.say(line)
-    output.report_console().print(comparison_line(found), soft_wrap=True, markup=False, highlight=False)
+    output.report_console().print(comparison_line(pair), soft_wrap=True, markup=False, highlight=False)
 
 
 def _print_equity(found: "ScoredEquity", *, json: bool) -> None:

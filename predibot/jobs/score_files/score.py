@@ -1,6 +1,6 @@
 """Scoring: anybody's forecasts, or the value of anybody's account, from a file that is no ledger."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,13 +14,12 @@ from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forec
 from predibot.jobs.score_files.table import FileRows, Table
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
-from predibot.scoring.evaluation.references import References, with_market, with_pools
-from predibot.scoring.evaluation.scorecard import Scorecard
-from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
+from predibot.scoring.evaluation.references import with_market, with_pools
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.equity import EquityScore, score_of_curve
 from predibot.scoring.metrics.periods import Periods
 from predibot.scoring.metrics.pooling import PoolingMethod
+from predibot.scoring.records.forecasts import Forecasts
 
 _MOST_NAMED = 10
 MAX_FORECASTERS = 20_000
@@ -37,40 +36,12 @@ class FileRefused(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Pools:
-    """Which pools of all forecasters are wanted."""
+class SettledForecasts:
+    """A file's forecasts on settled questions, with pools of them and the market beside them."""
 
-    methods: tuple[PoolingMethod, ...] = ()
-    extremize: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredForecasts:
-    """How good the forecasters of a file are."""
-
-    file: FileRows
-    evaluation: Evaluation
-    n_open: int
-    """Forecasts on questions without an outcome; void ones are in the scorecards."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedForecasters:
-    """What may be said of two forecasters of a file beside each other."""
-
-    file: FileRows
-    pair: Pair
-    """By Brier score, alone: its p-value is corrected for nothing."""
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class HowAnnual:
-    """How annual figures of a curve are made; what is None follows from the convention and the dates."""
-
-    convention: Convention
-    periods_per_year: float | None = None
-    risk_free_rate: float | None = None
+    found: ForecastFile
+    forecasts: Forecasts
+    remarks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +57,22 @@ class ScoredEquity:
     notes: tuple[str, ...]
 
 
-def score_forecasts(
-    file: Table, asked: Question, pools: Pools, *, strict: bool, layout: Layout | None = None
-) -> ScoredForecasts:
-    """Return how good the forecasters of a file are, with pools of them and the market beside them.
+def settled_forecasts(
+    file: Table,
+    layout: Layout | None = None,
+    *,
+    pools: Sequence[PoolingMethod] = (),
+    extremize: float = 1.0,
+    strict: bool,
+) -> SettledForecasts:
+    """Return the forecasts of a file that can be scored, with pools of them and the market beside them.
 
     Args:
         file: With the columns of a forecast file.
-        asked: How intervals are made.
-        pools: Which are wanted.
-        strict: Whether bad rows refuse the file.
         layout: What its columns are called; None for the names of a forecast file.
+        pools: Which are wanted.
+        extremize: What the log-odds of pools are multiplied by.
+        strict: Whether bad rows refuse the file.
 
     Raises:
         FileRefused: If nothing in it can be scored, or bad rows were not to be
@@ -104,65 +80,6 @@ def score_forecasts(
         UsageError: If it is not what it is taken for, a column is missing, or a
             forecaster has the name of a pool.
     """
-    table = _table(file, pools, strict=strict, layout=layout)
-    evaluation = evaluation_of_forecasts(table.beside.forecasts, asked, table.remarks)
-    cards = tuple(_with_unscored(card, table.found) for card in evaluation.cards)
-    return ScoredForecasts(
-        file=table.found.file,
-        evaluation=replace(evaluation, cards=cards),
-        n_open=sum(table.found.n_open.values()),
-    )
-
-
-def compare_forecasters(
-    file: Table,
-    names: tuple[str, str],
-    asked: Question,
-    pools: Pools,
-    *,
-    strict: bool,
-    layout: Layout | None = None,
-) -> ComparedForecasters:
-    """Return which of two forecasters of a file is better on what both answered, and whether anybody can say.
-
-    Args:
-        file: As for `score_forecasts`, and so are the others.
-        names: Of two forecasters; `market`, and pools that are asked for, are among them.
-        asked: How the interval is made.
-        pools: Which are wanted.
-        strict: Whether bad rows refuse the file.
-        layout: What its columns are called.
-
-    Raises:
-        FileRefused: As `score_forecasts`.
-        UsageError: As `score_forecasts`, or if there is no such forecaster, or both are the same.
-    """
-    table = _table(file, pools, strict=strict, layout=layout)
-    forecasts = table.beside.forecasts
-    for name in names:
-        if name not in forecasts.forecasters:
-            known = [one_line(each)[:40] for each in forecasts.forecasters[:40]]
-            raise UsageError(f"{file.label} has no forecaster {name[:80]!r}. {did_you_mean(name, known)}")
-    if names[0] == names[1]:
-        raise UsageError(f"{names[0][:80]!r} cannot be compared with itself. Name two forecasters")
-    numbers = [forecasts.forecasters.index(name) for name in names]
-    both = forecasts.only(np.isin(forecasts.forecaster, numbers))
-    own = np.where(both.forecaster == numbers[0], 0, 1)
-    # Alone: of more than two, p-values are corrected for pairs that nobody asked for here.
-    (pair,) = brier_pairs(replace(both, forecasters=names, forecaster=own), asked.uncertainty)
-    return ComparedForecasters(file=table.found.file, pair=pair, verdict=pair_verdict(pair))
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A file's settled forecasts, with what stands beside them."""
-
-    found: ForecastFile
-    beside: References
-    remarks: tuple[str, ...]
-
-
-def _table(file: Table, pools: Pools, *, strict: bool, layout: Layout | None) -> _Table:
     found = read_forecasts(file, layout)
     _check(found.file, strict=strict)
     settled = found.settled()
@@ -174,20 +91,70 @@ def _table(file: Table, pools: Pools, *, strict: bool, layout: Layout | None) ->
             "Score it in parts"
         )
     try:
-        pooled = with_pools(settled, pools.methods, extremize=pools.extremize)
+        pooled = with_pools(settled, pools, extremize=extremize)
     except ValueError as error:
         raise UsageError(f"{file.label}: {error}") from None
     beside = with_market(pooled.forecasts)
-    remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
-    return _Table(found, beside, remarks)
+    remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found))
+    return SettledForecasts(found, beside.forecasts, remarks)
 
 
-def score_equity(file: Table, how: HowAnnual, *, strict: bool) -> ScoredEquity:
+def score_forecasts(settled: SettledForecasts, asked: Question) -> Evaluation:
+    """Return how good the forecasters of a file are; open and void forecasts are counted beside the scores."""
+    evaluation = evaluation_of_forecasts(settled.forecasts, asked, settled.remarks)
+    n_open, n_void = settled.found.n_open, settled.found.n_void
+    cards = (
+        replace(
+            card,
+            forecasts=card.forecasts + n_open.get(card.bot, 0) + n_void.get(card.bot, 0),
+            void=n_void.get(card.bot, 0),
+        )
+        for card in evaluation.cards
+    )
+    return replace(evaluation, cards=tuple(cards))
+
+
+def compare_forecasters(settled: SettledForecasts, names: tuple[str, str], asked: Question) -> Pair:
+    """Return which of two forecasters of a file is better on what both answered, by Brier score.
+
+    Args:
+        settled: The file's forecasts.
+        names: Of two forecasters; `market`, and pools that are asked for, are among them.
+        asked: How the interval is made.
+
+    Raises:
+        UsageError: If there is no such forecaster, or both are the same.
+    """
+    forecasts, label = settled.forecasts, settled.found.file.label
+    for name in names:
+        if name not in forecasts.forecasters:
+            known = [one_line(each)[:40] for each in forecasts.forecasters[:40]]
+            raise UsageError(f"{label} has no forecaster {name[:80]!r}. {did_you_mean(name, known)}")
+    if names[0] == names[1]:
+        raise UsageError(f"{names[0][:80]!r} cannot be compared with itself. Name two forecasters")
+    numbers = [forecasts.forecasters.index(name) for name in names]
+    both = forecasts.only(np.isin(forecasts.forecaster, numbers))
+    own = np.where(both.forecaster == numbers[0], 0, 1)
+    # Alone: of more than two, p-values are corrected for pairs that nobody asked for here.
+    (pair,) = brier_pairs(replace(both, forecasters=names, forecaster=own), asked.uncertainty)
+    return pair
+
+
+def score_equity(
+    file: Table,
+    convention: Convention,
+    *,
+    periods_per_year: float | None = None,
+    risk_free_rate: float | None = None,
+    strict: bool,
+) -> ScoredEquity:
     """Return how the account of a file did.
 
     Args:
         file: With the columns of an equity file.
-        how: How annual figures are made.
+        convention: How annual figures are made.
+        periods_per_year: How many values a year has; None follows from the dates.
+        risk_free_rate: A year's; None is the convention's.
         strict: Whether bad rows refuse the file.
 
     Raises:
@@ -209,9 +176,9 @@ def score_equity(file: Table, how: HowAnnual, *, strict: bool) -> ScoredEquity:
         curve = score_of_curve(
             [point.at for point in points],
             [point.value for point in points],
-            how.convention,
-            periods_per_year=how.periods_per_year,
-            risk_free_rate=how.risk_free_rate,
+            convention,
+            periods_per_year=periods_per_year,
+            risk_free_rate=risk_free_rate,
         )
     except ValueError as error:
         raise FileRefused(f"{file.label}: {error}. See --periods-per-year", found.file) from None
@@ -219,7 +186,7 @@ def score_equity(file: Table, how: HowAnnual, *, strict: bool) -> ScoredEquity:
         file=found.file,
         score=curve.score,
         periods=curve.periods,
-        convention=how.convention,
+        convention=convention,
         first_at=points[0].at,
         last_at=points[-1].at,
         notes=tuple(_on_equity(found)),
@@ -267,7 +234,7 @@ def _remarks(found: ForecastFile) -> Iterator[str]:
         yield f"{counted(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
 
 
-def _on_comparisons(found: ForecastFile, beside: References) -> Iterator[str]:
+def _on_comparisons(found: ForecastFile) -> Iterator[str]:
     """Yield that dates keep forecasters apart, where they do."""
     own = len({said.forecaster for said in found.said})
     shared = len({(said.question, said.at) for said in found.said}) < len(found.said)
@@ -276,12 +243,6 @@ def _on_comparisons(found: ForecastFile, beside: References) -> Iterator[str]:
             "No two forecasters answered a question at the same instant: nobody is compared, pools are of one. "
             "Give dates without a time of day if forecasts of one day belong together."
         )
-
-
-def _with_unscored(card: Scorecard, found: ForecastFile) -> Scorecard:
-    """Return a scorecard that also counts the forecasts that have no score."""
-    n_open, n_void = found.n_open.get(card.bot, 0), found.n_void.get(card.bot, 0)
-    return replace(card, forecasts=card.forecasts + n_open + n_void, void=n_void)
 
 
 def _on_equity(found: EquityFile) -> Iterator[str]:

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from predibot.jobs.score_files.score import ComparedForecasters
 from predibot.reports import figures
 from predibot.reports.terminal.text import plain
 from predibot.scoring.evaluation.pairs import Pair
-from predibot.scoring.evaluation.verdict import Finding, Verdict
+from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict
 
 
-def comparison_document(found: ComparedForecasters) -> dict[str, Any]:
+def comparison_document(pair: Pair) -> dict[str, Any]:
     """Return what was found as plain data."""
-    pair, verdict = found.pair, found.verdict
+    verdict = pair_verdict(pair)
     needed = verdict.needed
     return {
         "comparison": {
@@ -27,14 +26,14 @@ def comparison_document(found: ComparedForecasters) -> dict[str, Any]:
             "verdict": str(verdict.finding),
             "better": _better(pair, verdict),
             "events_needed": None if needed is None else {"events": needed.events, "more_than": needed.more_than},
-            "text": comparison_line(found),
+            "text": comparison_line(pair),
         }
     }
 
 
-def comparison_line(found: ComparedForecasters) -> str:
+def comparison_line(pair: Pair) -> str:
     """Return the verdict in words."""
-    pair, verdict = found.pair, found.verdict
+    verdict = pair_verdict(pair)
     first, second = plain(pair.first), plain(pair.second)
     if pair.difference is None:
         return f"{first} and {second} answered no question both: nothing can be compared."

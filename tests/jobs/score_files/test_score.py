@@ -5,23 +5,20 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.score_files.score import (
-    HowAnnual,
-    Pools,
     ScoredEquity,
-    ScoredForecasts,
     score_equity,
     score_forecasts,
+    settled_forecasts,
 )
-from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS
+from predibot.scoring.metrics.pooling import PoolingMethod
 from tests.jobs.tables import HEADER, csv_of
 from tests.scoring.published_table import N_RETURNS
 
 ASKED = Question(uncertainty=Uncertainty(resamples=100))
-NO_POOLS = Pools()
-OURS = HowAnnual(CONVENTIONS["predibot"])
 WITH_MARKET = f"""{HEADER},market_probability
 ann,q1,0.9,1,0.7
 bob,q1,0.6,1,0.7
@@ -32,16 +29,16 @@ bob,q4,0.3,,0.4
 """
 
 
-def _scored(text: str, pools: Pools = NO_POOLS, *, strict: bool = False) -> ScoredForecasts:
-    return score_forecasts(csv_of(text), ASKED, pools, strict=strict)
+def _scored(text: str, *pools: PoolingMethod, extremize: float = 1.0, strict: bool = False) -> Evaluation:
+    return score_forecasts(settled_forecasts(csv_of(text), pools=pools, extremize=extremize, strict=strict), ASKED)
 
 
-def _cards(found: ScoredForecasts) -> dict[str, Scorecard]:
-    return {card.bot: card for card in found.evaluation.cards}
+def _cards(found: Evaluation) -> dict[str, Scorecard]:
+    return {card.bot: card for card in found.cards}
 
 
-def _equity(text: str, how: HowAnnual = OURS) -> ScoredEquity:
-    return score_equity(csv_of(f"date,value\n{text}"), how, strict=False)
+def _equity(text: str, convention: str = "predibot", **annual: float) -> ScoredEquity:
+    return score_equity(csv_of(f"date,value\n{text}"), CONVENTIONS[convention], strict=False, **annual)
 
 
 def test_scores_are_those_computed_by_hand() -> None:
@@ -53,19 +50,20 @@ def test_scores_are_those_computed_by_hand() -> None:
 
 
 def test_open_and_void_forecasts_are_counted_beside_the_scores() -> None:
-    found = _scored(WITH_MARKET)
+    settled = settled_forecasts(csv_of(WITH_MARKET), strict=False)
+    found = score_forecasts(settled, ASKED)
     cards = _cards(found)
     assert [(card.forecasts, card.settled, card.void) for card in (cards["ann"], cards["bob"])] == [
         (3, 2, 1),
         (3, 2, 0),
     ]
-    assert found.n_open == 1
-    assert "Forecasts void: 1 (ann 1); their questions ended neither with 1 nor with 0." in found.evaluation.notes
-    assert "Forecasts open: 1 (bob 1); their questions have no outcome yet." in found.evaluation.notes
+    assert settled.found.n_open == {"bob": 1}
+    assert "Forecasts void: 1 (ann 1); their questions ended neither with 1 nor with 0." in found.notes
+    assert "Forecasts open: 1 (bob 1); their questions have no outcome yet." in found.notes
 
 
 def test_pools_stand_beside_those_they_are_made_of() -> None:
-    cards = _cards(_scored(WITH_MARKET, Pools(("median", "log_odds"), 2.0)))
+    cards = _cards(_scored(WITH_MARKET, "median", "log_odds", extremize=2.0))
     assert list(cards) == ["ann", "bob", "pool_median", "pool_log_odds", "market"]
     # Of two the median is the mean: 0.75 and 0.35, with odds of 3 and 7/13, which extremizing squares.
     said = np.array([9 / 10, 49 / 218])
@@ -77,7 +75,7 @@ def test_a_pool_of_a_name_that_is_taken_is_refused() -> None:
     with pytest.raises(
         UsageError, match=r"some\.csv: 'pool_mean' is a forecaster of the file already\. Rename it there"
     ):
-        _scored(f"{HEADER}\npool_mean,q1,0.5,1\n", Pools(("mean",)))
+        _scored(f"{HEADER}\npool_mean,q1,0.5,1\n", "mean")
 
 
 @pytest.mark.parametrize(
@@ -94,20 +92,20 @@ def test_a_file_with_nothing_to_score_says_what_it_has(rows: str, message: str) 
 
 
 def test_open_forecasts_on_what_others_say_is_settled_are_told() -> None:
-    notes = _scored(f"{HEADER}\nann,q1,0.9,1\nbob,q1,0.1,\n").evaluation.notes
+    notes = _scored(f"{HEADER}\nann,q1,0.9,1\nbob,q1,0.1,\n").notes
     assert "1 open forecast on questions that other rows give an outcome of: not scored." in notes
 
 
 def test_instants_that_keep_forecasters_apart_are_told() -> None:
     row = "{},q1,0.9,1,2026-03-01T12:{}"
     apart, together = ("\n".join((f"{HEADER},date", row.format("a", "00"), row.format("b", b))) for b in ("01", "00"))
-    assert any(note.startswith("No two forecasters answered") for note in _scored(apart).evaluation.notes)
-    assert not any(note.startswith("No two forecasters answered") for note in _scored(together).evaluation.notes)
+    assert any(note.startswith("No two forecasters answered") for note in _scored(apart).notes)
+    assert not any(note.startswith("No two forecasters answered") for note in _scored(together).notes)
 
 
 def test_the_order_of_rows_changes_no_score_and_no_interval() -> None:
     rows = [f"{bot},q{q},{said:.2f},{q % 2}" for q in range(12) for bot, said in (("ann", q / 12), ("bob", 0.4))]
-    first, second = (_scored("\n".join((HEADER, *order))).evaluation for order in (rows, [*rows[8:], *rows[:8]]))
+    first, second = (_scored("\n".join((HEADER, *order))) for order in (rows, [*rows[8:], *rows[:8]]))
     for one, other in zip(first.cards, second.cards, strict=True):
         assert one.brier == pytest.approx(other.brier)
         assert one.forecast.adjusted_brier == pytest.approx(other.forecast.adjusted_brier)
@@ -126,10 +124,10 @@ def test_an_account_has_the_figures_computed_by_hand() -> None:
 def test_a_convention_a_number_of_periods_and_a_rate_are_used() -> None:
     values = 1000 * np.cumprod(1 + np.random.default_rng(1).normal(0, 0.01, N_RETURNS + 1))
     text = "".join(f"2026-{3 + day // 25:02d}-{1 + day % 25:02d},{value}\n" for day, value in enumerate(values))
-    ours, theirs = _equity(text), _equity(text, HowAnnual(CONVENTIONS["livetradebench"]))
+    ours, theirs = _equity(text), _equity(text, "livetradebench")
     assert (ours.score.periods_per_year, ours.score.ddof) == (365.0, 1)
     assert (theirs.score.periods_per_year, theirs.score.ddof) == (252.0, 0)
-    given = _equity(text, HowAnnual(CONVENTIONS["predibot"], 12.0, 0.04))
+    given = _equity(text, periods_per_year=12.0, risk_free_rate=0.04)
     assert (given.score.periods_per_year, given.score.risk_free_rate, given.periods.basis) == (12.0, 0.04, "given")
     returns = np.diff(values) / values[:-1]
     by_hand = (returns.mean() * 12 - 0.04) / (returns.std(ddof=1) * np.sqrt(12))
