@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
+from predibot.domain.clock import EPOCH
 from predibot.ledger.read.details.reasons import markets_of_venue, reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.records.losses import Loss, largest_losses
 from predibot.scoring.records.part import EVERYTHING, Part
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +60,4 @@ def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) 
 
 def instant_of(seconds: float) -> datetime:
     """Return the instant of a record's seconds since 1970, to the microsecond it was read with."""
-    return _EPOCH + timedelta(microseconds=round(seconds * 1e6))
+    return EPOCH + timedelta(microseconds=round(seconds * 1e6))

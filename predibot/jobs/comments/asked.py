@@ -4,8 +4,6 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from predibot.config import Settings
-from predibot.contracts import VenueSettings
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
@@ -46,7 +44,7 @@ def collect_platform(
         if platform.startswith("sandbox:"):
             urls = _sandbox_urls(platform.endswith("manifold"), closing)
         else:
-            urls = {name: _url(settings, name) for name in HOSTS}
+            urls = {name: settings.urls.get(name, host).rstrip("/") for name, host in HOSTS.items()}
         rates = {} if platform.startswith("sandbox:") else _rates(urls)
         client = closing.enter_context(
             VenueClient(
@@ -66,10 +64,6 @@ def collect_platform(
         listener = closing.enter_context(caller.progress())
         caller.say(f"salt: {with_salt}")
         return collect_comments(source, folder, salt=salt_of(with_salt), store=kept, listener=listener, markets=markets)
-
-
-def _url(settings: Settings | VenueSettings, name: str) -> str:
-    return settings.urls.get(name, HOSTS[name]).rstrip("/")
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:

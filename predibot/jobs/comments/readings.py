@@ -11,6 +11,7 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, said_labels
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import StoredRun
 from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
 from predibot.text_tasks.positions import ACTION_HOURS
 from predibot.text_tasks.tasks import CROWD, TASKS, Item
@@ -61,17 +62,25 @@ def runs_of_texts(store: Store) -> tuple[str, ...]:
     return tuple(run.key for run in reversed(store.run_read(lambda connection: labelled_runs(connection, GAME))))
 
 
-def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str]]:
-    known = labelled_runs(connection, GAME)
+def labelled_run(connection: Connection, game: str, run_key: str | None, *, venue: str) -> StoredRun:
+    """Return the run of a game on texts that has a key; left out, the one that was made last.
+
+    Raises:
+        UsageError: If there is none; it names the venue that makes one.
+    """
+    known = labelled_runs(connection, game)
     if not known:
         raise UsageError(
-            "this ledger has no run of stakebench. Make one with `predibot decide stakebench --venue comments:FOLDER`"
+            f"this ledger has no run of {game}. Make one with `predibot decide {game} --venue {venue}:FOLDER`"
         )
     run = known[-1] if run_key is None else next((each for each in known if each.key == run_key), None)
     if run is None:
-        raise UsageError(
-            f"no run of stakebench {run_key!r}. {did_you_mean(str(run_key), [each.key for each in known])}"
-        )
+        raise UsageError(f"no run of {game} {run_key!r}. {did_you_mean(str(run_key), [each.key for each in known])}")
+    return run
+
+
+def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str]]:
+    run = labelled_run(connection, GAME, run_key, venue="comments")
     facts: dict[str, Fact] = {}
     crowds: dict[str, tuple[int, int]] = {}
     for name, payload in frozen_items(connection, run.id):

@@ -108,6 +108,7 @@ class PolymarketComments:
 
     platform: Platform = "polymarket"
     fewest_comments = 10
+    position = staticmethod(position_by_shares)
 
     def __init__(self, get: Get, store: RawStore, *, gamma_url: str, data_url: str, clob_url: str) -> None:
         """Ask these hosts."""
@@ -118,8 +119,9 @@ class PolymarketComments:
         """Yield the closed markets."""
         cursor, seen = "", set[str]()
         while True:
-            url, query = f"{self._gamma}/markets/keyset", _page_query(cursor)
-            page = self._object("markets", f"page {cursor}", url, query, of="markets")
+            query = [("closed", "true"), ("limit", "100"), ("order", "volumeNum"), ("ascending", "false")]
+            query += [("after_cursor", cursor)] if cursor else []
+            page = self._object("markets", f"page {cursor}", f"{self._gamma}/markets/keyset", query, of="markets")
             for payload in page["markets"]:
                 yield _polymarket_market(payload)
             cursor = str(page.get("next_cursor") or "")
@@ -242,10 +244,6 @@ class PolymarketComments:
         points.sort()
         return PricePath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
 
-    def position(self, held: Holdings) -> Position:
-        """Return the side of more shares."""
-        return position_by_shares(held)
-
     def _object(
         self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]], *, of: str
     ) -> Mapping[str, Any]:
@@ -265,6 +263,7 @@ class ManifoldComments:
 
     platform: Platform = "manifold"
     fewest_comments = 100
+    position = staticmethod(position_by_mana)
 
     def __init__(self, get: Get, store: RawStore, *, manifold_url: str) -> None:
         """Ask this host."""
@@ -343,10 +342,6 @@ class ManifoldComments:
         points.sort(key=lambda each: each[0])
         return PricePath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
 
-    def position(self, held: Holdings) -> Position:
-        """Return the side of more mana."""
-        return position_by_mana(held)
-
     def _bets_of(self, market: CommentedMarket) -> list[Any]:
         return _list(self._store.answer("bets", market.id, lambda: self._bets(market.id)), "bets")
 
@@ -363,11 +358,6 @@ class ManifoldComments:
             if not ids or ids[-1] == before:
                 raise VenueChanged("a page of bets has no id from which to go on")
             before = ids[-1]
-
-
-def _page_query(cursor: str) -> list[tuple[str, str]]:
-    query = [("closed", "true"), ("limit", "100"), ("order", "volumeNum"), ("ascending", "false")]
-    return [*query, *([("after_cursor", cursor)] if cursor else [])]
 
 
 def _list(answer: object, what: str) -> list[Any]:

@@ -202,7 +202,7 @@ def bot_history(
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=_unanswered(decisions),
-        scored=tuple(_scored(evaluation, record, bot, _Gathered(listed, gathered))),
+        scored=tuple(_scored(evaluation, record, bot, listed, gathered)),
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
         evaluation=evaluation,
@@ -253,33 +253,32 @@ def cohort_histories(evaluation: Evaluation) -> Iterator[CohortsHistory]:
             yield CohortsHistory(board.recipe, board.game, board.mode, board.methodology, score)
 
 
-@dataclass(frozen=True, slots=True)
-class _Gathered:
-    """How much evidence the decisions of a bot rest on."""
-
-    listed: Sequence[Row[Any]]
-    """The markets in the order of the record."""
-    of: Mapping[tuple[str, datetime], int | None]
-    """By the event and when."""
-
-    def scores(self, ranking: TrackRecord, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-        """Return the scores by it; nothing where none of the bot's decisions rests on any."""
-        if not any(self.of.values()):
-            return ()
-        said = settled_forecasts(ranking)
-        if said.market is None or said.made_at is None:
-            return ()
-        made = zip(said.market.tolist(), said.made_at.tolist(), strict=True)
-        known = [self.of.get((self.listed[market].event_id, instant_of(at))) for market, at in made]
-        return evidence_scores(said, np.array([np.nan if n is None else n for n in known], dtype=float), uncertainty)
+def _by_evidence(
+    ranking: TrackRecord,
+    listed: Sequence[Row[Any]],
+    gathered: Mapping[tuple[str, datetime], int | None],
+    uncertainty: Uncertainty,
+) -> tuple[PartScore, ...]:
+    """Return the scores by how much evidence decisions rest on; nothing where none of the bot's rests on any."""
+    said = settled_forecasts(ranking)
+    if not any(gathered.values()) or said.market is None or said.made_at is None:
+        return ()
+    made = zip(said.market.tolist(), said.made_at.tolist(), strict=True)
+    known = [gathered.get((listed[market].event_id, instant_of(at))) for market, at in made]
+    return evidence_scores(said, np.array([np.nan if n is None else n for n in known], dtype=float), uncertainty)
 
 
-def _scored(evaluation: Evaluation, record: TrackRecord, bot: str, gathered: _Gathered) -> Iterator[ScoredBot]:
-    uncertainty = evaluation.question.uncertainty
+def _scored(
+    evaluation: Evaluation,
+    record: TrackRecord,
+    bot: str,
+    listed: Sequence[Row[Any]],
+    gathered: Mapping[tuple[str, datetime], int | None],
+) -> Iterator[ScoredBot]:
     for knowledge, ranking in evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
         own = record.without_apart() if knowledge == "clean" else record.apart()
-        by_evidence = () if own is None else gathered.scores(own, uncertainty)
+        by_evidence = () if own is None else _by_evidence(own, listed, gathered, evaluation.question.uncertainty)
         told = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
         parts = {
             name: mine

@@ -61,12 +61,13 @@ def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> 
             if scored[row] and alike[key] == 1:
                 found[key] = tuple(
                     HorizonGain(
-                        each.label, *(_known(of[row]) for of in (each.value, each.quote_value, each.market_value))
+                        each.label, *(known_number(of[row]) for of in (each.value, each.quote_value, each.market_value))
                     )
                     for each in returns
                 )
     return found
 
 
-def _known(value: np.float64) -> float | None:
+def known_number(value: np.float64) -> float | None:
+    """Return a number of an array, None where it is missing there."""
     return None if math.isnan(value) else float(value)

@@ -1,13 +1,12 @@
 """A pair's history: what two bots said of the questions both answered, where they differ most first."""
 
-import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Row
 
+from predibot.jobs.histories.gains import known_number
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.reasons import named_markets
@@ -74,12 +73,8 @@ def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, c
                     one=float(asked.first[row]),
                     other=float(asked.second[row]),
                     price_yes=float(asked.price_yes[row]),
-                    payout_yes=_known(asked.payout_yes[row]),
-                    error_difference=_known(asked.error_difference[row]),
+                    payout_yes=known_number(asked.payout_yes[row]),
+                    error_difference=known_number(asked.error_difference[row]),
                 )
             )
     return tuple(sorted(found, key=lambda each: -abs(each.one - each.other)))
-
-
-def _known(value: np.float64) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -12,7 +12,7 @@ from predibot.jobs.notify.channel import Channel
 from predibot.jobs.notify.command import Command
 from predibot.jobs.notify.mail import Mail
 from predibot.jobs.notify.teller import Teller
-from predibot.jobs.notify.webhook import Ping, SecretAddress, Webhook
+from predibot.jobs.notify.webhook import Ping, Webhook
 
 Clock = Callable[[], datetime]
 
@@ -33,7 +33,7 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
     problems: list[tuple[str, str]] = []
     ping = None
     if settings.webhook is not None and (url := _secret("webhook", settings.webhook.url_env, problems)):
-        usable.append(Webhook(SecretAddress(settings.webhook.url_env, url, clock=clock)))
+        usable.append(Webhook(settings.webhook.url_env, url, clock=clock))
     if settings.email is not None:
         password = secret_named(settings.email.password_env)
         if settings.email.user is None or (password := _secret("email", settings.email.password_env, problems)):
@@ -46,7 +46,7 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
         urls = (_secret("apprise", variable, problems) or "").split()
         usable += [Apprise(variable, place, url) for place, url in enumerate(urls, start=1)]
     if settings.ping is not None and (url := _secret("ping", settings.ping.url_env, problems)):
-        ping = Ping(SecretAddress(settings.ping.url_env, url, clock=clock), settings.ping.fail)
+        ping = Ping(settings.ping.url_env, url, clock=clock, tells_failures=settings.ping.fail)
     return Channels(tuple(usable), ping, tuple(problems))
 
 

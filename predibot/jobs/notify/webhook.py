@@ -26,6 +26,11 @@ class SecretAddress:
     seconds: float = SECONDS
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
+    @property
+    def where(self) -> str:
+        """Return where it leads."""
+        return f"the address in {self.variable}"
+
     def asked(self, method: str, *, path: str = "", body: object = None) -> None:
         """Send a request and see that it was taken; redirects are not followed.
 
@@ -64,16 +69,10 @@ class SecretAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(SecretAddress):
     """A chat that takes Slack's JSON, `{"text": ...}`."""
 
-    address: SecretAddress
     name: str = "webhook"
-
-    @property
-    def where(self) -> str:
-        """Return where it leads."""
-        return f"the address in {self.address.variable}"
 
     def send(self, notice: Notice) -> None:
         """Post a notice.
@@ -82,7 +81,7 @@ class Webhook:
             TryAgain: If another try may help.
             Undelivered: If none would.
         """
-        self.address.asked("POST", body={"text": slack_text(notice)})
+        self.asked("POST", body={"text": slack_text(notice)})
 
 
 def slack_text(notice: Notice) -> str:
@@ -98,18 +97,12 @@ def slack_text(notice: Notice) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ping:
+class Ping(SecretAddress):
     """A watchdog that raises the alarm where no ping comes, such as healthchecks.io: a dead machine says nothing."""
 
-    address: SecretAddress
     tells_failures: bool = True
     """Whether `/fail` behind the address is asked after a slot that failed."""
     name: str = "ping"
-
-    @property
-    def where(self) -> str:
-        """Return where it leads."""
-        return f"the address in {self.address.variable}"
 
     def ping(self, *, is_good: bool) -> None:
         """Say how a slot ended.
@@ -119,4 +112,4 @@ class Ping:
             Undelivered: If none would.
         """
         if is_good or self.tells_failures:
-            self.address.asked("GET", path="" if is_good else "/fail")
+            self.asked("GET", path="" if is_good else "/fail")

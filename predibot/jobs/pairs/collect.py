@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.domain.clock import format_instant
+from predibot.domain.clock import EPOCH, format_instant
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
 from predibot.jobs.located import located
@@ -193,7 +193,7 @@ def _markets(found: KnownMarkets, beliefs: Beliefs) -> list[PairedMarket]:
 
 
 def _date(day: int) -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).date().isoformat()
+    return (EPOCH + timedelta(days=day)).date().isoformat()
 
 
 @dataclass(frozen=True, slots=True)

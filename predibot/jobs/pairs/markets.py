@@ -3,17 +3,16 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from predibot.contracts import Progress, ProgressListener
+from predibot.domain.clock import EPOCH
 from predibot.domain.event import Event
 from predibot.errors import VenueChanged
 from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_events, beliefs_of_ledger
 from predibot.ledger.read.event_facts import events_as_played
 from predibot.ledger.store import Store
 from predibot.venues.archive.reader import Archive
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListen
         markets = []
         for market in event.markets:
             try:
-                archive.price_path(market.ref.instrument(archive.name, "YES"), start=_EPOCH, until=as_of)
+                archive.price_path(market.ref.instrument(archive.name, "YES"), start=EPOCH, until=as_of)
                 markets.append(market)
             except VenueChanged:
                 unreadable += 1

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from predibot.domain.spelling import did_you_mean
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.jobs.comments.readings import RunTables, add_strict, is_unread
-from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, labelling_bots, said_labels
+from predibot.jobs.comments.readings import RunTables, add_strict, is_unread, labelled_run
+from predibot.ledger.read.labels import SaidLabel, frozen_items, labelling_bots, said_labels
 from predibot.ledger.store import Store
 from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.scoring.pair_labels.scores import UNREAD
@@ -76,16 +75,7 @@ def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_lab
 
 
 def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[str, PairItem], PairReadings, list[str]]:
-    known = labelled_runs(connection, GAME)
-    if not known:
-        raise UsageError(
-            "this ledger has no run of beliefbench. Make one with `predibot decide beliefbench --venue pairs:FOLDER`"
-        )
-    run = known[-1] if run_key is None else next((each for each in known if each.key == run_key), None)
-    if run is None:
-        raise UsageError(
-            f"no run of beliefbench {run_key!r}. {did_you_mean(str(run_key), [each.key for each in known])}"
-        )
+    run = labelled_run(connection, GAME, run_key, venue="pairs")
     items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
     judges = {name: Judgement(bot.members[0], {}) for name, bot in bots.items() if bot.members}

@@ -15,7 +15,7 @@ from predibot.jobs.notify.channel import Channel
 from predibot.jobs.notify.notice import Notice, notice_of_slot
 from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.teller import GIVEN_UP_AFTER, LONGEST_PAUSE, MAX_WAITING, Teller
-from predibot.jobs.notify.webhook import Ping, SecretAddress, Webhook
+from predibot.jobs.notify.webhook import Ping, Webhook
 from predibot.net.retry import RetryPolicy
 from tests.jobs.notify.servers import TOKEN, Heard, Mailbox, hanging, refusing, smtp, web
 from tests.jobs.program import PATIENCE_SECONDS
@@ -48,7 +48,7 @@ class Patient(Teller):
 
 
 def to(url: str, seconds: float = 10.0) -> Webhook:
-    return Webhook(SecretAddress("PREDIBOT_WEBHOOK", url, seconds))
+    return Webhook("PREDIBOT_WEBHOOK", url, seconds)
 
 
 def teller(*channels: Channel, clock: Callable[[], datetime] = lambda: NOON, ping: Ping | None = None) -> Patient:
@@ -177,7 +177,7 @@ def test_a_watchdog_is_pinged_after_each_slot_and_its_own_trouble_is_said_once(
 ) -> None:
     clock = Clock()
     with web() as watchdog:
-        telling = teller(ping=Ping(SecretAddress("PREDIBOT_PING", watchdog.url)), clock=clock)
+        telling = teller(ping=Ping("PREDIBOT_PING", watchdog.url), clock=clock)
         telling.slot_ended(is_good=True)
         telling.slot_ended(is_good=False)
         assert pings(watchdog) == ["", "/fail"]
@@ -201,7 +201,7 @@ def pings(watchdog: Heard) -> list[str]:
 def test_a_watchdog_that_is_down_is_asked_again_after_a_pause_and_told_the_last_slot_only() -> None:
     clock = Clock()
     with web(500) as watchdog:
-        telling = teller(ping=Ping(SecretAddress("PREDIBOT_PING", watchdog.url)), clock=clock)
+        telling = teller(ping=Ping("PREDIBOT_PING", watchdog.url), clock=clock)
         for number in range(10):
             telling.slot_ended(is_good=number < 9)
         assert pings(watchdog) == ["", "", ""]

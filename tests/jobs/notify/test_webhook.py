@@ -4,7 +4,7 @@ import pytest
 
 from predibot.jobs.notify.channel import Undelivered
 from predibot.jobs.notify.notice import Notice, named
-from predibot.jobs.notify.webhook import Ping, SecretAddress, Webhook
+from predibot.jobs.notify.webhook import Ping, Webhook
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.jobs.notify.servers import TOKEN, dripping, hanging, refusing, web
 
@@ -13,7 +13,7 @@ BEHIND = f"/services/{TOKEN}"
 
 
 def webhook(url: str, seconds: float = 10.0) -> Webhook:
-    return Webhook(SecretAddress("PREDIBOT_WEBHOOK", url, seconds))
+    return Webhook("PREDIBOT_WEBHOOK", url, seconds)
 
 
 def test_a_chat_is_sent_slacks_json() -> None:
@@ -94,7 +94,7 @@ def test_what_is_no_address_is_not_repeated(held: str) -> None:
 
 def test_a_ping_says_how_a_slot_ended() -> None:
     with web() as watchdog:
-        Ping(SecretAddress("PREDIBOT_PING", watchdog.url)).ping(is_good=True)
-        Ping(SecretAddress("PREDIBOT_PING", f"{watchdog.url}/?rid=1")).ping(is_good=False)
-        Ping(SecretAddress("PREDIBOT_PING", watchdog.url), tells_failures=False).ping(is_good=False)
+        Ping("PREDIBOT_PING", watchdog.url).ping(is_good=True)
+        Ping("PREDIBOT_PING", f"{watchdog.url}/?rid=1").ping(is_good=False)
+        Ping("PREDIBOT_PING", watchdog.url, tells_failures=False).ping(is_good=False)
     assert watchdog.asked == [("GET", BEHIND, None), ("GET", f"{BEHIND}/fail?rid=1", None)]
