@@ -240,9 +240,29 @@ class Ledger:
         Raises:
             UsageError: If an argument is none of what there is, or the ledger has no run that counts.
         """
-        asked = _question(horizons_days, by, delays_days, sizings, convention, resamples, seed)
+        if by is not None:
+            _known("by", [by], PARTINGS)
+        if not isinstance(resamples, int) or resamples < _LEAST_RESAMPLES:
+            raise UsageError(f"resamples is {resamples!r}; give a whole number of at least {_LEAST_RESAMPLES}")
+        _known("sizings", _names("sizings", sizings), tuple(SIZINGS))
+        for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
+            if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
+                said = f"{name} is {list(days)}; give numbers of days above 0 and at most {_MOST_DAYS}, each once"
+                raise UsageError(said)
         _known("clusters", [clusters], CLUSTERINGS)
-        asked = replace(asked, archived=archived, clusters=clusters)
+        try:
+            asked = Question(
+                horizons_days=tuple(float(day) for day in horizons_days),
+                convention=convention_named(convention),
+                uncertainty=Uncertainty(seed=seed, resamples=resamples),
+                grouping=by,
+                delays_days=tuple(float(day) for day in delays_days),
+                sizings=tuple(sizings),
+                archived=archived,
+                clusters=clusters,
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from None
         return Scores(self._evaluated(recipe, bots, venue, as_of, asked))
 
     def leaderboard(
@@ -439,7 +459,7 @@ def replay(
         settings=load_settings(),
         clock=wall_clock,
     )
-    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or _untold) as (done, _):
+    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or _unheard) as (done, _):
         played = Rows(done.played, _PLAYED_COLUMNS, _played_cells)
         return Replay(played, Scores(done.evaluation), replay_view(done).notes)
 
@@ -460,43 +480,6 @@ def _request(
     }
     named = None if recipe is None else fspath(recipe)
     return RunRequest.read(named, overrides, _names("bots", bots))
-
-
-def _question(
-    horizons_days: Sequence[float],
-    by: str | None,
-    delays_days: Sequence[float],
-    sizings: Sequence[str],
-    convention: str,
-    resamples: int,
-    seed: int,
-) -> Question:
-    """Return what is asked of an evaluation.
-
-    Raises:
-        UsageError: If some of it is none of what there is.
-    """
-    if by is not None:
-        _known("by", [by], PARTINGS)
-    if not isinstance(resamples, int) or resamples < _LEAST_RESAMPLES:
-        raise UsageError(f"resamples is {resamples!r}; give a whole number of at least {_LEAST_RESAMPLES}")
-    _known("sizings", _names("sizings", sizings), tuple(SIZINGS))
-    for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
-        if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
-            raise UsageError(
-                f"{name} is {list(days)}; give numbers of days above 0 and at most {_MOST_DAYS}, each once"
-            )
-    try:
-        return Question(
-            horizons_days=tuple(float(day) for day in horizons_days),
-            convention=convention_named(convention),
-            uncertainty=Uncertainty(seed=seed, resamples=resamples),
-            grouping=by,
-            delays_days=tuple(float(day) for day in delays_days),
-            sizings=tuple(sizings),
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from None
 
 
 def _retries(asked: Collection[Retry]) -> frozenset[Retry]:
@@ -536,19 +519,11 @@ def _url(address: Address) -> str:
 
 
 def _caller(listener: ProgressListener | None) -> Caller:
-    return Caller(load_settings, wall_clock, _unsaid, lambda: nullcontext(listener or _unheard))
+    return Caller(load_settings, wall_clock, _unheard, lambda: nullcontext(listener or _unheard))
 
 
-def _unsaid(text: str) -> None:
-    """Say nothing: who calls from Python named the ledger."""
-
-
-def _unheard(step: Progress) -> None:
-    """Tell nobody how far it is."""
-
-
-def _untold(played: Played) -> None:
-    """Tell nobody what an instant came to."""
+def _unheard(_: object) -> None:
+    """Tell nobody: who calls from Python knows what is worked with, and asks for what else is told."""
 
 
 def _kinds(table: Sequence[Cells]) -> dict[str, Kind]:

@@ -303,14 +303,11 @@ def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[st
         Scheduled.read(argument)
     files = files_of(kind, what)
     if into is not None:
-        others = [name for name, text in files.items() if (into / name).exists() and _text(into / name) != text]
+        there = {name: into / name for name in files if (into / name).exists()}
+        others = [name for name, file in there.items() if plain_text(file, errors="replace") != files[name]]
         if others:
             raise UsageError(f"{into / others[0]} is there, and another one. Move it away, or name another --output")
         for name, text in files.items():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             (into / name).write_text(text, encoding="utf-8")
     return files
-
-
-def _text(file: Path) -> str:
-    return plain_text(file, errors="replace")

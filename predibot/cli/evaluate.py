@@ -1,15 +1,10 @@
 """`predibot evaluate`: how good the bots were, against the market, as of an instant."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from predibot.cli import options, output
-
-if TYPE_CHECKING:
-    from predibot.scoring.evaluation.evaluation import Question
-    from predibot.scoring.metrics.conventions import Convention
 
 
 def evaluate(
@@ -42,39 +37,27 @@ def evaluate(
 ) -> None:
     """Track first, then score what was known as of the instant."""
     from predibot.api.evaluate import evaluate as evaluate_part
-
-    caller = output.caller(log)
-    how.check(tables.worst, clusters)
-    shown = tables.shown(every=how.every)
-    asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
-    asked = replace(asked, archived=archived, clusters=options.clusters(clusters))
-    question = output.question_for(asked, shown, json=how.json, csv=how.csv)
-    with evaluate_part(part.read(), question, caller, ledger=ledger, track=not no_track, worst=tables.worst) as found:
-        output.print_evaluation(found.evaluation, json=how.json, csv=how.csv, shown=shown, worst=found.worst)
-
-
-def _question(
-    horizons: str,
-    by: str,
-    delay: str | None,
-    sizing: str | None,
-    convention: "Convention",
-    resamples: int,
-    seed: int,
-) -> "Question":
     from predibot.domain.sizing import SIZINGS
     from predibot.scoring.evaluation.evaluation import PARTINGS, Question
     from predibot.scoring.inference.uncertainty import Uncertainty
 
+    caller = output.caller(log)
+    how.check(tables.worst, clusters)
+    shown = tables.shown(every=how.every)
     rules = options.names(sizing, "--sizing kelly,half_kelly")
-    return Question(
+    asked = Question(
         horizons_days=_days("--horizons", horizons),
-        convention=convention,
+        convention=options.convention_of(convention),
         uncertainty=Uncertainty(seed=seed, resamples=resamples),
         grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
         delays_days=() if delay is None else _days("--delay", delay),
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
+        archived=archived,
+        clusters=options.clusters(clusters),
     )
+    question = output.question_for(asked, shown, json=how.json, csv=how.csv)
+    with evaluate_part(part.read(), question, caller, ledger=ledger, track=not no_track, worst=tables.worst) as found:
+        output.print_evaluation(found.evaluation, json=how.json, csv=how.csv, shown=shown, worst=found.worst)
 
 
 def _days(option: str, text: str) -> tuple[float, ...]:

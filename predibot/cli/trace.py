@@ -1,14 +1,11 @@
 """`predibot trace`: what an agent said, called and was told, and what all of them used."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from predibot.cli import options, output
-
-if TYPE_CHECKING:
-    from predibot.ledger.store import Store
 
 
 def trace(
@@ -35,7 +32,15 @@ def trace(
         raise typer.BadParameter("--cost is of all decisions, --otlp of one or of a run; ask for one of both")
     with output.caller().reading(ledger) as store:
         if decision is not None and otlp is not None:
-            _send(store, decision, otlp, as_json=json)
+            from predibot.jobs.logs.collector import send_asked
+            from predibot.reports.figures import things
+
+            sent = send_asked(store, decision, otlp)
+            if json:
+                output.print_document(asdict(sent))
+                return
+            said = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
+            output.print_lines(said, *(f"left out: {why}" for why in sent.missing))
             return
         if decision is None:
             report = used(store)
@@ -49,16 +54,3 @@ def trace(
             output.print_document(trace_document(found))
         else:
             print_trace(output.report_console(), found, full=full)
-
-
-def _send(store: "Store", asked: str, endpoint: str, *, as_json: bool) -> None:
-    """Send spans, and say how many."""
-    from predibot.jobs.logs.collector import send_asked
-    from predibot.reports.figures import things
-
-    sent = send_asked(store, asked, endpoint)
-    if as_json:
-        output.print_document(asdict(sent))
-        return
-    said = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
-    output.print_lines(said, *(f"left out: {why}" for why in sent.missing))

@@ -174,7 +174,8 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
                 if ledger.holds and ledger.receipts and all(run.holds for run in verified):
                     newest = _root_of(ledger.receipts[-1])
                     if newest not in published.ledger:
-                        added[-1:] = [_with_ledger(added[-1] if added else None, newest)]
+                        root = PublishedLedgerRoot(ledger=newest)
+                        added[-1:] = [added[-1].model_copy(update={"ledger": newest}) if added else root]
         added = [*voids, *added]
         add(added)
     return Publication(tuple(added), len(lines), tuple(verified), ledger)
@@ -212,10 +213,6 @@ def _voids(connection: Connection, which: ColumnElement[bool]) -> list[Published
             select(*columns).where(which, runs.c.voided_at.is_not(None))
         )
     ]
-
-
-def _with_ledger(line: PublishedRoot | None, root: LedgerRoot) -> PublishedRoot | PublishedLedgerRoot:
-    return PublishedLedgerRoot(ledger=root) if line is None else line.model_copy(update={"ledger": root})
 
 
 def _root_of(receipt: LedgerReceipt) -> LedgerRoot:
