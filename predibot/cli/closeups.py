@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,14 +29,31 @@ _FITTING = {
 
 @dataclass(frozen=True, slots=True)
 class Closeup:
-    """Which of them is asked for; None of what is not."""
+    """Which of them is asked for, and what is said of it."""
 
-    bot: str | None
-    event: str | None
-    figures: Path | None
-    tearsheet: str | None
-    out: Path | None
-    html: Path | None
+    bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None
+    event: Annotated[
+        str | None, typer.Option("--event", metavar="ID", help="tell everything of one event: prices, all forecasts")
+    ] = None
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
+    ] = None
+    tearsheet: Annotated[
+        str | None, typer.Option("--tearsheet", metavar="BOT", help="write one HTML file about a bot")
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="DIR", help="write pages into a folder: decisions --since, or of 30 days"),
+    ] = None
+    with_traces: Annotated[
+        bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
+    ] = False
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
+    ] = ""
 
     def anything(self, beside: Mapping[str, bool]) -> bool:
         """Return whether one of them is asked for.
@@ -55,7 +72,8 @@ class Closeup:
             "--html": self.html,
         }
         asked = [option for option, value in named.items() if value is not None]
-        alone = [option for option in ("--with-traces", "--url") if beside[option]]
+        of_html = {"--with-traces": self.with_traces, "--url": bool(self.url)}
+        alone = [option for option, given in of_html.items() if given]
         if alone and self.html is None:
             raise typer.BadParameter(f"{' and '.join(alone)} says something about --html DIR; give both")
         if self.out is not None and self.tearsheet is None:
@@ -63,7 +81,7 @@ class Closeup:
         if len(asked) > 1:
             raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
         for option in asked:
-            unfit = [other for other, given in beside.items() if given and other not in _FITTING[option]]
+            unfit = [other for other, given in {**beside, **of_html}.items() if given and other not in _FITTING[option]]
             if unfit:
                 raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {option}; leave it out")
         return bool(asked)
@@ -133,25 +151,14 @@ def show(
             output.say("nothing to draw yet: no decision has a price or has paid")
 
 
-def write_html(
-    folder: Path,
-    part: "Part",
-    caller: "Caller",
-    *,
-    ledger: str,
-    with_traces: bool,
-    url: str,
-    json: bool,
-) -> None:
+def write_html(asked: Closeup, part: "Part", caller: "Caller", *, ledger: str, json: bool) -> None:
     """Write the pages of a ledger as files, and say how many.
 
     Args:
-        folder: Where they go.
+        asked: Where they go, whether they show what agents did, and where they will be found.
         part: Of which runs the scores are, and since when decisions have pages; left out, of the last thirty days.
         caller: Who asks.
         ledger: Its URL.
-        with_traces: Whether they show what agents did.
-        url: Where they will be found; empty where nobody knows.
         json: Whether a document is printed.
 
     Raises:
@@ -160,15 +167,16 @@ def write_html(
     """
     from predibot.errors import UsageError
 
-    if url and not url.startswith(("https://", "http://")):
-        raise typer.BadParameter(f"--url is {url[:80]!r}; it begins with https:// or http://")
+    if asked.url and not asked.url.startswith(("https://", "http://")):
+        raise typer.BadParameter(f"--url is {asked.url[:80]!r}; it begins with https:// or http://")
     try:
         from predibot.web.site import Options, write_site
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "jinja2":
             raise
         raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
-    site = Options(part.since, part.recipe or "", part.venue or "", with_traces, url)
+    folder = asked.html or Path()
+    site = Options(part.since, part.recipe or "", part.venue or "", asked.with_traces, asked.url)
     with caller.reading(ledger) as store, caller.progress() as listener:
         try:
             written = write_site(store, folder, site, caller.clock, listener)

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def stats(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Print how many there are of everything, bytes of each, the oldest and the newest."""
     from predibot.ledger.care.ledger_stats import ledger_stats
+    from predibot.reports.document import document
 
     with output.caller().reading(ledger) as store:
         found = ledger_stats(store)
     if json:
-        held = [{**asdict(each), "bytes_each": each.bytes_each} for each in found.held]
-        output.print_document(_with_texts({**asdict(found), "held": held}))
+        held = [{**document(each), "bytes_each": each.bytes_each} for each in found.held]
+        output.print_document({**document(found), "held": held})
         return
     _print_stats(found)
 
@@ -40,6 +41,7 @@ def prune(
 ) -> None:
     """Say which traces are that old, and with --yes remove them; nothing that a score rests on is touched."""
     from predibot.ledger.care.pruned_traces import prunable_traces, prune_traces
+    from predibot.reports.document import document
 
     age: timedelta = older_than
     caller = output.caller()
@@ -51,7 +53,7 @@ def prune(
         with caller.reading(ledger) as store:
             found = prunable_traces(store, before=now - age)
     if json:
-        output.print_document(_with_texts(asdict(found)))
+        output.print_document(document(found))
         return
     _print_pruning(found)
 
@@ -123,17 +125,3 @@ def _print_pruning(found: "Pruning") -> None:
         soft_wrap=True,
         markup=False,
     )
-
-
-def _with_texts(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document with instants as texts."""
-    from datetime import datetime
-
-    def text(value: Any) -> Any:
-        if isinstance(value, datetime):
-            return format_instant(value)
-        if isinstance(value, dict):
-            return {name: text(each) for name, each in value.items()}
-        return [text(each) for each in value] if isinstance(value, list | tuple) else value
-
-    return {name: text(value) for name, value in document.items()}

@@ -1,9 +1,6 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from predibot.cli import closeups, options, output
 from predibot.cli.ending import DONE
@@ -16,29 +13,7 @@ if TYPE_CHECKING:
 def report(
     *,
     part: options.PartOptions,
-    bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None,
-    event: Annotated[
-        str | None, typer.Option("--event", metavar="ID", help="tell everything of one event: prices, all forecasts")
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
-    ] = None,
-    tearsheet: Annotated[
-        str | None, typer.Option("--tearsheet", metavar="BOT", help="write one HTML file about a bot")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="DIR", help="write pages into a folder: decisions --since, or of 30 days"),
-    ] = None,
-    with_traces: Annotated[
-        bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
-    ] = False,
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
-    ] = "",
+    asked: closeups.Closeup,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     tables: options.Tables,
     archived: options.Archived = False,
@@ -52,7 +27,6 @@ def report(
 
     caller = output.caller(verbose=verbose)
     how.check(tables.worst, clusters)
-    asked = closeups.Closeup(bot=bot, event=event, figures=figures, tearsheet=tearsheet, out=out, html=html)
     beside = {
         "--csv": how.csv,
         "--full": tables.full,
@@ -67,15 +41,13 @@ def report(
         "--until": part.until is not None,
         "--category": part.category is not None,
         "--mode": part.mode is not None,
-        "--with-traces": with_traces,
-        "--url": bool(url),
     }
     if asked.anything(beside):
         named = part.read()
-        if html is not None:
-            closeups.write_html(html, named, caller, ledger=ledger, with_traces=with_traces, url=url, json=how.json)
+        if asked.html is not None:
+            closeups.write_html(asked, named, caller, ledger=ledger, json=how.json)
             return
-        if figures is not None or tearsheet is not None:
+        if asked.figures is not None or asked.tearsheet is not None:
             from predibot.reports.pictures.canvas import require_matplotlib
 
             require_matplotlib()
