@@ -227,7 +227,10 @@ class _File(InitSettingsSource):
             NotTrusted: If it is not the user's own, and needs a word that was not given.
         """
         text = _text(file)
-        said = {} if text is None else _toml(text, file)
+        try:
+            said = {} if text is None else toml_table(text)
+        except ValueError as error:
+            raise UsageError(f"{file} is not TOML: {error}. Fix that line") from None
         if text is not None and not is_users:
             Folder.check_settings(file.parent, text)
         urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
@@ -244,13 +247,6 @@ def _text(file: Path) -> str | None:
         raise UsageError(f"{file} is not UTF-8. Save it as UTF-8") from None
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}. Mend it, or take it away") from error
-
-
-def _toml(text: str, file: Path) -> dict[str, Any]:
-    try:
-        return toml_table(text)
-    except ValueError as error:
-        raise UsageError(f"{file} is not TOML: {error}. Fix that line") from None
 
 
 class Settings(BaseSettings):

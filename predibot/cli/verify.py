@@ -35,7 +35,8 @@ def verify(
     """Print what differs; the exit code is 1 where anything does."""
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
-    from predibot.jobs.receipts import prove, verify_ledger, verify_runs
+    from predibot.jobs.receipts import prove, verify_runs
+    from predibot.ledger.care.verified_ledger import verified_ledger
     from predibot.reports.document import document
     from predibot.reports.terminal import receipts
 
@@ -62,7 +63,7 @@ def verify(
         elif against is not None:
             found, of_ledger = verify_against(store, against, run)
         else:
-            found, of_ledger = verify_runs(store, run), verify_ledger(store) if run is None else None
+            found, of_ledger = verify_runs(store, run), store.run_read(verified_ledger) if run is None else None
     code = DONE if all(each.holds for each in found) and (of_ledger is None or of_ledger.holds) else FAILED
     if json:
         output.print_document(receipts.receipts_document(found, of_ledger, published), exit_code=code)

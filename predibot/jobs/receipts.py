@@ -8,7 +8,6 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
 from predibot.ledger.merkle_tree import inclusion_path
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, field_names, leaves_of, leaves_with_content
 from predibot.ledger.schema.packed_leaves import CHECK_DIGITS, Leaf
@@ -163,15 +162,6 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
             return tuple(computed_anew(connection, run) for run in receipted_runs(connection))
         found = computed_anew(connection, run_of_key(connection, key))
         return (found if found.receipts or found.problems else replace(found, notes=(), problems=found.notes),)
-
-
-def verify_ledger(store: Store) -> VerifiedLedger:
-    """Return what receipts of a ledger itself cover, computed anew; nothing is changed.
-
-    Raises:
-        LedgerUnusable: If the ledger cannot be read.
-    """
-    return store.run_read(verified_ledger)
 
 
 def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:

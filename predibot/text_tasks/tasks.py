@@ -249,6 +249,7 @@ def _items(chosen: Iterable[tuple[str, Any]], rows: Rows) -> tuple[Item, ...]:
 def _comment(task: str, row: LabelledComment, written: int) -> Item:
     labels = {"G1": "YES" if row.side is not None else "NO", "G2": row.side, "G2before": ""}
     asks_action = task.startswith("G3")
+    left = datetime.fromisoformat(row.closed) - datetime.fromisoformat(row.at)
     return Item(
         task,
         row.comment,
@@ -264,7 +265,7 @@ def _comment(task: str, row: LabelledComment, written: int) -> Item:
             user=row.user,
             resolved=row.resolved,
             volume=row.volume,
-            days_left=_days_between(row.at, row.closed),
+            days_left=left.total_seconds() / 86_400,
             actions=row.actions if task == "G3" else (),
             written=written,
         ),
@@ -281,11 +282,6 @@ def _window(row: LabelledWindow, said: Mapping[str, LabelledComment]) -> Item:
     return Item(
         "G4", _window_id(row), _split(row), row.market, row.question, texts, price=row.price_before, truth=truth
     )
-
-
-def _days_between(start: str, end: str) -> float:
-    """Return the days from one instant, as `format_instant` writes it, to another."""
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 86_400
 
 
 def _market_side(comments: Sequence[LabelledComment]) -> int:

@@ -188,6 +188,8 @@ def bot_history(
         if related is None:
             related = related_in_ledger(connection, venue, at)
     spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related)
+    silent = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
+    commonest = sorted(silent.items(), key=lambda each: (-each[1], each[0]))
     staked_on = {event for group in spread.groups for event in group.events}
     return BotHistory(
         bot=bot,
@@ -201,7 +203,7 @@ def bot_history(
         statuses=Counter(each.status for each in decisions),
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
-        unanswered=_unanswered(decisions),
+        unanswered=tuple(Unanswered(*why, n) for why, n in commonest),
         scored=tuple(_scored(evaluation, record, bot, listed, gathered)),
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
@@ -299,9 +301,3 @@ def _dates_needed(score: AccountScore) -> EventsNeeded | None:
         return None
     low, growth, high = (math.log1p(each) / score.dates for each in (found.low, found.estimate, found.high))
     return events_needed(growth, (high - low) / (2.0 * _NORMAL_95), score.dates)
-
-
-def _unanswered(decisions: Sequence[Row[Any]]) -> tuple[Unanswered, ...]:
-    counted = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
-    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(Unanswered(status, message, n) for (status, message), n in ordered)

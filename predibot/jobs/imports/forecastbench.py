@@ -62,7 +62,8 @@ def import_forecastbench(
             left_out["a second forecast of the same"] += 1
     if not taken:
         remedy = "Give the question set, which has prices" if _NO_PRICE in left_out else "Give sets with others"
-        raise UsageError(f"no forecast can be imported: {_listed(left_out)}. {remedy}")
+        why = "; ".join(f"{n:,} {reason}" for reason, n in left_out.items()) or "there is none"
+        raise UsageError(f"no forecast can be imported: {why}. {remedy}")
     days = [_day(due_on, of, sets) for due_on, of in sorted(taken.items())]
     found = import_days(RECORDING, days, store=store, clock=clock, listener=listener)
     settled = {
@@ -179,7 +180,3 @@ def _instant(text: str) -> datetime:
         return parse_instant(text)
     except ValueError as error:
         raise UsageError(f"a set has a date that is none: {error}. Take the sets as they were published") from None
-
-
-def _listed(left_out: Mapping[str, int]) -> str:
-    return "; ".join(f"{n:,} {reason}" for reason, n in left_out.items()) or "there is none"

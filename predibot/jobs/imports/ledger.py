@@ -4,7 +4,7 @@ import csv
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, groupby
@@ -63,13 +63,16 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
         UsageError: If it is no export, not a whole one, or a row is not as it should be.
         RunConflict: If the ledger has another run of a key that the export has.
     """
+    # A cell of CSV may be as long as a line may be.
+    longest = csv.field_size_limit(MAX_LINE_BYTES)
     try:
-        with _long_cells():
-            return store.run_write(partial(_put_back, export=export, listener=listener))
+        return store.run_write(partial(_put_back, export=export, listener=listener))
     except RowRefused as error:
         raise UsageError(f"nothing is imported: {error}. Export again, or fix the row") from None
     except OSError as error:
         raise UsageError(f"{export} cannot be read: {error.strerror}. Name a folder that `export` wrote") from None
+    finally:
+        csv.field_size_limit(longest)
 
 
 def _put_back(connection: Connection, *, export: Path, listener: ProgressListener) -> ImportedLedger:
@@ -201,16 +204,6 @@ def _unquoted(cell: str) -> str:
     if cell.startswith("'") and unicodedata.normalize("NFKC", cell[1:2]) in FORMULA:
         return cell[1:]
     return cell
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let a cell of CSV be as long as a line may be, for as long as an export is read."""
-    before = csv.field_size_limit(MAX_LINE_BYTES)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 def _parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:

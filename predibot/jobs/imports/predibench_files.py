@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from math import fsum
@@ -120,17 +120,14 @@ def read_days(folder: Path) -> tuple[Day, ...]:
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}. Name another folder") from None
     if refused:
-        raise UsageError(f"nothing is imported, fix or remove what is wrong: {'; '.join(refused[:20])}{_more(refused)}")
+        more = f"; and {len(refused) - 20:,} more" if len(refused) > 20 else ""
+        raise UsageError(f"nothing is imported, fix or remove what is wrong: {'; '.join(refused[:20])}{more}")
     if not days:
         raise UsageError(
             f"{folder} holds no {EVENTS_FILE}. Name the folder of a day, such as model_results/2025-09-18, or one that "
             "holds such folders"
         )
     return tuple(days)
-
-
-def _more(refused: Sequence[str]) -> str:
-    return f"; and {len(refused) - 20:,} more" if len(refused) > 20 else ""
 
 
 def _day_folders(folder: Path, depth: int = 0) -> Iterator[Path]:

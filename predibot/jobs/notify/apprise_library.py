@@ -1,7 +1,6 @@
 """Apprise: the many services that this library knows, by addresses of its own kind."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from predibot.jobs.notify.channel import SECONDS, Undelivered
 from predibot.jobs.notify.notice import Notice
@@ -46,15 +45,6 @@ class Apprise:
             raise TryAgain("the service did not take it; `apprise -vv` with the same address says why", tries=1)
 
     def _told(self, notice: Notice) -> bool:
-        services = self._services()
-        # Escapes, templates and markup in a name stay what they are.
-        body = "\n".join(notice.body) or notice.title
-        said = services.notify(
-            body=body, title=notice.title, body_format="text", interpret_escapes=False, timeout=self.seconds
-        )
-        return bool(said)
-
-    def _services(self) -> Any:
         try:
             # Imported here: it is an extra, and takes a fifth of a second.
             import apprise
@@ -65,4 +55,9 @@ class Apprise:
         )
         if not services.add(self.url):
             raise Undelivered(f"{self.where} is of no service that apprise knows; correct it")
-        return services
+        # Escapes, templates and markup in a name stay what they are.
+        body = "\n".join(notice.body) or notice.title
+        said = services.notify(
+            body=body, title=notice.title, body_format="text", interpret_escapes=False, timeout=self.seconds
+        )
+        return bool(said)

@@ -7,9 +7,6 @@ from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
-
-from sqlalchemy import Row
 
 from predibot.config import NotifySettings
 from predibot.domain.budget import LimitLevel, Limits
@@ -113,7 +110,9 @@ class SlotNotices:
         schedules = {each.recipe: each for each in self._store.run_read(stored_schedules)}
         missed: dict[str, list[datetime]] = {}
         for row in self._ended:
-            if row.status == "missed" and not _is_paused(schedules.get(row.recipe), row):
+            schedule = schedules.get(row.recipe)
+            paused_at = None if schedule is None else schedule.paused_at
+            if row.status == "missed" and (paused_at is None or row.slot_at <= paused_at):
                 missed.setdefault(row.recipe, []).append(row.slot_at)
             elif _came_to_an_end(row):
                 yield from self._notices_of(row)
@@ -203,10 +202,6 @@ def _came_to_an_end(row: SlotRow) -> bool:
     """Return whether a slot was played to some end; one that was stopped goes on at once, and nobody needs to know."""
     is_stopped = row.next_try_at is not None and row.ended_at is not None and row.next_try_at <= row.ended_at
     return row.status in ("done", "partly", "failed") and not is_stopped
-
-
-def _is_paused(schedule: Row[Any] | None, row: SlotRow) -> bool:
-    return schedule is not None and schedule.paused_at is not None and row.slot_at > schedule.paused_at
 
 
 def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLevel, str, str]]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.jobs.comments.readings import RunTables, add_strict, is_unread, labelled_run
-from predibot.ledger.read.labels import SaidLabel, frozen_items, labelling_bots, said_labels
+from predibot.ledger.read.labels import frozen_items, labelling_bots, said_labels
 from predibot.ledger.store import Store
 from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.scoring.pair_labels.scores import UNREAD
@@ -90,7 +90,8 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
             else:
                 silent[each.bot][each.message or each.status] += 1
         elif each.status == "recorded" or is_unread(each):
-            said[each.bot][each.subject_id] = _number(each)
+            label = LABELS.index(each.label) if each.label in LABELS else UNREAD
+            said[each.bot][each.subject_id] = label
             if each.is_lenient:
                 lenient.setdefault(each.bot, set()).add(each.subject_id)
         else:
@@ -107,10 +108,6 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
         reasonings=REASONINGS,
     )
     return run.key, items, readings, [*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())]
-
-
-def _number(said: SaidLabel) -> int:
-    return LABELS.index(said.label) if said.label in LABELS else UNREAD
 
 
 def _remark(reasons: Counter[str]) -> str:

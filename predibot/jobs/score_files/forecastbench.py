@@ -162,9 +162,12 @@ class Sets:
             for each in self.joined
             for number, found in each.rows
         ]
-        remarks = (*_on_unread(self.known), *(remark for each in self.joined for remark in _remarks(each, self.known)))
+        remarks = [remark for each in self.joined for remark in _remarks(each, self.known)]
+        if self.known.unread:
+            unread = first_of(self.known.unread, _MOST_NAMED)
+            remarks.insert(0, f"Rows of resolution and question sets that cannot be read: {unread}.")
         label = f"{len(self.joined)} forecast sets" if several else self.joined[0].label
-        return Table(COLUMNS.names, "row", lambda _: rows, label=label, remarks=remarks)
+        return Table(COLUMNS.names, "row", lambda _: rows, label=label, remarks=tuple(remarks))
 
 
 def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
@@ -297,11 +300,6 @@ def _price(cell: Cell, key: Key) -> float | None:
         with suppress(CellRefused):
             return share_of("price", cell)
     return None
-
-
-def _on_unread(known: Known) -> Iterator[str]:
-    if known.unread:
-        yield f"Rows of resolution and question sets that cannot be read: {first_of(known.unread, _MOST_NAMED)}."
 
 
 def _remarks(joined: Joined, known: Known) -> Iterator[str]:
