@@ -226,44 +226,44 @@ def _amount(value: float) -> str:
     return f"{value:,.2f}".removesuffix(".00")
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
-    """What the slots of a recipe came to in a day."""
-
-    recipe: str
-    until: datetime
-    slots: Mapping[str, int]
-    """How many ended how."""
-    outcomes: Mapping[str, int]
-    """How many of their decisions ended how, in the words of `outcome_of`."""
-    cost_usd: float
-    """As far as it is known."""
-    is_cost_known: bool
-    troubles: Sequence[str] = ()
-    """What was told and is not over, by what it is about."""
-
-
-def notice_of_day(day: Day, said: Sequence[str], leaderboard: Sequence[str]) -> Notice:
-    """Return the summary of a day.
+def notice_of_day(
+    recipe: str,
+    until: datetime,
+    said: Sequence[str],
+    leaderboard: Sequence[str],
+    *,
+    slots: Mapping[str, int],
+    outcomes: Mapping[str, int],
+    cost_usd: float,
+    is_cost_known: bool,
+    troubles: Sequence[str] = (),
+) -> Notice:
+    """Return the summary of a
 
     Args:
-        day: What it came to.
+        recipe: Whose slots it is of.
+        until: Its end.
         said: What may be said of the bots, in sentences.
         leaderboard: Its first lines.
+        slots: How many ended how.
+        outcomes: How many of their decisions ended how, in the words of `outcome_of`.
+        cost_usd: As far as it is known.
+        is_cost_known: Whether all of it is.
+        troubles: What was told and is not over, by what it is about.
     """
-    done, all_slots = day.slots.get("done", 0), sum(day.slots.values())
-    cost = f"Cost: {'' if day.is_cost_known else 'at least '}${day.cost_usd:,.2f}."
-    troubles = f"Not over yet: {', '.join(named(each) for each in day.troubles)}." if day.troubles else ""
+    done, all_slots = slots.get("done", 0), sum(slots.values())
+    cost = f"Cost: {'' if is_cost_known else 'at least '}${cost_usd:,.2f}."
+    not_over = f"Not over yet: {', '.join(map(named, troubles))}." if troubles else ""
     # None of them is cut off.
-    not_over = wrap(troubles, MAX_LINE_CHARACTERS, break_on_hyphens=False)
+    wrapped = wrap(not_over, MAX_LINE_CHARACTERS, break_on_hyphens=False)
     lines = (
-        f"Slots of the last 24 hours: {_counts(day.slots)}.",
-        f"Decisions: {_counts(day.outcomes)}.",
+        f"Slots of the last 24 hours: {_counts(slots)}.",
+        f"Decisions: {_counts(outcomes)}.",
         cost,
-        *not_over,
+        *wrapped,
         *said,
     )
-    title = f"predibot: {named(day.recipe)} until {format_instant(day.until)}, {done} of {all_slots} slots done"
+    title = f"predibot: {named(recipe)} until {format_instant(until)}, {done} of {all_slots} slots done"
     return Notice("summary", title, lines, tuple(leaderboard))
 
 

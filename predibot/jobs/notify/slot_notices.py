@@ -15,7 +15,6 @@ from predibot.errors import words_of
 from predibot.jobs.deciding.select_events import doubts_in
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.notify.notice import (
-    Day,
     Notice,
     named,
     notice_of_abstentions,
@@ -170,21 +169,21 @@ class SlotNotices:
             for run in filter(None, map(self._run_of, rows))
             for each in self._store.run_read(partial(stored_decisions, run_id=run.id))
         ]
-        day = Day(
-            recipe,
-            now.replace(second=0, microsecond=0),
-            Counter(row.status for row in rows),
-            Counter(outcome_of(each.status, each.reason_kind) for each in decisions),
-            sum(each.cost_known_usd for each in decisions),
-            is_cost_known=all(each.cost_usd is not None for each in decisions),
-            troubles=sorted(self._teller.troubles),
-        )
         said: Shown = ((), ())
         if self._settings.leaderboard_lines:
             with self._harmless():
                 evaluation = evaluate_stored(self._store, Part(recipe=recipe), clock=self._clock)
                 said = self._shown(evaluation, self._settings.leaderboard_lines)
-        return notice_of_day(day, *said)
+        return notice_of_day(
+            recipe,
+            now.replace(second=0, microsecond=0),
+            *said,
+            slots=Counter(row.status for row in rows),
+            outcomes=Counter(outcome_of(each.status, each.reason_kind) for each in decisions),
+            cost_usd=sum(each.cost_known_usd for each in decisions),
+            is_cost_known=all(each.cost_usd is not None for each in decisions),
+            troubles=sorted(self._teller.troubles),
+        )
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:

@@ -37,15 +37,6 @@ _DECIMALS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
-    """How the features become one score."""
-
-    weights: FeatureWeights = EQUAL
-    model: str | None = None
-    """The sentence-transformer that compares texts; None for TF-IDF."""
-
-
-@dataclass(frozen=True, slots=True)
 class PairsReport:
     """What a data set of pairs came to."""
 
@@ -82,7 +73,7 @@ def collect_pairs(
         VenueError: If the archive cannot be read.
     """
     try:
-        weighing = Weighing(FeatureWeights(*map(float, weights.split(","))) if weights else EQUAL, model)
+        weighed = FeatureWeights(*map(float, weights.split(","))) if weights else EQUAL
     except (TypeError, ValueError) as error:
         raise UsageError(f"--weights {weights[:60]!r}: {error}; write four of them, such as 0.4,0.1,0.1,0.4") from None
     with ExitStack() as closing:
@@ -101,7 +92,7 @@ def collect_pairs(
                 )
             past.check(opened.now)
             known = archived_markets(opened.venue, opened.now, listener)
-        return write_pairs(known, folder, listener=listener, seed=seed, most=most, weighing=weighing)
+        return write_pairs(known, folder, listener=listener, seed=seed, most=most, weights=weighed, model=model)
 
 
 def write_pairs(
@@ -112,7 +103,8 @@ def write_pairs(
     seed: int,
     most: int,
     filters: Filters | None = None,
-    weighing: Weighing | None = None,
+    weights: FeatureWeights = EQUAL,
+    model: str | None = None,
 ) -> PairsReport:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
@@ -123,18 +115,19 @@ def write_pairs(
         seed: Of the draw of the pairs that are kept.
         most: How many are kept of each domain and label.
         filters: What a market must have; those of the paper where they are left out.
-        weighing: Of the features; equal where it is left out.
+        weights: Of the features.
+        model: The sentence-transformer that compares texts; None for TF-IDF.
 
     Raises:
         UsageError: If no two markets can be compared, or the folder cannot be written.
     """
-    filters, weighing, funnel = filters or Filters(), weighing or Weighing(), Counter(found.funnel)
+    filters, funnel = filters or Filters(), Counter(found.funnel)
     passed = filtered(found.known.beliefs, filters)
     funnel["- little traded"], funnel["- flat"] = passed.little_traded, passed.flat
     funnel["volume not stated"] = passed.volume_unknown
     beliefs = found.known.beliefs.only(passed.kept)
     funnel["markets compared"] = beliefs.n
-    compared = _compared(beliefs, weighing, seed=seed, most=most, listener=listener)
+    compared = _compared(beliefs, weights, model, seed=seed, most=most, listener=listener)
     if not compared.pairs:
         counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
         raise UsageError(
@@ -152,8 +145,8 @@ def write_pairs(
         seed=seed,
         settings={
             **asdict(filters),
-            **{f"weight_{name}": weight for name, weight in zip(FEATURES, weighing.weights.each, strict=True)},
-            "text_by": weighing.model or "tfidf",
+            **{f"weight_{name}": weight for name, weight in zip(FEATURES, weights.each, strict=True)},
+            "text_by": model or "tfidf",
         },
         funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
         pairs=compared.counts,
@@ -205,7 +198,9 @@ class _Compared:
     """Pairs that were open together, and lack every feature that is weighed."""
 
 
-def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, listener: ProgressListener) -> _Compared:
+def _compared(
+    beliefs: Beliefs, weights: FeatureWeights, model: str | None, *, seed: int, most: int, listener: ProgressListener
+) -> _Compared:
     """Return the pairs that are kept: of each domain and label those of the lowest rank by seed and ids."""
     names = sorted(set(beliefs.domains))
     domain = np.array([names.index(each) for each in beliefs.domains], dtype=np.int64)
@@ -216,11 +211,11 @@ def _compared(beliefs: Beliefs, weighing: Weighing, *, seed: int, most: int, lis
     ranks: dict[int, NDArray[np.uint64]] = {}
     # Of a cell that is full, the highest rank that is kept: most pairs are passed over by it at once.
     highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
-    vectors = None if weighing.model is None else opened_embedding(weighing.model)(beliefs.texts)
+    vectors = None if model is None else opened_embedding(model)(beliefs.texts)
     features, without_score = Features(beliefs, vectors), 0
     for rows, columns, block in features.blocks():
         ours, theirs = (np.arange(each.start, each.stop) for each in (rows, columns))
-        scores = block.scores(weighing.weights)
+        scores = block.scores(weights)
         together = overlap_days(first, last, ours[:, np.newaxis], theirs) > 0
         together &= ours[:, np.newaxis] < theirs
         without_score += int((together & np.isnan(scores)).sum())

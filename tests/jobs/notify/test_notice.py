@@ -1,6 +1,7 @@
 """Notices: whatever a recipe, a venue or a model is called or says, they are short, harmless and ours."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,6 @@ from predibot.jobs.notify.notice import (
     MAX_LINE_CHARACTERS,
     MAX_LINES,
     MAX_TITLE_CHARACTERS,
-    Day,
     Notice,
     kind_of_error,
     named,
@@ -31,7 +31,7 @@ HARMFUL = "<>&@`[]|*~\r\n\x1b\u202e\u200b"
 
 
 def _notices(name: str, reason: str) -> list[Notice]:
-    day = Day(name, SLOT, {"done": 1}, {"failed": 2}, 0.5, is_cost_known=False, troubles=[f"slot of {name}"])
+    day: dict[str, Any] = {"slots": {"done": 1}, "outcomes": {"failed": 2}, "cost_usd": 0.5, "is_cost_known": False}
     return [
         notice_of_slot(name, SLOT, is_good=False, reason=reason, outcomes={"failed": 1, "recorded": 1}),
         notice_of_slot(name, SLOT, is_good=True, reason=reason),
@@ -41,7 +41,7 @@ def _notices(name: str, reason: str) -> list[Notice]:
         notice_of_drift(name, ["3 of 10 events lack a tag"]),
         notice_of_budget(name, f"the run {named(name)}", "usd", spent=0.9, limit=1.0),
         notice_of_abstentions(name, 3),
-        notice_of_day(day, ["Nobody beats the price."], ["# bot"]),
+        notice_of_day(name, SLOT, ["Nobody beats the price."], ["# bot"], troubles=[f"slot of {name}"], **day),
     ]
 
 
@@ -82,8 +82,8 @@ def test_a_long_message_is_cut_and_says_so() -> None:
 
 def test_no_trouble_that_goes_on_is_cut_off() -> None:
     troubles = [f"slot of {'recipe-' * 6}{number}" for number in range(12)]
-    day = Day("daily", SLOT, {"done": 1}, {}, 0.5, is_cost_known=True, troubles=troubles)
-    notice = notice_of_day(day, ["Nobody beats the price."], ["# bot"])
+    day: dict[str, Any] = {"slots": {"done": 1}, "outcomes": {}, "cost_usd": 0.5, "is_cost_known": True}
+    notice = notice_of_day("daily", SLOT, ["Nobody beats the price."], ["# bot"], troubles=troubles, **day)
     assert max(map(len, notice.body)) <= MAX_LINE_CHARACTERS
     assert f"Not over yet: {', '.join(troubles)}." in " ".join(notice.body)
     assert notice.body[-2:] == ("Nobody beats the price.", "# bot")
