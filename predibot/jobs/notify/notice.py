@@ -238,7 +238,7 @@ def notice_of_day(
     is_cost_known: bool,
     troubles: Sequence[str] = (),
 ) -> Notice:
-    """Return the summary of a
+    """Return the summary of a day.
 
     Args:
         recipe: Whose slots it is of.
