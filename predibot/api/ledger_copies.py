@@ -1,7 +1,5 @@
 """Copies of a whole ledger in one call: into another database, into a backup, and back from one."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -51,8 +49,12 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
     with Store.open_to_read(ledger) as before:
         file = _new_file(place, before, caller.clock())
         clear_unfinished(file.parent)
-        with _told(file), whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
-            copied = _into(Path(unfinished.name), file, before, listener)
+        try:
+            with whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
+                copied = _into(Path(unfinished.name), file, before, listener)
+        except OSError as error:
+            said = f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
+            raise LedgerUnusable(said) from error
     return CopyReport(before.address, str(file), copied, file.stat().st_size)
 
 
@@ -97,13 +99,3 @@ def _into(unfinished: Path, file: Path, before: Store, listener: ProgressListene
     except LedgerUnusable as error:
         raise LedgerUnusable(str(error).replace(f"ledger {address}", f"backup {file}")) from error
     return copied
-
-
-@contextmanager
-def _told(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise LedgerUnusable(
-            f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
-        ) from error

@@ -367,21 +367,15 @@ def _appending(file: Path) -> Iterator[tuple[list[_Line], Callable[[Sequence[_Li
     file = file.resolve()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(file.parent):
+        # The folder is held, as the file itself is another one after each time.
+        held = os.open(file.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
             yield _read(file) if file.exists() else [], lambda added: _append(file, added)
+        finally:
+            os.close(held)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let nobody else publish in a folder meanwhile; the file itself is another one after each time."""
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(held)
 
 
 def _append(file: Path, added: Sequence[_Line]) -> None:

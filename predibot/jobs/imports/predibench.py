@@ -5,6 +5,7 @@ bot: replicate N of a day is a run of its own, so that a bot decides once on an 
 take them together, because clusters are events.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
@@ -118,9 +119,9 @@ def import_days(
         UsageError: If the ledger calls another outcome of a market YES.
         RunConflict: If the ledger has a run of the same key that is none of this import.
     """
-    left_out: dict[tuple[str, str, str], int] = {}
+    left_out = Counter[tuple[str, str, str]]()
     notes: list[str] = []
-    new_runs = new_decisions = new_forecasts = known = 0
+    made: list[_Made] = []
     ready = {day.label: list(_decided(recording, day, left_out, notes)) for day in days}
     total, done = sum(len(each) for each in ready.values()), 0
     for day in days:
@@ -130,18 +131,13 @@ def import_days(
         for _, group in groupby(ready[day.label], key=lambda each: (each.replicate.target_on, each.replicate.number)):
             run = list(group)
             plan = _plan(recording, run, passed_over, created_at=clock())
-            made = store.run_write(partial(_store_run, plan=plan, events=events, wanted=run))
-            new_runs += made.is_new
-            new_decisions += len(made.stored)
-            new_forecasts += sum(
-                len(each.finished.decision.forecasts) for each in made.stored if each.finished.decision is not None
-            )
-            known += len(run) - len(made.stored)
-            notes.extend(made.notes)
+            made.append(store.run_write(partial(_store_run, plan=plan, events=events, wanted=run)))
             done += len(run)
             listener(Progress("import", done, total, plan.key))
     replicates = [each for day in days for each in day.replicates]
     answers = [answer for each in replicates for answer in each.answers]
+    stored = [each for run in made for each in run.stored]
+    said = (each.finished.decision for each in stored)
     return Imported(
         files=len(replicates),
         trace_folders=sum(day.n_trace_folders for day in days),
@@ -149,17 +145,17 @@ def import_days(
         forecasts=sum(len(answer.decision.forecasts) for answer in answers),
         bots=tuple(dict.fromkeys(each.bot for each in replicates)),
         events=len({answer.event_id for answer in answers}),
-        notes=tuple(notes),
-        left_out=tuple(LeftOut(event, title, why, n) for (event, title, why), n in left_out.items()),
-        runs=new_runs,
-        stored_decisions=new_decisions,
-        stored_forecasts=new_forecasts,
-        known_decisions=known,
+        notes=(*notes, *(note for each in made for note in each.notes)),
+        left_out=tuple(LeftOut(*which, n) for which, n in left_out.items()),
+        runs=sum(each.is_new for each in made),
+        stored_decisions=len(stored),
+        stored_forecasts=sum(len(each.forecasts) for each in said if each is not None),
+        known_decisions=done - len(stored),
     )
 
 
 def _decided(
-    recording: Recording, day: Day, left_out: dict[tuple[str, str, str], int], notes: list[str]
+    recording: Recording, day: Day, left_out: Counter[tuple[str, str, str]], notes: list[str]
 ) -> Iterator[_Ready]:
     """Yield the decisions of a day that can be stored, and note what is to be said of them and the others."""
     for replicate in sorted(day.replicates, key=lambda each: (each.target_on, each.number)):
@@ -172,8 +168,7 @@ def _decided(
             if why is None:
                 yield _Ready(replicate, answer, finished)
                 continue
-            key = (answer.event_id, of.event.title, why)
-            left_out[key] = left_out.get(key, 0) + 1
+            left_out[answer.event_id, of.event.title, why] += 1
 
 
 def _reason_to_leave_out(replicate: Replicate, answer: Answer, event: Event) -> str | None:
