@@ -7,11 +7,9 @@ from predibot.config import Settings
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock, open_venue
 from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, beliefs_of_venue
-from predibot.jobs.relatedness.graph import KnownGraph, graph_at
-from predibot.ledger.read.details.news import dated_news
+from predibot.ledger.read.details.news import DatedNews, dated_news
 from predibot.ledger.store import Store
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.relatedness.filters import Filters
 
 
 def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> KnownBeliefs:
@@ -42,23 +40,7 @@ def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None
         return beliefs_of_venue(opened.venue, opened.now)
 
 
-def graph_in_ledger(
-    store: Store,
-    part: Part = EVERYTHING,
-    *,
-    clock: Clock,
-    filters: Filters | None,
-    model: str | None = None,
-    at_least: float,
-    ends: tuple[str, str] | None = None,
-) -> KnownGraph:
-    """Return the graph of a ledger with the news that touch it, asking no venue.
-
-    Raises:
-        UsageError: As `known_in_ledger` and `graph_at`.
-        LedgerUnusable: If the ledger holds what predibot does not write.
-    """
-    known = known_in_ledger(store, part, clock=clock)
+def news_in_ledger(store: Store, known: KnownBeliefs) -> tuple[DatedNews, ...]:
+    """Return what bots of a ledger had read of events by the instant of its beliefs."""
     with store.read() as connection, store.rows_blamed():
-        news = dated_news(connection, known.venue_name, known.as_of)
-    return graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends, news=news)
+        return dated_news(connection, known.venue_name, known.as_of)

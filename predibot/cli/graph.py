@@ -27,7 +27,7 @@ def graph(
     verbose: options.Verbose = False,
 ) -> None:
     """Draw the events that move together, with their groups, chains and news; no venue is asked."""
-    from predibot.api.relate import graph_in_ledger, known_in_archive
+    from predibot.api.relate import known_in_archive, known_in_ledger, news_in_ledger
     from predibot.jobs.relatedness.graph import graph_at
     from predibot.reports.pictures.files import written_graph
     from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
@@ -44,20 +44,13 @@ def graph(
     ends = None if chain is None else (names[0], names[1])
     if archive is not None and venue is not None:
         raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
-    if archive is not None:
-        known = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
-        found = graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends)
-    else:
+    if archive is None:
         with caller.reading(ledger) as store:
-            found = graph_in_ledger(
-                store,
-                Part(venue=venue, as_of=as_of),
-                clock=caller.clock,
-                filters=filters,
-                model=model,
-                at_least=at_least,
-                ends=ends,
-            )
+            known = known_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
+            news = news_in_ledger(store, known)
+    else:
+        known, news = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock), ()
+    found = graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends, news=news)
     said = written_graph(found, svg)
     if json:
         output.print_document(graph_document(found))

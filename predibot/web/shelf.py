@@ -9,13 +9,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection, func, select
 
-from predibot.api.relate import graph_in_ledger
+from predibot.api.relate import known_in_ledger, news_in_ledger
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
 from predibot.jobs.located import located
 from predibot.jobs.relatedness.beliefs import related_in_ledger
-from predibot.jobs.relatedness.graph import KnownGraph
+from predibot.jobs.relatedness.graph import KnownGraph, graph_at
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
@@ -206,7 +206,9 @@ class Shelf:
         part = self._known(part)
 
         def work() -> KnownGraph:
-            return graph_in_ledger(self.store, part, clock=self.clock, filters=Filters(), at_least=RELATED)
+            known = known_in_ledger(self.store, part, clock=self.clock)
+            news = news_in_ledger(self.store, known)
+            return graph_at(known, filters=Filters(), at_least=RELATED, news=news)
 
         return self._once(("graph", part, self._now()), work)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.api.relate import graph_in_ledger
+from predibot.api.relate import known_in_ledger, news_in_ledger
 from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Source
 from predibot.errors import UsageError
@@ -22,15 +22,11 @@ from tests.ledger.by_hand import NOW as MADE_AT
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 
 
-def in_ledger(store: Store, as_of: datetime = AS_OF, **asked: object) -> KnownGraph:
-    return graph_in_ledger(
-        store,
-        Part(as_of=as_of),
-        clock=lambda: as_of,
-        filters=None,
-        at_least=0.6,
-        **asked,  # type: ignore[arg-type]
-    )
+def in_ledger(
+    store: Store, as_of: datetime = AS_OF, *, at_least: float = 0.6, ends: tuple[str, str] | None = None
+) -> KnownGraph:
+    known = known_in_ledger(store, Part(as_of=as_of), clock=lambda: as_of)
+    return graph_at(known, filters=None, at_least=at_least, ends=ends, news=news_in_ledger(store, known))
 
 
 def test_events_whose_prices_jump_together_are_one_group(store: Store, tmp_path: Path) -> None:
@@ -100,4 +96,4 @@ def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no market of an event '13' is known at that instant. Did you mean"):
         in_ledger(store, ends=("1", "13"))
     with pytest.raises(UsageError, match="--at-least is 0"):
-        graph_in_ledger(store, Part(as_of=AS_OF), clock=lambda: AS_OF, filters=None, at_least=0.0)
+        in_ledger(store, at_least=0.0)
