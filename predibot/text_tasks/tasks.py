@@ -30,11 +30,6 @@ class Task:
     labels: tuple[str, ...]
     """Those that an answer may be; the true ones come first, and what abstains, if anything does, is `NEUTRAL`."""
 
-    @property
-    def true_labels(self) -> tuple[str, ...]:
-        """Return the labels without the one that abstains."""
-        return tuple(label for label in self.labels if label != NEUTRAL)
-
 
 TASKS: Mapping[str, Task] = {
     task.name: task
