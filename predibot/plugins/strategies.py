@@ -68,83 +68,74 @@ class StrategyInfo:
     """Those it names, or `ANY_GAME`; empty where it says so only once its arguments are known."""
 
 
-def strategy_names(package: str = STRATEGY.package) -> tuple[str, ...]:
-    """Return the names of all strategies in order of the alphabet, without importing any.
-
-    Args:
-        package: The package they are modules of.
-    """
-    return registry.names(_kind(package))
+def strategy_names() -> tuple[str, ...]:
+    """Return the names of all strategies in order of the alphabet, without importing any."""
+    return registry.names(STRATEGY)
 
 
-def strategies(package: str = STRATEGY.package) -> tuple[StrategyInfo, ...]:
+def strategies() -> tuple[StrategyInfo, ...]:
     """Return what every strategy says about itself; a broken one says what is wrong with it."""
-    return tuple(_info(found) for found in registry.find_all(_kind(package)))
+    return tuple(_info(found) for found in registry.find_all(STRATEGY))
 
 
-def spec_of(
-    name: str, arguments: Mapping[str, object] | None = None, *, package: str = STRATEGY.package
-) -> StrategySpec:
+def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> StrategySpec:
     """Return the spec of a strategy, after making it once to see that it can be made.
 
     Args:
         name: The name of its file, without the ending.
         arguments: As a recipe gives them: text, numbers, booleans, lists.
-        package: The package it is a module of.
 
     Raises:
         PluginError: If there is no such strategy, it does not load, it does
             not take these arguments, or what it declares as its needs is none.
     """
     given = dict(arguments or {})
-    found = _found(name, package)
+    found = _found(name)
     strategy = made(found, given)
     needs, games = _needs(strategy, found.label), _games(strategy, found.label)
     return StrategySpec(name, frozen_arguments(given), found.sha256, needs, games)
 
 
-def load_strategy(spec: StrategySpec, *, package: str = STRATEGY.package) -> Strategy:
+def load_strategy(spec: StrategySpec) -> Strategy:
     """Return a strategy made from its spec; only its own module is imported.
 
     Raises:
         PluginError: If there is no such strategy, it does not load, or it
             does not take its arguments.
     """
-    return cast(Strategy, made(_found(spec.name, package), spec.arguments))
+    return cast(Strategy, made(_found(spec.name), spec.arguments))
 
 
-def forget_strategies(package: str = STRATEGY.package) -> None:
+def forget_strategies() -> None:
     """Have every strategy imported anew when it is next made, so that what one kept in its module is gone."""
-    registry.forget(_kind(package))
+    registry.forget(STRATEGY)
 
 
-def starts_program(name: str, *, package: str = STRATEGY.package) -> bool:
+def starts_program(name: str) -> bool:
     """Return whether a strategy declares that it starts a program, such as docker, before it is made.
 
     Raises:
         PluginError: If there is no such strategy, or it does not load.
     """
-    return bool(getattr(_found(name, package).thing, "starts_program", False))
+    return bool(getattr(_found(name).thing, "starts_program", False))
 
 
-def argument_names(name: str, *, package: str = STRATEGY.package) -> tuple[str, ...]:
+def argument_names(name: str) -> tuple[str, ...]:
     """Return the names of the arguments a strategy takes.
 
     Raises:
         PluginError: If there is no such strategy, or it does not load.
     """
-    return argument_names_of(_found(name, package))
+    return argument_names_of(_found(name))
 
 
-def argument_complaints(
-    name: str, arguments: Mapping[str, object], *, package: str = STRATEGY.package
-) -> tuple[Complaint, ...]:
+def argument_complaints(name: str, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
     """Return what is wrong with each argument, unknown and missing ones included.
 
     Raises:
         PluginError: If there is no such strategy, or it does not load.
     """
-    return complaints_of(_found(name, package), arguments)
+    return complaints_of(_found(name), arguments)
 
 
 def _needs(strategy: Any, label: str) -> Needs:
@@ -169,13 +160,9 @@ def _games(strategy: Any, label: str) -> tuple[str, ...]:
     return declared
 
 
-def _kind(package: str) -> Kind:
-    return dataclasses.replace(STRATEGY, package=package)
-
-
-def _found(name: str, package: str) -> Plugin:
+def _found(name: str) -> Plugin:
     """Return the class a plug-in is; that of a file is named as it in CamelCase."""
-    found = registry.find(_kind(package), name)
+    found = registry.find(STRATEGY, name)
     if problem := _class_problem(found):
         raise PluginError(problem)
     return found

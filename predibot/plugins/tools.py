@@ -72,107 +72,101 @@ class ToolInfo:
     """Why it cannot be used; empty where it can."""
 
 
-def tool_plugin(name: str, *, package: str = TOOL.package) -> ToolPlugin:
+def tool_plugin(name: str) -> ToolPlugin:
     """Return a tool of the user's own.
 
     Args:
         name: The name of its file, without the ending, or of an entry point of `predibot.tools`.
-        package: The package it is a module of.
 
     Raises:
         PluginError: If there is no such tool, or its file does not say what a tool has to say.
     """
-    return _described(_found(name, "tool", package))
+    return _described(_found(name, "tool"))
 
 
-def starts_program(name: str, *, kind: KindOfTool = "tool", package: str = TOOL.package) -> bool:
+def starts_program(name: str, *, kind: KindOfTool = "tool") -> bool:
     """Return whether the file of a user's tool or provider says that it starts a program, by `STARTS_PROGRAM = True`.
 
     Raises:
         PluginError: If there is no such tool or provider.
     """
-    return bool(getattr(inspect.getmodule(_found(name, kind, package).thing), "STARTS_PROGRAM", False))
+    return bool(getattr(inspect.getmodule(_found(name, kind).thing), "STARTS_PROGRAM", False))
 
 
-def search_class(name: str, *, package: str = TOOL.package) -> type[Any]:
+def search_class(name: str) -> type[Any]:
     """Return the class of a search provider of the user's own.
 
     Args:
         name: The name of its file, without the ending, or of an entry point of `predibot.search`.
-        package: The package it is a module of.
 
     Raises:
         PluginError: If there is no such provider, or it has not the members of one.
     """
-    return _provider(_found(name, "search", package))
+    return _provider(_found(name, "search"))
 
 
-def search_problem(name: str, *, package: str = TOOL.package) -> str:
+def search_problem(name: str) -> str:
     """Return what is wrong with the name of a search provider, the user's own or predibot's; no text where nothing."""
     if name in BUILT_IN_SEARCH:
         return ""
     try:
-        search_class(name, package=package)
+        search_class(name)
     except PluginError as error:
-        return _nearest(name, "search", package) if name not in user_names("search", package=package) else str(error)
+        return _nearest(name, "search") if name not in user_names("search") else str(error)
     return ""
 
 
-def user_names(kind: KindOfTool, *, package: str = TOOL.package) -> tuple[str, ...]:
+def user_names(kind: KindOfTool) -> tuple[str, ...]:
     """Return what may be the name of a tool or a search provider of the user's own; nothing is imported."""
-    return tuple(name for name in registry.names(_of(kind, package)) if name not in BUILT_IN_TOOLS)
+    return tuple(name for name in registry.names(_KINDS[kind]) if name not in BUILT_IN_TOOLS)
 
 
-def tool_infos(*, package: str = TOOL.package) -> tuple[ToolInfo, ...]:
+def tool_infos() -> tuple[ToolInfo, ...]:
     """Return what every tool and search provider in files or packages says about itself; a broken one its problem."""
-    own = [_own_info(name, package) for name in registry.module_names(_of("tool", package)) if name in BUILT_IN_TOOLS]
-    tools = registry.find_all(_of("tool", package))
-    providers = [found for found in registry.find_all(_of("search", package)) if found.name not in BUILT_IN_TOOLS]
+    own = [_own_info(name) for name in registry.module_names(TOOL) if name in BUILT_IN_TOOLS]
+    tools = registry.find_all(TOOL)
+    providers = [found for found in registry.find_all(SEARCH) if found.name not in BUILT_IN_TOOLS]
     # A file is one of a search provider if it has its class; of both kinds each file is found.
     files = {found.name for found in providers if isinstance(found.thing, type) or found.origin == _INSTALLED}
     mine = [_info(found, "tool") for found in tools if found.name not in files or found.origin == _INSTALLED]
     return (*own, *mine, *(_info(found, "search") for found in providers if found.name in files))
 
 
-def forget_tools(package: str = TOOL.package) -> None:
+def forget_tools() -> None:
     """Have every tool of the user's own imported anew when it is next opened."""
     for kind in _KINDS:
-        registry.forget(replace(_of(kind, package), own=BUILT_IN_TOOLS))
+        registry.forget(replace(_KINDS[kind], own=BUILT_IN_TOOLS))
 
 
-def require_own_tools(*, package: str = TOOL.package) -> None:
+def require_own_tools() -> None:
     """Refuse files of the user's that stand in the place of predibot's own tools and are none.
 
     Raises:
         PluginError: It names the file.
     """
     for name in BUILT_IN_TOOLS:
-        if problem := _own_problem(name, package):
+        if problem := _own_problem(name):
             raise PluginError(problem)
 
 
-def _own_problem(name: str, package: str) -> str:
+def _own_problem(name: str) -> str:
     """Return what is wrong with the file that has the name of a tool of predibot's own, or no text."""
-    module = registry.imported_module(_of("tool", package), name)
+    module = registry.imported_module(TOOL, name)
     if hasattr(module, f"make_{name}"):
         return ""
     return f"{module.__file__} has the name of a tool of predibot's own, and has no make_{name}; rename it"
 
 
-def _of(kind: KindOfTool, package: str) -> Kind:
-    return replace(_KINDS[kind], package=package)
+def _found(name: str, kind: KindOfTool) -> Plugin:
+    if name not in user_names(kind):
+        raise PluginError(f"no {_KINDS[kind].noun} {name[:60]!r}. {_nearest(name, kind)}")
+    return registry.find(_KINDS[kind], name)
 
 
-def _found(name: str, kind: KindOfTool, package: str) -> Plugin:
-    if name not in user_names(kind, package=package):
-        raise PluginError(f"no {_KINDS[kind].noun} {name[:60]!r}. {_nearest(name, kind, package)}")
-    return registry.find(_of(kind, package), name)
-
-
-def _nearest(name: str, kind: KindOfTool, package: str) -> str:
+def _nearest(name: str, kind: KindOfTool) -> str:
     # Only their import tells files of tools and of search providers apart, so it is done for the message alone.
-    mine = [info.name for info in tool_infos(package=package) if info.kind == kind]
-    return registry.unknown_name(_of(kind, package), name, {*mine, *_KINDS[kind].own})
+    mine = [info.name for info in tool_infos() if info.kind == kind]
+    return registry.unknown_name(_KINDS[kind], name, {*mine, *_KINDS[kind].own})
 
 
 def _provider(found: Plugin) -> type[Any]:
@@ -258,12 +252,12 @@ def _argument_docs(doc: str) -> dict[str, str]:
     return docs
 
 
-def _own_info(name: str, package: str) -> ToolInfo:
+def _own_info(name: str) -> ToolInfo:
     """Return what one of predibot's own tools says about itself, which is no function but the maker of one."""
-    origin = registry.origin_of(_of("tool", package), name)
+    origin = registry.origin_of(TOOL, name)
     try:
-        doc = registry.imported_module(_of("tool", package), name).__doc__ or ""
-        return ToolInfo(name, "tool", doc.partition("\n")[0], origin, problem=_own_problem(name, package))
+        doc = registry.imported_module(TOOL, name).__doc__ or ""
+        return ToolInfo(name, "tool", doc.partition("\n")[0], origin, problem=_own_problem(name))
     except PluginError as error:
         return ToolInfo(name, "tool", "", origin, problem=str(error))
 

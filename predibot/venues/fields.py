@@ -12,7 +12,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from predibot.domain.clock import parse_instant
 from predibot.domain.untrusted_text import why_no_json
@@ -79,12 +79,6 @@ def stored_without(payload: str, names: Collection[str]) -> str:
     if re.search(f'"(?:{"|".join(sorted(names))})":', payload) is None:
         return payload
     return dumps(without(loads(payload), names))
-
-
-class Wire(BaseModel):
-    """An untrusted object: fields we do not use are passed over."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def seen(value: object) -> str:

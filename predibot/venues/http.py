@@ -6,14 +6,14 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
 
-from predibot.contracts import OpenVenue, Paces, VenueRequest
+from predibot.contracts import OpenVenue, Paces, Venue, VenueRequest
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLate, BadAddress, BadAnswer, TryAgain
@@ -34,6 +34,9 @@ BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
 """Final, but no sign of a changed contract: this network or moment is barred."""
 KEY_STATUSES = frozenset({401, 402, 403})
 """Where a key was sent, it is that which is refused."""
+NO_SUCH_OBJECT = (400, 404, 422)
+SAME_WORK = timedelta(minutes=15)
+"""A settlement first seen this soon after the instant asked for counts as seen at that instant."""
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
 
@@ -206,7 +209,50 @@ def is_local(url: str) -> bool:
         return host == "localhost"
 
 
-def open_live(asked: VenueRequest, client: Callable[..., Any], **urls: str) -> OpenVenue:
+class LiveVenue(Venue):
+    """A venue that is asked over HTTP, as of now; thread-safe. Closing it closes its connections."""
+
+    name, live = "", True
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime],
+        name: str = "",
+        live: bool = True,
+        list_deadline_seconds: float = 60.0,
+        **options: Any,
+    ) -> None:
+        """Open a client.
+
+        Args:
+            clock: Says now at the venue; the sandbox has its own.
+            name: The venue whose instruments these are; left out, its own.
+            live: Whether quotes age while a bot thinks.
+            list_deadline_seconds: For a list of events, as its venue counts it.
+            options: Of `VenueClient`.
+        """
+        self._clock = clock
+        self.name = name or self.name
+        self.live = live
+        self._list_deadline_seconds = list_deadline_seconds
+        self._client = VenueClient(now=clock, **options)
+
+    def __enter__(self) -> Self:
+        """Return the venue itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _first_seen_at(self, as_of: datetime) -> datetime:
+        """Return when what is seen now was first seen: for work that stands at an instant, at that."""
+        now = self._clock()
+        return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
+
+
+def open_live(asked: VenueRequest, client: Callable[..., LiveVenue], **urls: str) -> OpenVenue:
     """Return a live venue at the instant it is asked for, with a client as patient as the settings say."""
     now, closing = asked.live_instant(), ExitStack()
     venue = client(

@@ -1,4 +1,4 @@
-"""A package of plug-ins whose files a test writes."""
+"""A folder of plug-ins whose files a test writes."""
 
 import importlib
 import sys
@@ -10,12 +10,14 @@ from typing import TypeAlias
 
 import pytest
 
+import predibot.strategies
+import predibot.tools
+
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """A package like `predibot.strategies`, in a folder of its own."""
+    """A folder in which strategies and tools are looked for, and nowhere else."""
 
-    package: str
     folder: Path
 
     def write(self, name: str, text: str) -> None:
@@ -25,14 +27,24 @@ class Plugins:
 
 
 @pytest.fixture
-def plugins(tmp_path: Path) -> Iterator[Plugins]:
-    """Return an empty package, which is forgotten afterwards."""
-    package = ModuleType(f"plugins_of_{abs(hash(str(tmp_path)))}")
-    package.__path__ = [str(tmp_path)]
-    sys.modules[package.__name__] = package
-    yield Plugins(package.__name__, tmp_path)
-    for name in [name for name in sys.modules if name.partition(".")[0] == package.__name__]:
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins]:
+    """Return an empty folder, whose plug-ins are forgotten afterwards."""
+    for package in (predibot.strategies, predibot.tools):
+        monkeypatch.setattr(package, "__path__", [str(tmp_path)])
+    # Where there is no folder of the names of those that are looked in.
+    monkeypatch.chdir(tmp_path)
+    before = _imported()
+    for name in before:
         del sys.modules[name]
+    yield Plugins(tmp_path)
+    for name in _imported():
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def _imported() -> dict[str, ModuleType]:
+    folders = ("predibot.strategies.", "predibot.tools.")
+    return {name: module for name, module in sys.modules.items() if name.startswith(folders)}
 
 
 Install: TypeAlias = Callable[[str, str], None]

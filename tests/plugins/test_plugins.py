@@ -72,7 +72,7 @@ def test_the_baselines_are_found_and_take_what_they_say() -> None:
 
 def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fields(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
-    (info,) = strategies(plugins.package)
+    (info,) = strategies()
     assert (info.name, info.summary, info.origin) == ("deep_thinker", "Think for long.", "predibot")
     assert info.arguments[0] == ArgumentInfo("model", "text", None, "Which model, by name.")
     assert info.arguments[2].doc == "How it feels, on two lines."
@@ -93,27 +93,27 @@ def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fiel
 )
 def test_what_an_argument_takes_is_said_in_words(hint: str, words: str, plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER.replace("model: str", f"model: {hint}"))
-    (info,) = strategies(plugins.package)
+    (info,) = strategies()
     assert (info.arguments[0].type, info.problem) == (words, "")
 
 
 def test_a_leading_underscore_hides_a_shared_file(plugins: Plugins) -> None:
     plugins.write("_shared", "")
     plugins.write("deep_thinker", THINKER)
-    assert strategy_names(plugins.package) == ("deep_thinker",)
+    assert strategy_names() == ("deep_thinker",)
 
 
 def test_a_strategy_is_made_from_its_name_and_arguments(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
-    spec = spec_of("deep_thinker", {"model": "m", "share": 1, "tools": ["a", "b"]}, package=plugins.package)
+    spec = spec_of("deep_thinker", {"model": "m", "share": 1, "tools": ["a", "b"]})
     assert spec.arguments == {"model": "m", "share": 1, "tools": ("a", "b")}
-    made = load_strategy(spec, package=plugins.package)
+    made = load_strategy(spec)
     assert str(made) == "DeepThinker(model='m', steps=3, mood='calm', share=1.0, tools=('a', 'b'))"
 
 
 def test_a_spec_carries_the_digest_of_the_file(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
-    spec = spec_of("deep_thinker", {"model": "m"}, package=plugins.package)
+    spec = spec_of("deep_thinker", {"model": "m"})
     assert spec.source_sha256 == hashlib.sha256(THINKER.encode()).hexdigest()
 
 
@@ -137,7 +137,7 @@ def test_a_wrong_argument_is_named_with_what_it_should_be(
 ) -> None:
     plugins.write("deep_thinker", THINKER)
     with pytest.raises(PluginError) as caught:
-        spec_of("deep_thinker", arguments, package=plugins.package)
+        spec_of("deep_thinker", arguments)
     assert message in str(caught.value)
     assert "deep_thinker" in str(caught.value)
 
@@ -166,9 +166,9 @@ def test_a_broken_strategy_says_its_file_and_the_reason_and_hides_no_other(
     plugins.write("broken", source)
     plugins.write("deep_thinker", THINKER)
     with pytest.raises(PluginError) as caught:
-        spec_of("broken", package=plugins.package)
+        spec_of("broken")
     assert message in str(caught.value)
-    broken, whole = strategies(plugins.package)
+    broken, whole = strategies()
     assert message in broken.problem
     assert not whole.problem
 
@@ -204,13 +204,13 @@ BY_PROPERTY = "@property\n    def needs(self):\n        "
 def test_a_strategy_declares_its_needs_by_an_attribute_or_a_property(plugins: Plugins, needs: str) -> None:
     plugins.write("needy", NEEDY.replace("{needs}", needs))
     expected = Needs(models=(ModelNeed("acme/judge"),), tools=("web_search",))
-    assert spec_of("needy", package=plugins.package).needs == expected
+    assert spec_of("needy").needs == expected
     assert pickle.loads(pickle.dumps(expected)) == expected
 
 
 def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> None:
     plugins.write("needy", NEEDY.replace("{needs}", ""))
-    assert spec_of("needy", package=plugins.package).needs == Needs()
+    assert spec_of("needy").needs == Needs()
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> Non
 )
 def test_a_strategy_plays_the_games_it_declares_and_no_other(plugins: Plugins, games: str, plays: set[str]) -> None:
     plugins.write("needy", NEEDY.replace("{needs}", games))
-    spec = spec_of("needy", package=plugins.package)
+    spec = spec_of("needy")
     for game in ("dollar_per_event", "toy", "other"):
         if game in plays:
             assert spec.playing(game) == spec
@@ -237,7 +237,7 @@ def test_a_strategy_plays_the_games_it_declares_and_no_other(plugins: Plugins, g
 def test_games_that_are_no_names_are_refused(plugins: Plugins, games: str) -> None:
     plugins.write("needy", NEEDY.replace("{needs}", games))
     with pytest.raises(PluginError, match=r"games is no tuple of names; write games = \('dollar_per_event',\)"):
-        spec_of("needy", package=plugins.package)
+        spec_of("needy")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_games_that_are_no_names_are_refused(plugins: Plugins, games: str) -> No
 def test_needs_that_are_none_are_refused_when_the_recipe_is_read(plugins: Plugins, needs: str, message: str) -> None:
     plugins.write("needy", NEEDY.replace("{needs}", needs))
     with pytest.raises(PluginError) as caught:
-        spec_of("needy", package=plugins.package)
+        spec_of("needy")
     assert message in str(caught.value)
 
 
@@ -266,13 +266,13 @@ def test_a_type_no_recipe_can_give_is_said_to_be_one(plugins: Plugins) -> None:
     )
     plugins.write("deep_thinker", source)
     with pytest.raises(PluginError, match="no recipe can give"):
-        spec_of("deep_thinker", {"model": "m"}, package=plugins.package)
+        spec_of("deep_thinker", {"model": "m"})
 
 
 def test_only_the_strategy_asked_for_is_imported(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
     plugins.write("careless", "raise SystemExit('imported')")
-    assert spec_of("deep_thinker", {"model": "m"}, package=plugins.package)
+    assert spec_of("deep_thinker", {"model": "m"})
 
 
 def test_a_strategy_survives_the_way_into_a_fresh_process() -> None:
@@ -321,14 +321,14 @@ POINTS = "[predibot.strategies]\nkeeper = polling_for_tests:Keeper\n"
 
 def test_an_installed_package_adds_a_strategy_by_an_entry_point(plugins: Plugins, installed: Install) -> None:
     installed(KEEPER, POINTS + "lost = polling_for_tests:nothing\nodd = polling_for_tests:KEPT\n")
-    assert strategy_names(plugins.package) == ("keeper", "lost", "odd")
-    spec = spec_of("keeper", package=plugins.package)
+    assert strategy_names() == ("keeper", "lost", "odd")
+    spec = spec_of("keeper")
     assert spec.source_sha256 == hashlib.sha256(KEEPER.encode()).hexdigest()
-    assert load_strategy(spec, package=plugins.package).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
-    assert load_strategy(spec, package=plugins.package).decide(None) == 2  # type: ignore[arg-type,comparison-overlap]
-    forget_strategies(plugins.package)
-    assert load_strategy(spec, package=plugins.package).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
-    infos = {info.name: info for info in strategies(plugins.package)}
+    assert load_strategy(spec).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
+    assert load_strategy(spec).decide(None) == 2  # type: ignore[arg-type,comparison-overlap]
+    forget_strategies()
+    assert load_strategy(spec).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
+    infos = {info.name: info for info in strategies()}
     assert (infos["keeper"].summary, infos["keeper"].origin) == ("Count.", "an installed package")
     lost = "strategy 'lost' of package polling (polling_for_tests:nothing) does not load: AttributeError: "
     assert infos["lost"].problem.startswith(lost)
@@ -336,7 +336,7 @@ def test_an_installed_package_adds_a_strategy_by_an_entry_point(plugins: Plugins
         "strategy 'odd' of package polling (polling_for_tests:KEPT) has no class Odd"
     )
     with pytest.raises(PluginError, match=r"no strategy 'keper'\. Did you mean 'keeper'\?"):
-        spec_of("keper", package=plugins.package)
+        spec_of("keper")
 
 
 def test_no_package_takes_the_name_of_a_strategy_of_predibots_own(installed: Install) -> None:
@@ -356,17 +356,17 @@ def test_two_packages_with_one_strategy_are_told_and_neither_is_taken(
     # Also where both point to the same.
     (about / "entry_points.txt").write_text(POINTS, encoding="utf-8")
     with pytest.raises(PluginError, match="several packages have a strategy 'keeper': polling, rival"):
-        spec_of("keeper", package=plugins.package)
+        spec_of("keeper")
 
 
 def test_a_strategy_that_is_forgotten_is_imported_anew(plugins: Plugins) -> None:
     plugins.write("keeper", KEEPER)
 
     def decided() -> object:
-        return load_strategy(StrategySpec("keeper"), package=plugins.package).decide(None)  # type: ignore[arg-type]
+        return load_strategy(StrategySpec("keeper")).decide(None)  # type: ignore[arg-type]
 
     assert [decided(), decided()] == [1, 2]
-    forget_strategies(plugins.package)
+    forget_strategies()
     assert decided() == 1
 
 
@@ -376,7 +376,7 @@ def test_the_strategy_of_the_readme_keeps_the_rule_on_cheap_sides(plugins: Plugi
         r"^```python\n(.*?)^```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
     )
     plugins.write("contrarian", code)
-    contrarian = load_strategy(StrategySpec("contrarian"), package=plugins.package)
+    contrarian = load_strategy(StrategySpec("contrarian"))
     seen = event(markets=[market("m0", quote=quoted(price_yes))])
     answer = contrarian.decide(
         Context(now=NOW, view=EventView(seen, "test"), game=DollarPerEvent(), rng=random.Random(0))

@@ -58,7 +58,7 @@ class OwnIndex:
 
 def test_a_tool_says_by_its_signature_and_docstring_what_a_model_is_told(plugins: Plugins) -> None:
     plugins.write("polls", POLLS)
-    tool = tool_plugin("polls", package=plugins.package)
+    tool = tool_plugin("polls")
     assert tool.schema.description == "Return the latest polls of a candidate.\n\nNewest first."
     parameters = tool.schema.parameters
     assert parameters["required"] == ["candidate"]
@@ -77,9 +77,7 @@ def test_a_tool_says_by_its_signature_and_docstring_what_a_model_is_told(plugins
 
 def test_arguments_reach_a_tool_as_it_states_them(plugins: Plugins) -> None:
     plugins.write("polls", POLLS)
-    given = tool_plugin("polls", package=plugins.package).arguments(
-        {"candidate": "A", "days": ["2026-01-02"], "share": 1}
-    )
+    given = tool_plugin("polls").arguments({"candidate": "A", "days": ["2026-01-02"], "share": 1})
     assert [given[name] for name in ("candidate", "schema", "count", "share")] == ["A", "mean", 3, 1.0]
     assert str(given["days"]) == "[datetime.date(2026, 1, 2)]"
 
@@ -99,7 +97,7 @@ def test_arguments_reach_a_tool_as_it_states_them(plugins: Plugins) -> None:
 def test_arguments_of_another_kind_never_reach_it(plugins: Plugins, given: dict[str, object], said: str) -> None:
     plugins.write("polls", POLLS)
     with pytest.raises(ValueError, match=said):
-        tool_plugin("polls", package=plugins.package).arguments(given)
+        tool_plugin("polls").arguments(given)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +122,9 @@ def test_arguments_of_another_kind_never_reach_it(plugins: Plugins, given: dict[
 def test_a_file_that_is_no_tool_says_why(plugins: Plugins, text: str, said: str) -> None:
     plugins.write("mine", text)
     with pytest.raises(PluginError) as caught:
-        tool_plugin("mine", package=plugins.package)
+        tool_plugin("mine")
     assert said in str(caught.value)
-    (info,) = tool_infos(package=plugins.package)
+    (info,) = tool_infos()
     assert (info.name, said in info.problem) == ("mine", True)
 
 
@@ -134,35 +132,35 @@ def test_a_file_that_is_no_tool_says_why(plugins: Plugins, text: str, said: str)
 def test_a_name_that_no_model_can_call_is_refused(plugins: Plugins, name: str) -> None:
     plugins.write(name, f"def {name}() -> str:\n    'Doc.'\n")
     with pytest.raises(PluginError, match="no tool can be named"):
-        tool_plugin(name, package=plugins.package)
+        tool_plugin(name)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_of_its_kind(plugins: Plugins) -> None:
     plugins.write("polls", POLLS)
     plugins.write("own_index", INDEX)
     plugins.write("_shared", "x = 1\n")
-    assert user_names("tool", package=plugins.package) == ("own_index", "polls")
+    assert user_names("tool") == ("own_index", "polls")
     with pytest.raises(PluginError, match=r"no tool 'pols'\. Did you mean 'polls'\?"):
-        tool_plugin("pols", package=plugins.package)
+        tool_plugin("pols")
     with pytest.raises(PluginError, match="Valid are: polls, visit_webpage, web_search"):
-        tool_plugin("zzz", package=plugins.package)
-    assert search_problem("own_indx", package=plugins.package) == "Did you mean 'own_index'?"
-    assert search_problem("bravo", package=plugins.package) == "Did you mean 'brave'?"
-    assert search_problem("ddgs", package=plugins.package) == search_problem("own_index", package=plugins.package) == ""
-    assert "polls.py has no class Polls" in search_problem("polls", package=plugins.package)
+        tool_plugin("zzz")
+    assert search_problem("own_indx") == "Did you mean 'own_index'?"
+    assert search_problem("bravo") == "Did you mean 'brave'?"
+    assert search_problem("ddgs") == search_problem("own_index") == ""
+    assert "polls.py has no class Polls" in search_problem("polls")
 
 
 @pytest.mark.parametrize("member", ["dates_results", "usd_per_call", "search"])
 def test_a_search_provider_that_lacks_a_member_says_which(plugins: Plugins, member: str) -> None:
     plugins.write("own_index", INDEX.replace(member, "other"))
     with pytest.raises(PluginError, match=f"OwnIndex has no {member}; give it name, dates_results"):
-        search_class("own_index", package=plugins.package)
+        search_class("own_index")
 
 
 def test_every_file_is_listed_by_what_it_is(plugins: Plugins) -> None:
     plugins.write("polls", POLLS)
     plugins.write("own_index", INDEX)
-    found = {info.name: (info.kind, info.summary, info.problem) for info in tool_infos(package=plugins.package)}
+    found = {info.name: (info.kind, info.summary, info.problem) for info in tool_infos()}
     assert found == {
         "own_index": ("search", "Search our own articles.", ""),
         "polls": ("tool", "Return the latest polls of a candidate.", ""),
@@ -175,11 +173,11 @@ def test_an_installed_package_adds_both_by_entry_points(plugins: Plugins, instal
         "[predibot.tools]\npolls = polling_for_tests:polls\nlost = polling_for_tests:nothing\n"
         "[predibot.search]\nown_index = polling_for_tests:OwnIndex\n",
     )
-    assert tool_plugin("polls", package=plugins.package).schema.name == "polls"
-    assert search_class("own_index", package=plugins.package).__name__ == "OwnIndex"
+    assert tool_plugin("polls").schema.name == "polls"
+    assert search_class("own_index").__name__ == "OwnIndex"
     with pytest.raises(PluginError, match=r"tool 'lost' of package polling \(polling_for_tests:nothing\) does not"):
-        tool_plugin("lost", package=plugins.package)
-    kinds = {info.name: (info.kind, info.origin) for info in tool_infos(package=plugins.package)}
+        tool_plugin("lost")
+    kinds = {info.name: (info.kind, info.origin) for info in tool_infos()}
     assert kinds["own_index"] == ("search", "an installed package")
     assert kinds["polls"] == ("tool", "an installed package")
 
@@ -190,8 +188,8 @@ def test_an_installed_package_adds_both_by_entry_points(plugins: Plugins, instal
 def test_a_package_that_does_not_load_is_one_sentence(plugins: Plugins, installed: Install, raised: str) -> None:
     installed(f"raise {raised}\n", "[predibot.tools]\npolls = polling_for_tests:polls\n")
     with pytest.raises(PluginError, match=r"tool 'polls' of package polling \(polling_for_tests:polls\) does not "):
-        tool_plugin("polls", package=plugins.package)
-    (info,) = tool_infos(package=plugins.package)
+        tool_plugin("polls")
+    (info,) = tool_infos()
     assert info.problem.startswith("tool 'polls' of package polling (polling_for_tests:polls) does not load: ")
 
 
@@ -201,13 +199,13 @@ def test_no_package_takes_a_name_of_predibots_own(plugins: Plugins, installed: I
         "[predibot.tools]\nvisit_webpage = polling_for_tests:polls\n"
         "[predibot.search]\nbrave = polling_for_tests:OwnIndex\n",
     )
-    problems = {info.name: info.problem for info in tool_infos(package=plugins.package)}
+    problems = {info.name: info.problem for info in tool_infos()}
     assert problems == {
         name: f"predibot has a {noun} {name!r}, so that of package polling is never taken"
         for noun, name in (("tool", "visit_webpage"), ("search provider", "brave"))
     }
-    assert "visit_webpage" not in user_names("tool", package=plugins.package)
-    assert "brave" not in user_names("search", package=plugins.package)
+    assert "visit_webpage" not in user_names("tool")
+    assert "brave" not in user_names("search")
 
 
 def test_two_packages_with_one_name_are_told_and_neither_is_taken(
@@ -219,7 +217,7 @@ def test_two_packages_with_one_name_are_told_and_neither_is_taken(
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n", encoding="utf-8")
     (about / "entry_points.txt").write_text("[predibot.tools]\npolls = rival:polls\n", encoding="utf-8")
     with pytest.raises(PluginError, match="several packages have a tool 'polls': polling, rival"):
-        tool_plugin("polls", package=plugins.package)
+        tool_plugin("polls")
 
 
 def test_a_folder_beside_the_user_that_was_not_named_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ class Site:
 
     def fetch(self, url: str) -> Page:
         self.times += 1
-        return Page(url, url, 200, self.content_type, None, self.body, NOW, self.last_modified_at, None)
+        return Page(url, self.content_type, None, self.body, NOW, self.last_modified_at)
 
 
 def html(text: str, head: str = "<title>News</title>") -> bytes:

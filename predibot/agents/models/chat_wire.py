@@ -11,11 +11,12 @@ from dataclasses import replace
 from itertools import count
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from predibot.agents.answer.calls import tool_name
 from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
+from predibot.net.wire import Wire
 
 _THOUGHTS = ("thinking", "reasoning")
 """Parts of a content."""
@@ -133,35 +134,29 @@ LenientObjects = Annotated[list[dict[str, object]], BeforeValidator(objects_of)]
 LenientObject = Annotated[dict[str, object], BeforeValidator(object_of)]
 
 
-class Boundary(BaseModel):
-    """Untrusted input; fields we do not know are passed over."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Function(Boundary):
+class _Function(Wire):
     name: Annotated[str, AfterValidator(tool_name)]
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 
-class _CallWire(Boundary):
+class _CallWire(Wire):
     id: LenientText = ""
     function: _Function
 
 
-class _MessageWire(Boundary):
+class _MessageWire(Wire):
     content: Annotated[str, BeforeValidator(_text_of)] = ""
     refusal: LenientText = ""
     tool_calls: Annotated[list[_CallWire], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
     annotations: LenientObjects = Field(default_factory=list)
 
 
-class _Choice(Boundary):
+class _Choice(Wire):
     message: Annotated[_MessageWire, BeforeValidator(lambda message: {} if message is None else message)]
     finish_reason: LenientText = ""
 
 
-class _Completion(Boundary):
+class _Completion(Wire):
     choices: list[_Choice] = Field(min_length=1)
     model: LenientText = ""
     usage: LenientObject = Field(default_factory=dict)

@@ -17,7 +17,6 @@ from pydantic import Field, StringConstraints, ValidationError
 from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.chat_stream import json_object
 from predibot.agents.models.chat_wire import (
-    Boundary,
     LenientObject,
     LenientObjects,
     LenientText,
@@ -33,6 +32,7 @@ from predibot.errors import ModelError, ModelRefused
 from predibot.net.api_keys import host_of
 from predibot.net.failures import AnswerLost, TryAgain, one_line
 from predibot.net.json_client import Received
+from predibot.net.wire import Wire
 
 OPENAI_URL = "https://api.openai.com/v1"
 ASK_SECONDS = 60.0
@@ -51,7 +51,7 @@ _KINDS = ("search", "open_page", "find_in_page")
 _INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
-class _Job(Boundary):
+class _Job(Wire):
     """How far a report is."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,200}$")]

@@ -12,9 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     FailFast,
     Field,
     ValidationError,
@@ -27,6 +25,7 @@ from predibot.domain.price import PricePoint, Quote
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.rules import STAKE_TOLERANCE_USD
+from predibot.net.wire import Wire
 from predibot.plain_file import names_in, plain_bytes
 from predibot.venues import fields
 
@@ -203,12 +202,6 @@ def _loaded(label: str, path: Path) -> tuple[Any, str]:
         raise FileRefused(f"{label} is no JSON that can be read: {error}") from None
 
 
-class _Wire(BaseModel):
-    """An object of such a file: fields we do not use are passed over."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
 def _text_list(value: object) -> list[object]:
     return [] if value is None else fields.json_list(value)
 
@@ -236,7 +229,7 @@ _UnixInstant = Annotated[datetime, BeforeValidator(_unix_instant)]
 _Texts = Annotated[list[fields.StatedText], FailFast(), BeforeValidator(_text_list), Field(max_length=_MAX_SOURCES)]
 
 
-class _OutcomeWire(_Wire):
+class _OutcomeWire(Wire):
     """One side of a market."""
 
     name: fields.StatedText
@@ -251,7 +244,7 @@ def _instants(value: object) -> list[datetime]:
     return [_instant(fields.optional_instant(each)) for each in fields.json_list(value)]
 
 
-class _PricesWire(_Wire):
+class _PricesWire(Wire):
     """The recorded prices of a market's YES."""
 
     values: Annotated[list[float | None], BeforeValidator(_optional_prices)]
@@ -271,7 +264,7 @@ class _PricesWire(_Wire):
         return tuple(PricePoint(at, price) for at, price in pairs if price is not None)
 
 
-class _MarketWire(_Wire):
+class _MarketWire(Wire):
     """A market of `events.json`."""
 
     id: fields.VenueId
@@ -314,14 +307,14 @@ class _MarketWire(_Wire):
         )
 
 
-class _EventWire(_Wire):
+class _EventWire(Wire):
     """An event of `events.json`."""
 
     id: fields.VenueId
     title: fields.StatedText
     slug: fields.ShortText = ""
     description: fields.LongText = ""
-    tags: _Texts = []
+    tags: _Texts = Field(default=[])
     closes_at: fields.KnownEnd = Field(default=None, alias="end_datetime")
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
@@ -364,7 +357,7 @@ def _events(label: str, content: object) -> dict[str, DayEvent]:
     return found
 
 
-class _SaidWire(_Wire):
+class _SaidWire(Wire):
     """What was said of one market."""
 
     rationale: fields.LongText = ""
@@ -373,7 +366,7 @@ class _SaidWire(_Wire):
     confidence: Annotated[fields.OptionalAmount, Field(le=10.0)] = None
 
 
-class _MarketAnswerWire(_Wire):
+class _MarketAnswerWire(Wire):
     """An answer on one market."""
 
     market_id: fields.VenueId
@@ -385,14 +378,14 @@ class _MarketAnswerWire(_Wire):
         return MarketDecision(self.market_id, said.probability, said.bet_usd, said.confidence, said.rationale)
 
 
-class _TimingWire(_Wire):
+class _TimingWire(Wire):
     """When a model was asked and when it had answered, in Unix seconds."""
 
     start_time: _UnixInstant | None = None
     end_time: _UnixInstant
 
 
-class _EventAnswerWire(_Wire):
+class _EventAnswerWire(Wire):
     """An answer on one event."""
 
     event_id: fields.VenueId
@@ -446,7 +439,7 @@ class _EventAnswerWire(_Wire):
             yield f"{stated} is stated as unallocated, the bets leave {left_usd:.6g}"
 
 
-class _ModelWire(_Wire):
+class _ModelWire(Wire):
     """What a file says of its model."""
 
     model_pretty_name: fields.ShortText = ""
@@ -456,7 +449,7 @@ class _ModelWire(_Wire):
     open_weights: fields.OptionalFlag = None
 
 
-class _AnswersWire(_Wire):
+class _AnswersWire(Wire):
     """A file of answers."""
 
     model_id: fields.StatedText

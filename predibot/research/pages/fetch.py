@@ -62,11 +62,8 @@ class FetchPolicy:
 class Page:
     """What came back for an address, not read yet."""
 
-    url: str
-    """As asked for."""
     final_url: str
     """After redirects."""
-    status: int
     content_type: str
     """One of `PAGE_TYPES`."""
     charset: str | None
@@ -75,8 +72,6 @@ class Page:
     """Unpacked."""
     fetched_at: datetime
     last_modified_at: datetime | None
-    served_at: datetime | None
-    """The server's own clock."""
 
 
 def resolve_by_system(host: str, port: int) -> Sequence[str]:
@@ -138,7 +133,7 @@ class SafeFetcher:
         while True:
             refuse_blocked(target, self._policy.blocked_domains)
             visited.add(target.url)
-            found = self._request(url, target, deadline)
+            found = self._request(target, deadline)
             if isinstance(found, Page):
                 return found
             target = self._next(target, found, visited)
@@ -154,7 +149,7 @@ class SafeFetcher:
             raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
         return following
 
-    def _request(self, stated_url: str, target: Target, deadline: Deadline) -> Page | str:
+    def _request(self, target: Target, deadline: Deadline) -> Page | str:
         """Return the page that one server answers, or where else to look; only of a page the body is read."""
         backend = PinnedBackend(
             self._addresses(target, deadline),
@@ -182,15 +177,12 @@ class SafeFetcher:
             content_type = said.get("content-type", "")
             charset = _CHARSET.search(content_type)
             return Page(
-                url=stated_url,
                 final_url=target.url,
-                status=response.status,
                 content_type=_essence(content_type),
                 charset=charset.group(1) if charset else None,
                 body=self._body(response, said, target, deadline),
                 fetched_at=self._now(),
                 last_modified_at=_instant(said.get("last-modified", "")),
-                served_at=_instant(said.get("date", "")),
             )
 
     def _body(

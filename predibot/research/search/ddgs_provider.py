@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 from predibot.net.deadline import in_time
 from predibot.research.search.addresses import landing_url
@@ -27,18 +27,6 @@ _LEAST_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
-class DdgsClient(Protocol):
-    """What we use of `ddgs.DDGS`."""
-
-    def text(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Return results of the web."""
-        ...
-
-    def news(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Return results among the news."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class DdgsSearch:
     """ddgs. Refusals read "No results found." there, so that no results are unknown and never none."""
@@ -51,7 +39,7 @@ class DdgsSearch:
     usd_per_call: float | None = 0.0
     deadline_seconds: float = 20.0
     """Of all of them together."""
-    client: Callable[[], DdgsClient] | None = None
+    client: Callable[[], Any] | None = None
     """Instead of the library's own, in tests."""
     monotonic: Callable[[], float] = time.monotonic
     takes_after: ClassVar = True
@@ -120,7 +108,7 @@ class DdgsSearch:
             # The library would warn, and ask all it has.
             raise SearchFailed(f"this ddgs has no backend {backend!r}; it has {', '.join(sorted(ENGINES[self.kind]))}")
         try:
-            client: DdgsClient = self.client() if self.client is not None else DDGS(timeout=max(1, int(seconds)))
+            client: Any = self.client() if self.client is not None else DDGS(timeout=max(1, int(seconds)))
             search = client.news if self.kind == "news" else client.text
             return search(query, max_results=count, backend=backend, **limit) or []
         except DDGSException as error:

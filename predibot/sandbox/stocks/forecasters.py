@@ -4,18 +4,17 @@ They look nothing up: the news of the window stand in the prompt, and say all
 that anybody could know of what a price will do.
 """
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.sandbox.stocks.news import outlook_of
+from predibot.sandbox.world.conversation import json_blocks
 
 Draw = Callable[..., float]
 """A number in (0, 1) that follows from some words."""
 
-_JSON_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
 _STOCK = re.compile(r"^stock: (\S+)$(.*?)(?=^stock: |\Z)", re.MULTILINE | re.DOTALL)
 _NEWS = re.compile(r"^  - \d{4}-\d\d-\d\d (.+)$", re.MULTILINE)
 _RUMOUR = "What we hear of "
@@ -36,12 +35,8 @@ class AskedStock:
 
 def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
     """Return the stocks that a prompt asks about; none where it is about something else."""
-    for block in _JSON_BLOCK.findall(prompt):
-        try:
-            content = json.loads(block)
-        except ValueError:
-            continue
-        rows = content.get("stocks") if isinstance(content, dict) else None
+    for content in json_blocks(prompt):
+        rows = content.get("stocks")
         if not isinstance(rows, list):
             continue
         tickers = [row for row in rows if isinstance(row, dict) and "ticker" in row]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.sandbox.stocks.companies import INDICES, Index, checked_ticker, number_of, sector_of
-from predibot.sandbox.stocks.news import StockStory, felt_returns, stories_of
+from predibot.sandbox.stocks.news import felt_returns
 from predibot.sandbox.stocks.trading_days import closing_minute, first_minute, is_half_day, on_or_after, trading_days
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.draws import Draws
@@ -127,10 +127,6 @@ class StockMarket:
             )
             self._histories[checked_ticker(ticker)] = self._history(ticker, value)
         return self._histories[ticker]
-
-    def stories(self, ticker: str, first: date, last: date) -> tuple[StockStory, ...]:
-        """Return the news of a stock from a date to another, both included, oldest first."""
-        return stories_of(self.draws, ticker, first, last)
 
     def _of_day(self, kind: Literal["uniform", "normal"], purpose: str, name: str) -> Floats:
         """Return a draw for each trading day, known at its close."""

@@ -8,6 +8,7 @@ their answers are written down in between, or whether they were shortened.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -178,8 +179,9 @@ def _last_words(messages: Sequence[tuple[str, str]]) -> str:
 
 def _markets(prompt: str) -> Iterator[AskedMarket]:
     """Yield the markets of a prompt: from its JSON block, else from the text around their ids."""
-    for block in _JSON_BLOCK.findall(prompt):
-        rows = _rows(block)
+    for content in json_blocks(prompt):
+        listed = content.get("markets")
+        rows = [row for row in listed if isinstance(row, dict) and "id" in row] if isinstance(listed, list) else []
         if rows:
             yield from (
                 AskedMarket(
@@ -197,14 +199,13 @@ def _markets(prompt: str) -> Iterator[AskedMarket]:
         yield AskedMarket(market_id, question.strip(), _price(price.group(1)) if price else None)
 
 
-def _rows(block: str) -> list[dict[str, Any]]:
-    """Return the markets of a JSON block, none where it is about something else."""
-    try:
-        content = json.loads(block)
-    except ValueError:
-        return []
-    rows = content.get("markets") if isinstance(content, dict) else None
-    return [row for row in rows if isinstance(row, dict) and "id" in row] if isinstance(rows, list) else []
+def json_blocks(prompt: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects in the blocks of JSON of a prompt."""
+    for block in _JSON_BLOCK.findall(prompt):
+        with suppress(ValueError):
+            content = json.loads(block)
+            if isinstance(content, dict):
+                yield content
 
 
 def _reported(prompt: str) -> Mapping[str, Any] | None:

@@ -6,12 +6,11 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-from predibot.contracts import ResolutionPage, Venue
+from predibot.contracts import ResolutionPage
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -19,7 +18,7 @@ from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailab
 from predibot.text_tasks.activity import Unreadable, manifold_price
 from predibot.venues import fields
 from predibot.venues.disorder import disorder
-from predibot.venues.http import RequestRefused, VenueClient, is_local
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local
 from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
 
 PAGE_SIZE = 100
@@ -28,14 +27,11 @@ LARGEST_OFFSET = 1_000
 BETS_A_PAGE = 1_000
 MAX_BET_PAGES = 500
 REQUESTS_PER_10_SECONDS = {"": 500 / 6}
-SAME_WORK = timedelta(minutes=15)
-"""A settlement first seen this soon after the instant asked for counts as seen at that instant."""
 MAX_KEPT_CONTRACTS = 256
 MAX_KEPT_POINTS = 500_000
 FEW_MARKETS = 5
 """So many of a page may be unreadable, or half of it; more are the venue's fault."""
 _AT_ONCE = 8
-_NO_SUCH_OBJECT = (400, 404, 422)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,46 +51,25 @@ class _Bets:
         return sum(map(len, self.points.values()))
 
 
-class Manifold(AbstractContextManager["Manifold"], Venue):
+class Manifold(LiveVenue):
     """The live venue; thread-safe."""
 
-    name, live = "manifold", True
+    name = "manifold"
 
-    def __init__(
-        self,
-        *,
-        url: str,
-        clock: Callable[[], datetime],
-        name: str = "manifold",
-        live: bool = True,
-        list_deadline_seconds: float = 60.0,
-        **options: Any,
-    ) -> None:
+    def __init__(self, *, url: str, **options: Any) -> None:
         """Open a client.
 
         Args:
             url: Of the host, without `/v0`.
-            clock: Says now at the venue; the sandbox has its own.
-            name: The venue whose instruments these are.
-            live: Whether quotes age while a bot thinks.
-            list_deadline_seconds: For each page of the list of events with its markets.
-            options: Of `VenueClient`; without `requests_per_10_seconds` the venue's own limits, and none for a host on
-                this machine.
+            options: Of `LiveVenue`, whose deadline of a list is one of each page with its markets; without
+                `requests_per_10_seconds` the venue's own limits, and none for a host on this machine.
         """
         self._url = f"{url.rstrip('/')}/v0"
-        self._clock = clock
-        self.name = name
-        self.live = live
-        self._list_deadline_seconds = list_deadline_seconds
         own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
-        self._client = VenueClient(now=clock, **{"requests_per_10_seconds": own, **options})
+        super().__init__(**{"requests_per_10_seconds": own, **options})
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, _Bets] = OrderedDict()
         self._reading: dict[str, threading.Lock] = {}
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connections."""
-        self._client.close()
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open markets that traded most in a day, as events.
@@ -228,9 +203,7 @@ class Manifold(AbstractContextManager["Manifold"], Venue):
             if payload is None:
                 skipped += [Skip("resolution", name, "the venue has no such market any more") for name in asked]
                 continue
-            now = self._clock()
-            first_seen_at = as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
-            settled, unread = parse_resolutions(payload, first_seen_at=first_seen_at)
+            settled, unread = parse_resolutions(payload, first_seen_at=self._first_seen_at(as_of))
             whole = unread.get(contract)
             for name in asked:
                 resolution, reason = settled.get(name), unread.get(name, whole)
@@ -305,7 +278,7 @@ class Manifold(AbstractContextManager["Manifold"], Venue):
         except ValueError:
             return None
         except RequestRefused as refusal:
-            if refusal.status in _NO_SUCH_OBJECT:
+            if refusal.status in NO_SUCH_OBJECT:
                 return None
             raise
         if payload_id(payload) != contract:
@@ -359,7 +332,7 @@ class Manifold(AbstractContextManager["Manifold"], Venue):
             try:
                 rows = self._client.get(url, query)
             except RequestRefused as refusal:
-                if refusal.status in _NO_SUCH_OBJECT:
+                if refusal.status in NO_SUCH_OBJECT:
                     raise VenueUnavailable(f"{refusal}; the market may be gone") from refusal
                 raise
             if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

@@ -21,6 +21,7 @@ from predibot.contracts import PayloadReader
 from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
 from predibot.domain.price import SIDES, Quote
 from predibot.domain.resolution import Resolution
+from predibot.net.wire import Wire
 from predibot.venues import fields
 
 MAX_ANSWERS = 2_000
@@ -76,7 +77,7 @@ _Id = Annotated[str, BeforeValidator(manifold_id)]
 _Instant = Annotated[datetime | None, BeforeValidator(_milliseconds)]
 
 
-class _ResolvedWire(fields.Wire):
+class _ResolvedWire(Wire):
     """What a market or an answer says of its end."""
 
     id: _Id

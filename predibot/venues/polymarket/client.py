@@ -2,20 +2,19 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from predibot.contracts import ResolutionPage, Venue
+from predibot.contracts import ResolutionPage
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Depth, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
 from predibot.venues.disorder import disorder
-from predibot.venues.http import RequestRefused, VenueClient, is_local
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (
@@ -33,8 +32,6 @@ MARKETS_PER_REQUEST = 100
 MARKET_LISTS = ("/markets/keyset", "/markets")
 """The later one is past its announced end since May 2026, and still answered then."""
 BOOKS_PER_REQUEST = 500
-SAME_WORK = timedelta(minutes=15)
-"""A settlement first seen this soon after the instant asked for counts as seen at that instant."""
 GAMMA_REQUESTS_PER_10_SECONDS = {"": 4_000, "/events": 500, "/markets": 300, "/comments": 200}
 CLOB_REQUESTS_PER_10_SECONDS = {
     "/book": 1_500,
@@ -43,7 +40,6 @@ CLOB_REQUESTS_PER_10_SECONDS = {
     "/midpoint": 1_500,
     "/prices-history": 1_000,
 }
-_NO_SUCH_OBJECT = (400, 404, 422)
 _GONE = (404, 410)
 _REFUSES_AN_ID = (400, 413, 414, 422, 431)
 """One that it does not understand, or more of them than fit."""
@@ -54,48 +50,26 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
-class Polymarket(AbstractContextManager["Polymarket"], Venue):
+class Polymarket(LiveVenue):
     """The live venue; thread-safe."""
 
-    name, live = "polymarket", True
+    name = "polymarket"
 
-    def __init__(
-        self,
-        *,
-        gamma_url: str,
-        clob_url: str,
-        clock: Callable[[], datetime],
-        name: str = "polymarket",
-        live: bool = True,
-        list_deadline_seconds: float = 60.0,
-        **options: Any,
-    ) -> None:
+    def __init__(self, *, gamma_url: str, clob_url: str, **options: Any) -> None:
         """Open a client for a pair of hosts.
 
         Args:
             gamma_url: Where the Gamma dialect is spoken.
             clob_url: Where the CLOB dialect is spoken.
-            clock: Says now at the venue; the sandbox has its own.
-            name: The venue whose instruments these are.
-            live: Whether quotes age while a bot thinks.
-            list_deadline_seconds: For all pages of a list; each that came adds two seconds.
-            options: Of `VenueClient`; without `requests_per_10_seconds` the venue's own limits, and none for a host on
-                this machine.
+            options: Of `LiveVenue`, whose deadline of a list is one of all pages, to which each that came adds two
+                seconds; without `requests_per_10_seconds` the venue's own limits, and none for a host on this machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
-        self._clock = clock
-        self.name = name
-        self.live = live
-        self._list_deadline_seconds = list_deadline_seconds
         self._market_lists = MARKET_LISTS
         """The one that is asked first."""
         rates = default_rates(self._gamma_url, self._clob_url)
-        self._client = VenueClient(now=clock, **{"requests_per_10_seconds": rates, **options})
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connections."""
-        self._client.close()
+        super().__init__(**{"requests_per_10_seconds": rates, **options})
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open events, about in the order of what they traded in a week, the most first.
@@ -279,10 +253,7 @@ class Polymarket(AbstractContextManager["Polymarket"], Venue):
         ids = list(asked)
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
             for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST], skipped):
-                now = self._clock()
-                # For work that stands at an instant, a first sight now is one at it.
-                first_seen_at = as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
-                resolution = parse_resolution(payload, first_seen_at=first_seen_at)
+                resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
                 if isinstance(resolution, Skip):
                     skipped.append(resolution)
                 elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
@@ -329,7 +300,7 @@ class Polymarket(AbstractContextManager["Polymarket"], Venue):
         except ValueError:
             raise UsageError(unknown) from None
         except RequestRefused as refusal:
-            if refusal.status in _NO_SUCH_OBJECT:
+            if refusal.status in NO_SUCH_OBJECT:
                 raise UsageError(unknown) from refusal
             raise
         if payload_id(payload) != event_id:

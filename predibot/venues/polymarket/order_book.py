@@ -7,10 +7,11 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from predibot.domain.price import MAX_DEPTH_LEVELS, Depth, Level
 from predibot.errors import VenueChanged
+from predibot.net.wire import Wire
 from predibot.venues import fields
 
 
-class _LevelWire(fields.Wire):
+class _LevelWire(Wire):
     """One level as the CLOB writes it."""
 
     price: fields.Price
@@ -20,7 +21,7 @@ class _LevelWire(fields.Wire):
 _Levels = Annotated[list[_LevelWire], BeforeValidator(fields.json_list)]
 
 
-class _BookWire(fields.Wire):
+class _BookWire(Wire):
     """A book as the CLOB writes it: worst level first, whatever its documents say."""
 
     asset_id: fields.TokenId

@@ -41,7 +41,9 @@ class PageGuard:
             )
         self._first_ids.add(first_id)
         fresh = [entry for entry in entries if payload_id(entry) not in self._ids]
-        self._ids.update(each for each, count in ids_of(fresh).items() if count == 1 and each != UNKNOWN_ID)
+        self._ids.update(
+            each for each, count in Counter(map(payload_id, fresh)).items() if count == 1 and each != UNKNOWN_ID
+        )
         return fresh
 
     def next_cursor(self, page: dict[str, object]) -> str | None:
@@ -112,8 +114,3 @@ def pages(
         if cursor is None:
             return
     raise VenueChanged(f"{url} has more than {MAX_PAGES} pages and no end; try again later")
-
-
-def ids_of(entries: Sequence[object]) -> Counter[str]:
-    """Return how often each id stands among the objects of a page."""
-    return Counter(map(payload_id, entries))

@@ -28,6 +28,7 @@ from predibot.contracts import PayloadReader
 from predibot.domain.event import Event, Market, MarketRef, OrderTerms, Skip, Tag
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
+from predibot.net.wire import Wire
 from predibot.venues import fields
 
 MAX_OUTCOMES = 100
@@ -54,7 +55,7 @@ _List = BeforeValidator(fields.json_list)
 """Before it `FailFast()`: of a million wrong entries only the first is told."""
 
 
-class _FeeWire(fields.Wire):
+class _FeeWire(Wire):
     """What a taker pays."""
 
     rate: Annotated[fields.Number, Field(ge=0.0, le=1.0)]
@@ -65,7 +66,7 @@ class _FeeWire(fields.Wire):
         return FeeSchedule(rate=self.rate, exponent=1.0 if self.exponent is None else self.exponent)
 
 
-class _GammaMarket(fields.Wire):
+class _GammaMarket(Wire):
     """A market as Gamma writes it."""
 
     id: fields.VenueId
@@ -156,7 +157,7 @@ class _GammaMarket(fields.Wire):
         return None if self.fee_schedule is None else self.fee_schedule.to_domain()
 
 
-class _GammaEvent(fields.Wire):
+class _GammaEvent(Wire):
     """An event as Gamma writes it; its markets are parsed one by one."""
 
     id: fields.VenueId
@@ -206,7 +207,7 @@ def _statuses(value: object) -> list[str]:
         return [UNKNOWN_ID]
 
 
-class _SettlementWire(fields.Wire):
+class _SettlementWire(Wire):
     """The few fields that say whether and how a market settled."""
 
     id: fields.VenueId

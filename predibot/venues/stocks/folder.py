@@ -31,7 +31,7 @@ _MAX_CLOSES = 50_000_000
 SECTORS_FILE = "sectors.csv"
 _KINDS = ("split", "dividend", "delisting")
 """Of a table; a stock of a hundred years is 2 MB."""
-_DATES = re.compile(r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}\n)*")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _JUMP = 0.01
 """By so much of its size a step of adjusted closes may differ from that of the raw ones and the actions."""
 
@@ -138,36 +138,18 @@ def _closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
         days, numbers = plain
         stated = numbers[1] if len(numbers) > 1 else np.full(days.size, np.nan)
         return _checked(path.stem, days, numbers[0], stated, remarks)
-    rows = _table(path, ("date", "close"))
-    columns = {name: [row[name] for _, row in rows] for name in head}
-    name = path.stem
-    dates, closes = columns["date"], columns["close"]
-    try:
-        # What else numpy takes for a date, such as a year, or today, is none here.
-        on = np.array(dates if _DATES.fullmatch("\n".join((*dates, ""))) else ["none"], dtype="datetime64[D]")
-    except ValueError:
-        kept = [place for place, text in enumerate(dates) if _is_date(text)]
-        if lost := [place for place, text in enumerate(dates) if not _is_date(text)]:
-            # The row above the first of them has a date; nobody can tell that of what stands below it.
-            since = date.fromisoformat(dates[lost[0] - 1]) if lost[0] else date.min
-            text = f"{name}: {dates[lost[0]][:20]!r} is no date ({len(lost)} rows); it has no price"
-            remarks.append(Remark(since, text))
-        return _sorted(name, [dates[each] for each in kept], [closes[each] for each in kept], columns, kept, remarks)
-    price, adjusted = _numbers(closes), _numbers(columns.get("adjusted_close", ["nan"] * len(dates)))
-    return _checked(name, on, price, adjusted, remarks)
-
-
-def _sorted(
-    name: str,
-    dates: Sequence[str],
-    closes: Sequence[str],
-    columns: Mapping[str, Sequence[str]],
-    kept: Sequence[int],
-    remarks: list[Remark],
-) -> tuple[Days, Floats, Floats]:
-    adjusted = columns.get("adjusted_close")
-    said = [adjusted[each] for each in kept] if adjusted else ["nan"] * len(kept)
-    return _checked(name, np.array(dates, dtype="datetime64[D]"), _numbers(closes), _numbers(said), remarks)
+    rows = [row for _, row in _table(path, ("date", "close"))]
+    if lost := [place for place, row in enumerate(rows) if not _is_date(row["date"])]:
+        # The row above the first of them has a date; nobody can tell that of what stands below it.
+        since = date.fromisoformat(rows[lost[0] - 1]["date"]) if lost[0] else date.min
+        text = f"{path.stem}: {rows[lost[0]]['date'][:20]!r} is no date ({len(lost)} rows); it has no price"
+        remarks.append(Remark(since, text))
+        rows = [row for row in rows if _is_date(row["date"])]
+    on = np.array([row["date"] for row in rows], dtype="datetime64[D]")
+    price, adjusted = (
+        np.array([_number(row.get(name, "")) for row in rows], dtype=np.float64) for name in ("close", "adjusted_close")
+    )
+    return _checked(path.stem, on, price, adjusted, remarks)
 
 
 def _checked(
@@ -204,22 +186,12 @@ def _is_date(text: str) -> bool:
         date.fromisoformat(text)
     except ValueError:
         return False
-    return _DATES.fullmatch(f"{text}\n") is not None
-
-
-def _numbers(texts: Sequence[str]) -> Floats:
-    joined = "".join(texts)
-    try:
-        # Python takes 1_0 and digits of other scripts for numbers too.
-        if joined.isascii() and "_" not in joined:
-            return np.array(list(map(float, texts)))
-    except ValueError:
-        pass
-    return np.array([_number(text) for text in texts])
+    return _DATE.fullmatch(text) is not None
 
 
 def _number(text: str) -> float:
     try:
+        # Python takes 1_0 and digits of other scripts for numbers too.
         return float(text) if text.isascii() and "_" not in text else np.nan
     except ValueError:
         return np.nan
@@ -236,7 +208,7 @@ def _size(path: Path) -> int:
 def _head_and_body(path: Path) -> tuple[list[str], bytes]:
     """Return the names of the columns of a table, and the lines below them."""
     try:
-        text = _text(path)
+        text = plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
     head, _, body = text.partition("\n")
@@ -246,20 +218,12 @@ def _head_and_body(path: Path) -> tuple[list[str], bytes]:
     return names, body.encode() if body.endswith("\n") or not body else f"{body}\n".encode()
 
 
-def _text(path: Path) -> str:
-    """Return a whole file, without the mark that other programs begin UTF-8 with.
-
-    Raises:
-        OSError: If it cannot be read.
-        ValueError: If it is no file of text, or is too large to be one of prices.
-    """
-    return plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
-
-
 def _table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a small table with their lines; none where there is no file."""
     try:
-        table = csv.DictReader(io.StringIO(_text(path), newline=""), strict=True)
+        table = csv.DictReader(
+            io.StringIO(plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig"), newline=""), strict=True
+        )
         rows = [(table.line_num, row) for row in table]
         names = [name.strip() for name in table.fieldnames or ()]
     except FileNotFoundError:

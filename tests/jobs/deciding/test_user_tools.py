@@ -52,7 +52,7 @@ def made(plugins: Plugins) -> Made:
         written = trace or Trace()
         meter = Budget.of("decision", limits or Limits())
         return opened_tool(
-            tool_plugin("mine", package=plugins.package),
+            tool_plugin("mine"),
             now=NOW,
             meter=meter,
             trace=written,
@@ -130,9 +130,9 @@ def test_the_instant_of_the_decision_is_given_and_is_no_argument_of_a_model(made
 def test_a_tool_that_does_not_keep_to_the_past_is_refused_in_a_replay(plugins: Plugins) -> None:
     plugins.write("blind", "def blind() -> str:\n    'Doc.'\n")
     plugins.write("dated", "from datetime import datetime\ndef dated(as_of: datetime) -> str:\n    'Doc.'\n")
-    require_replayable(tool_plugin("dated", package=plugins.package))
+    require_replayable(tool_plugin("dated"))
     with pytest.raises(UsageError, match="tool 'blind' does not say that it keeps to the past"):
-        require_replayable(tool_plugin("blind", package=plugins.package))
+        require_replayable(tool_plugin("blind"))
 
 
 def test_each_call_counts_as_a_search_and_costs_what_the_tool_says(made: Made) -> None:

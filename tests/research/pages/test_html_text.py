@@ -94,7 +94,7 @@ def visits(recorded: list[Recorded], *focus_words: int) -> list[tuple[str, ...]]
     bodies = {page.url: page.body for page in recorded}
 
     def fetch(url: str) -> Page:
-        return Page(url, url, 200, "text/html", None, bodies[url], NOW, None, None)
+        return Page(url, "text/html", None, bodies[url], NOW, None)
 
     visit = make_visit_webpage(fetch=fetch)
     return [

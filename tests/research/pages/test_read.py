@@ -13,14 +13,11 @@ from predibot.research.pages.read import reading_of
 
 NOON = datetime(2026, 3, 3, 12, tzinfo=UTC)
 PAGE = Page(
-    "http://a.example/",
     "http://a.example/caf%C3%A9",
-    200,
     "text/html",
     "utf-8",
     "<title>Café</title><p>The vote in the café is on Tuesday.</p>".encode(),
     NOON,
-    None,
     None,
 )
 
@@ -38,7 +35,7 @@ def test_a_page_is_parsed_once_for_all_who_get_the_same() -> None:
     assert len({(each.text, each.date) for each in (first, *others)}) == 3
     pool.close()
     # Nothing can be parsed any more; when it was fetched is nothing that its text depends on.
-    assert reading_of(replace(PAGE, fetched_at=NOON.replace(day=9), url="http://b.example/"), pool) == first
+    assert reading_of(replace(PAGE, fetched_at=NOON.replace(day=9)), pool) == first
     with pytest.raises(PageUnavailable):
         reading_of(replace(PAGE, body=PAGE.body + b"<p>More.</p>"), pool)
 

@@ -46,7 +46,7 @@ def visit(content_type: str, file: Path, seconds: float) -> dict[str, object]:
     parsers = ParserPool(ParserLimits(seconds=seconds))
 
     def fetch(url: str) -> Page:
-        return Page(url, url, 200, content_type, None, file.read_bytes(), datetime.now(UTC), None, None)
+        return Page(url, content_type, None, file.read_bytes(), datetime.now(UTC), None)
 
     began = time.monotonic()
     said = make_visit_webpage(fetch=fetch, parsers=parsers)("http://a.example/", 1, "turnout")

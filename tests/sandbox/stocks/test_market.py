@@ -7,7 +7,7 @@ import pytest
 
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES, checked_ticker
 from predibot.sandbox.stocks.market import StockHistory, StockMarket
-from predibot.sandbox.stocks.news import outlook_of
+from predibot.sandbox.stocks.news import outlook_of, stories_of
 from predibot.sandbox.stocks.trading_days import is_half_day
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, minute_of
 from predibot.sandbox.world.draws import Draws
@@ -173,7 +173,7 @@ def test_half_days_are_quiet(market: StockMarket) -> None:
 
 
 def test_a_story_is_felt_only_on_days_after_its_own(market: StockMarket) -> None:
-    story = next(each for each in market.stories("KO", date(2024, 5, 1), date(2024, 8, 1)) if each.effect)
+    story = next(each for each in stories_of(market.draws, "KO", date(2024, 5, 1), date(2024, 8, 1)) if each.effect)
     first = next(
         place
         for place, day in enumerate(market.days)
@@ -191,7 +191,7 @@ def followed(market: StockMarket, *, reads: bool) -> np.ndarray:
     before, and filled at the next close; all of SPY where nothing speaks well.
     """
     value = {ticker: market.history(ticker).company_value for ticker in EVERY}
-    stories = {ticker: market.stories(ticker, market.days[0], market.days[-1]) for ticker in DEFAULT_TICKERS}
+    stories = {ticker: stories_of(market.draws, ticker, market.days[0], market.days[-1]) for ticker in DEFAULT_TICKERS}
     rng = np.random.default_rng(5)
     excess = []
     for place in range(5, len(market.days) - 2):
@@ -217,7 +217,7 @@ def test_who_reads_the_news_beats_the_index_and_who_guesses_does_not() -> None:
 
 
 def test_every_kind_of_news_is_there_and_most_rumours_are_right(market: StockMarket) -> None:
-    stories = [each for name in EVERY for each in market.stories(name, START, START + timedelta(days=700))]
+    stories = [each for name in EVERY for each in stories_of(market.draws, name, START, START + timedelta(days=700))]
     assert {each.kind for each in stories} == {"outlook", "rumour", "filler", "hostile"}
     rumours = [each for each in stories if each.kind == "rumour"]
     assert 0.6 < np.mean([np.sign(each.outlook) == np.sign(each.effect) for each in rumours]) < 0.8
