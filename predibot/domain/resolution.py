@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from predibot.domain.price import Side
-
 SettledSource = Literal["venue", "first_sight"]
 
 
@@ -42,17 +40,6 @@ class Resolution:
     ) -> "Resolution":
         """Return that each outcome paid so much, of two or more of them."""
         return cls(payouts[0], settled_at, source, effective_at, tuple(payouts) if len(payouts) > 2 else ())
-
-    @property
-    def void(self) -> bool:
-        """Return whether no outcome won."""
-        return 1.0 not in self.payouts if self.payouts else self.payout_yes not in (0.0, 1.0)
-
-    def of(self, side: Side) -> "Resolution":
-        """Return it as the one side is paid: of NO, `payout_yes` is what a share of NO paid."""
-        if side == "YES" or self.payout_yes is None:
-            return self
-        return replace(self, payout_yes=1.0 - self.payout_yes, payouts=())
 
     def of_outcome(self, number: int) -> "Resolution | None":
         """Return it as an outcome is paid, counted from 0; None where it does not say what that is.

@@ -36,7 +36,7 @@ def settle(
     Args:
         journal: All of it.
         resolutions: By instrument, as that instrument is paid: of the NO side
-            `Resolution.of("NO")`, so that `payout_yes` is what one share of it
+            `Resolution.of_outcome(1)`, so that `payout_yes` is what one share of it
             pays. A payout of None pays back what the position cost.
         as_of: Revisions that were effective later are not seen; the rows are of
             this instant.

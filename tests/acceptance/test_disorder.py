@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
@@ -58,7 +59,7 @@ def test_a_cohort_in_disorder_decides_and_is_tracked(predibot: Predibot) -> None
 
 def test_a_disordered_list_of_6500_events_at_a_second_a_page_is_read_within_its_time() -> None:
     clock, world = Clock(), World.from_seed(7, events=6_500)
-    sandbox = SandboxServer(world, now=SANDBOX_OPENS_AT, fault=Fault("disorder"))
+    sandbox = SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=Fault("disorder")))
 
     def page(request: httpx.Request) -> httpx.Response:
         clock.seconds += 1.0

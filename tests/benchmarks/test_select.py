@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from predibot.sandbox.server.options import SandboxOptions
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.venues.polymarket.client import Polymarket
 from tests.acceptance.conftest import said_here
@@ -20,7 +20,7 @@ EVENTS = 2_000
 
 def _payloads() -> list[object]:
     with (
-        open_sandbox(SandboxOptions(events=EVENTS + 400), now=SANDBOX_OPENS_AT) as server,
+        SandboxServer(now=SANDBOX_OPENS_AT, options=SandboxOptions(events=EVENTS + 400)) as server,
         Polymarket(
             gamma_url=server.gamma_url, clob_url=server.clob_url, name="sandbox", clock=lambda: SANDBOX_OPENS_AT
         ) as venue,

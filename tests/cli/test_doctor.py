@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
@@ -42,7 +43,9 @@ def test_everything_is_looked_at_and_hosts_out_of_reach_are_warnings(predibot: P
 def test_what_is_assumed_of_hosts_is_one_line_each_and_only_where_it_is_asked_for(
     predibot: Predibot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with SandboxServer(World.from_seed(7), now=SANDBOX_OPENS_AT, fault=Fault("empty_history")) as server:
+    with SandboxServer(
+        World.from_seed(7), now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=Fault("empty_history"))
+    ) as server:
         monkeypatch.setenv("PREDIBOT_GAMMA_URL", server.gamma_url)
         monkeypatch.setenv("PREDIBOT_CLOB_URL", server.clob_url)
         monkeypatch.setenv("PREDIBOT_MANIFOLD_URL", server.mana_url)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.sandbox.world.world import World
@@ -105,7 +106,9 @@ def test_no_output_and_no_log_has_the_key(
 ) -> None:
     monkeypatch.setenv("PREDIBOT_CALL_DEADLINE_SECONDS", "0.8")
     common = ("record", "stocks", "--stocks", provider, *AT, "--tickers", "KO,V", "--verbose", "--log-file", "said.log")
-    with SandboxServer(World.from_seed(3, events=5), now=NOW, fault=Fault("server_error")) as faulty:
+    with SandboxServer(
+        World.from_seed(3, events=5), now=NOW, options=SandboxOptions(fault=Fault("server_error"))
+    ) as faulty:
         monkeypatch.setenv(f"PREDIBOT_{provider.upper()}_URL", faulty.search_url)
         failed = predibot(*common)
     assert failed.code == 1

@@ -43,13 +43,12 @@ def test_quotes_are_taken_anew_by_market_and_by_instrument() -> None:
 
 def test_each_outcome_is_paid_by_its_number() -> None:
     paid = Resolution.paying((0.0, 0.75, 0.25), AT, "venue", AT)
-    assert (paid.payout_yes, paid.void, Resolution.paying((0.0, 1.0, 0.0), AT, "venue", AT).void) == (0.0, True, False)
+    assert paid.payout_yes == 0.0
     found = [paid.of_outcome(number) for number in range(4)]
     assert [each and each.payout_yes for each in found] == [0.0, 0.75, 0.25, None]
     two = Resolution.paying((0.25, 0.75), AT, "venue", AT)
     assert two == Resolution(0.25, AT, "venue", AT)
     assert [each and each.payout_yes for each in map(two.of_outcome, range(3))] == [0.25, 0.75, None]
-    assert two.of_outcome(1) == two.of("NO") and two.of_outcome(0) == two.of("YES")
     back = Resolution(None, AT, "venue", AT)
     assert back.of_outcome(7) == back == back.in_order((2, 1, 0))
     assert paid.in_order((1, 2, 0)).payouts == (0.75, 0.25, 0.0) and two.in_order((1, 0)).payout_yes == 0.75

@@ -47,7 +47,9 @@ def test_the_accepted_examples_of_the_contract(payout: float | None, realised_us
 def test_the_no_side_is_paid_what_yes_is_not() -> None:
     journal = [deposit(100.0), bought(NO, 100.0, 0.4)]
     for payout, cash_usd in ((0.0, 160.0), (1.0, 60.0), (0.25, 135.0), (None, 100.0)):
-        account = account_of(settled(journal, {NO: [resolved(payout).of("NO")]}))
+        paid = resolved(payout).of_outcome(1)
+        assert paid is not None
+        account = account_of(settled(journal, {NO: [paid]}))
         assert account.cash_usd == pytest.approx(cash_usd)
 
 

@@ -23,7 +23,7 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.store import Store
 from predibot.sandbox.server.options import SandboxOptions
-from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.venues.polymarket.client import Polymarket
 from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of
@@ -43,7 +43,7 @@ class Live:
     def start(self) -> ExitStack:
         """Start the server and a live client of it."""
         stack = ExitStack()
-        self.server = stack.enter_context(open_sandbox(SandboxOptions(events=8), now=lambda: self.now))
+        self.server = stack.enter_context(SandboxServer(now=lambda: self.now, options=SandboxOptions(events=8)))
         self.venue = stack.enter_context(
             Polymarket(
                 gamma_url=self.server.gamma_url,

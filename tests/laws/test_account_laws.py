@@ -164,10 +164,10 @@ class Accounts(RuleBasedStateMachine):
         if known and known[-1][1].payout_yes == payout:
             return
         number, said = len(known) + 1, Resolution(payout, self.at, "venue", self.at)
-        for side in SIDES:
+        for place, side in enumerate(SIDES):
             instrument = OUTCOMES[market, side]
             self.prices.pop(instrument, None)
-            self.resolutions.setdefault(instrument, []).append((number, said.of(side)))  # type: ignore[arg-type]
+            self.resolutions.setdefault(instrument, []).append((number, said.of_outcome(place)))  # type: ignore[arg-type]
 
     @precondition(lambda self: self.account.positions.keys() - {STOCK} - self.resolutions.keys())
     @rule(price=st.floats(0.5, 100.0), weights=WEIGHTS)

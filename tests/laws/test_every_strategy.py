@@ -14,7 +14,7 @@ from predibot.plugins.games import game_names, make_game
 from predibot.plugins.strategies import load_strategy, spec_of, strategy_names
 from predibot.recipe.packaged import packaged_crypto_words
 from predibot.sandbox.server.options import SandboxOptions
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.selection import SelectionRules, select
 from predibot.venues.polymarket.client import Polymarket
@@ -31,7 +31,7 @@ GAMES_ON_EVENTS = (FIRST_GAME,)
 @pytest.fixture(scope="module")
 def events() -> Iterator[tuple[Event, ...]]:
     """Every event of a world that has a usable market, whatever its volume or subject."""
-    with open_sandbox(SandboxOptions(seed=11, events=80), now=AT) as server:
+    with SandboxServer(now=AT, options=SandboxOptions(seed=11, events=80)) as server:
         venue = Polymarket(
             gamma_url=server.gamma_url, clob_url=server.clob_url, name="sandbox", live=False, clock=lambda: AT
         )

@@ -92,11 +92,6 @@ class Budget:
         """Return a budget within this one, kept in memory."""
         return Budget(MemoryAccount(level, limits), parent=self, wait_seconds=wait_seconds, monotonic=self._monotonic)
 
-    @property
-    def limits(self) -> tuple[Limits, ...]:
-        """Return the limits of every level, innermost first."""
-        return tuple(account.limits for account in self._accounts)
-
     def reserve(self, worst: Spending, *, wait_seconds: float | None = None) -> "Reserved":
         """Set the worst case aside at every level, but for its seconds, or nothing at all.
 

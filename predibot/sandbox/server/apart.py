@@ -6,13 +6,13 @@
 import sys
 
 from predibot.sandbox.server.options import parse_options
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 
 
 def serve(argument: str = "") -> None:
     """Serve a world at its opening, at a port that is said, until standard input ends."""
-    with open_sandbox(parse_options(argument), now=SANDBOX_OPENS_AT) as server:
+    with SandboxServer(now=SANDBOX_OPENS_AT, options=parse_options(argument)) as server:
         sys.stdout.write(f"{server.address[1]}\n")
         sys.stdout.flush()
         sys.stdin.read()

@@ -1,10 +1,12 @@
 """The options of a sandbox as users write them, such as `seed=7,events=60,fault=rate_limit,times=3,path=/events`."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
 from predibot.sandbox.server.manners import MANNERS, PLAIN, ModelManners
+from predibot.sandbox.world.world import World
 
 DEFAULT_SEED = 1
 LONGEST_THINKING_SECONDS = 60.0
@@ -29,6 +31,22 @@ class SandboxOptions:
     """How long each forecaster takes to answer."""
     port: int | None = None
     """Of this machine, where a server of the same options runs already; None starts one."""
+
+    def world(self, *, altered_after: datetime | None = None) -> World:
+        """Return the world that it is.
+
+        Args:
+            altered_after: What becomes known after this instant comes out in another way; all before it is the same.
+
+        Raises:
+            ValueError: If it cannot be made, for instance with too many events.
+        """
+        return World.from_seed(
+            self.seed, events=self.events, markets=self.markets, named=self.named, altered_after=altered_after
+        )
+
+
+DEFAULT_OPTIONS = SandboxOptions()
 
 
 def parse_options(text: str) -> SandboxOptions:

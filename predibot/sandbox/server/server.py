@@ -30,9 +30,8 @@ from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.gamma import answer_gamma
 from predibot.sandbox.server.mana import answer_mana
-from predibot.sandbox.server.manners import PLAIN, ModelManners
 from predibot.sandbox.server.news_html import html_of
-from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.options import DEFAULT_OPTIONS, SandboxOptions
 from predibot.sandbox.server.reply import HttpReply, error_reply
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.snapshot import Snapshot
@@ -56,32 +55,29 @@ class SandboxServer(SandboxAddresses):
 
     def __init__(
         self,
-        world: World,
+        world: World | None = None,
         *,
         now: datetime | Callable[[], datetime],
-        fault: Fault | None = None,
-        thinking_seconds: float = 0.0,
-        manners: ModelManners = PLAIN,
+        options: SandboxOptions = DEFAULT_OPTIONS,
         crowd: CrowdHost | None = None,
     ) -> None:
         """Make a server that is not started yet.
 
         Args:
-            world: What it shows.
+            world: What it shows; left out, the world of the options.
             now: Its clock: an instant at which it stands, or a function that is
                 asked at each request. Can be set later through `now`.
-            fault: How it misbehaves.
-            thinking_seconds: How long each forecaster takes to answer.
-            manners: What forecasters want, refuse, or wrap.
+            options: How it misbehaves, how long forecasters take, and what they want, refuse, or wrap.
             crowd: Who writes comments and trades, in the dialects of both platforms; None for nobody.
+
+        Raises:
+            ValueError: If the world of the options cannot be made.
         """
         super().__init__()
         self._crowd = crowd
-        self.world = world
+        self.world = world = world or options.world()
         self._clock: datetime | Callable[[], datetime] = now
-        self._fault = fault
-        self._thinking_seconds = thinking_seconds
-        self._manners = manners
+        self._options = options
         self._index = NewsIndex(world)
         self._stock_prices = StockPrices(world.draws)
         self._faults_done = 0
@@ -154,7 +150,7 @@ class SandboxServer(SandboxAddresses):
 
     def _due_fault(self, path: str) -> Fault | None:
         """Return the fault when this request is to suffer from it."""
-        fault = self._fault
+        fault = self._options.fault
         with self._lock:
             self.requests += 1
             if fault is None or not fault.matches(path):
@@ -170,10 +166,10 @@ class SandboxServer(SandboxAddresses):
         dialect, _, rest = path.lstrip("/").partition("/")
         if dialect == "v1":
             # Outside the lock: a forecaster sees its conversation and nothing of the world.
-            self._stopped.wait(self._thinking_seconds)
+            self._stopped.wait(self._options.thinking_seconds)
             informed = partial(self._informed, minute=minute_of(now))
             answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
-            return self._manners.answered(body, answer)
+            return self._options.manners.answered(body, answer)
         if self._crowd is not None and body is None:
             reply = self._crowd.reply(f"{path}?{urlencode(query, doseq=True)}")
             if reply.status != HTTPStatus.NOT_FOUND:
@@ -309,27 +305,3 @@ class _Handler(BaseHTTPRequestHandler):
             body = body[: len(body) // 2]
             self.close_connection = True
         self.wfile.write(f"{head}{lines}\r\n".encode("latin-1") + body)
-
-
-def open_sandbox(
-    options: SandboxOptions, *, now: datetime | Callable[[], datetime], world: World | None = None
-) -> SandboxServer:
-    """Return a server for these options, not started yet: `with open_sandbox(...) as server`.
-
-    Args:
-        options: What world it is, and how it misbehaves.
-        now: Its clock.
-        world: One that is there already, which remembers what was worked out before; left out, that of the options.
-
-    Raises:
-        ValueError: If the world cannot be made, for instance with too many events.
-    """
-    if world is None:
-        world = World.from_seed(options.seed, events=options.events, markets=options.markets)
-    return SandboxServer(
-        world,
-        now=now,
-        fault=options.fault,
-        thinking_seconds=options.thinking_seconds,
-        manners=options.manners,
-    )

@@ -12,7 +12,7 @@ from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.sandbox.server.addresses import SandboxAddresses
 from predibot.sandbox.server.options import SandboxOptions, parse_options
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 from predibot.venues.manifold.client import Manifold
@@ -96,13 +96,7 @@ def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> Wo
     """
     options = sandbox_options(argument)
     with _told(argument):
-        return World.from_seed(
-            options.seed,
-            events=options.events,
-            markets=options.markets,
-            named=options.named,
-            altered_after=altered_after,
-        )
+        return options.world(altered_after=altered_after)
 
 
 def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | None = None) -> OpenVenue:
@@ -122,7 +116,7 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
     server = SandboxAddresses(options.port)
     if options.port is None or world is not None:
         world = sandbox_world(asked.argument) if world is None else world
-        server = closing.enter_context(open_sandbox(options, now=now, world=world))
+        server = closing.enter_context(SandboxServer(world, now=now, options=options))
     speaks: Callable[..., Manifold | Polymarket] = (
         partial(Manifold, url=server.mana_url, name=MANA_NAME)
         if asked.spec.partition(":")[0] == MANA_NAME

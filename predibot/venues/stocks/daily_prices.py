@@ -90,10 +90,6 @@ class TickerUnknown(VenueError):
 class PriceProvider(Protocol):
     """A service that states daily prices of stocks."""
 
-    @property
-    def name(self) -> str:
-        """Return what it is called."""
-
     def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
         """Return the prices of a stock from a date to another, both included.
 

@@ -24,7 +24,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.slots import change_schedule
 from predibot.reports.views.summary import summary_of
 from predibot.sandbox.server.options import SandboxOptions
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from tests.agents.chat_server import JSON, Said, chat_server, completion
 from tests.jobs.notify.servers import TOKEN, Heard, web
@@ -275,7 +275,7 @@ def test_a_list_that_lacks_something_is_a_change_of_a_live_venue_only(
     settings = service.folder / "predibot.toml"
     set_up(settings.parent, settings.read_text().replace('"budget"', '"drift"'))
     service.now = SANDBOX_OPENS_AT.replace(hour=12)
-    with open_sandbox(SandboxOptions(), now=lambda: service.now) as server:
+    with SandboxServer(now=lambda: service.now, options=SandboxOptions()) as server:
         monkeypatch.setenv("PREDIBOT_GAMMA_URL", server.gamma_url)
         monkeypatch.setenv("PREDIBOT_CLOB_URL", server.clob_url)
         service.recipe(SCHEDULE.replace("sandbox:events=20", venue) + BASELINES)

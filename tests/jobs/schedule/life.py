@@ -24,7 +24,7 @@ from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
 from predibot.sandbox.server.fault import Fault
 from predibot.sandbox.server.options import SandboxOptions
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT
 from tests.forked import ROOT, Forked
 
@@ -92,7 +92,7 @@ class Life:
         (self.folder / "recipe.toml").write_text(RECIPE.format(cron=self.cron), encoding="utf-8")
         set_clock(self.folder, SANDBOX_BEGINS_AT)
         draws, fault = random.Random(self.days), OneInThree("wrong_shape")
-        with open_sandbox(SandboxOptions(events=8, fault=fault), now=self.now) as server:
+        with SandboxServer(now=self.now, options=SandboxOptions(events=8, fault=fault)) as server:
             for number in range(self.kills + 1):
                 is_last = number == self.kills
                 # Somewhere in its share of the days: in a decision, between two, or while it tracks.

@@ -9,7 +9,7 @@ import pytest
 
 from predibot.sandbox.server.chat import BREAKAGES
 from predibot.sandbox.server.options import parse_options
-from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.forecasters import NAMES, WORD
 
@@ -169,7 +169,7 @@ def test_text_in_parts_is_read_as_text(chat: httpx.Client) -> None:
 
 def test_thinking_takes_the_time_it_is_told_to() -> None:
     options = parse_options("events=3,thinking_seconds=0.3")
-    with open_sandbox(options, now=SANDBOX_OPENS_AT) as server:
+    with SandboxServer(now=SANDBOX_OPENS_AT, options=options) as server:
         reply = httpx.get(f"{server.chat_url}/models", trust_env=False)
     assert reply.elapsed.total_seconds() >= 0.3
 
@@ -184,7 +184,7 @@ def test_a_time_to_think_that_is_none_is_refused(text: str) -> None:
 def test_the_faults_of_the_venue_can_befall_the_forecasters(kind: str) -> None:
     options = parse_options(f"events=3,fault={kind},times=1,path=/v1/")
     body = {"model": "sandbox/lazy", "messages": prompt(), "tools": TOOLS}
-    with open_sandbox(options, now=SANDBOX_OPENS_AT) as server:
+    with SandboxServer(now=SANDBOX_OPENS_AT, options=options) as server:
         url = f"{server.chat_url}/chat/completions"
         try:
             first = httpx.post(url, json=body, trust_env=False)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
@@ -21,7 +22,7 @@ PARAMS = {"closed": "false", "limit": 10, "order": "volume1wk", "ascending": "fa
 @contextmanager
 def misbehaving(world: World, fault: Fault | None) -> Iterator[Ask]:
     """Yield a function that asks a sandbox with this fault."""
-    with SandboxServer(world, now=SANDBOX_OPENS_AT, fault=fault) as server:
+    with SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=fault)) as server:
         base = server.gamma_url.removesuffix("/gamma")
         with httpx.Client(base_url=base, timeout=10, trust_env=False) as client:
             yield lambda path, **params: client.get(path, params=params)

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from predibot.sandbox.server.fault import Fault
-from predibot.sandbox.server.options import parse_options
-from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.server.options import SandboxOptions, parse_options
+from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 
@@ -21,7 +21,7 @@ OPEN: dict[str, str | int] = {"closed": "false", "limit": 100}
 
 def test_a_sandbox_opens_from_the_text_of_its_options() -> None:
     options = parse_options("seed=3,events=5,fault=server_error,times=1")
-    with open_sandbox(options, now=SANDBOX_OPENS_AT) as server, httpx.Client(trust_env=False) as client:
+    with SandboxServer(now=SANDBOX_OPENS_AT, options=options) as server, httpx.Client(trust_env=False) as client:
         assert server.gamma_url.startswith("http://127.0.0.1:")
         assert client.get(f"{server.gamma_url}/status").status_code == 500
         assert 1 <= len(client.get(f"{server.gamma_url}/events", params=OPEN).json()) <= 15
@@ -84,7 +84,7 @@ def test_a_stopped_server_ends_its_connections_and_refuses_new_ones(world: World
 
 def test_a_stop_does_not_wait_for_a_slow_answer(world: World) -> None:
     started = time.monotonic()
-    with SandboxServer(world, now=SANDBOX_OPENS_AT, fault=Fault("slow", seconds=60)) as server:
+    with SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=Fault("slow", seconds=60))) as server:
         url = server.gamma_url
         with pytest.raises(httpx.TimeoutException):
             httpx.get(f"{url}/status", timeout=0.2, trust_env=False)
@@ -109,7 +109,7 @@ def test_a_clock_before_and_after_the_calendar_still_answers(world: World) -> No
 @pytest.mark.benchmark
 def test_speed_of_opening_and_of_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     marks = [time.perf_counter()]
-    with open_sandbox(parse_options("seed=5,events=200"), now=SANDBOX_OPENS_AT) as server:
+    with SandboxServer(now=SANDBOX_OPENS_AT, options=parse_options("seed=5,events=200")) as server:
         marks.append(time.perf_counter())
         with httpx.Client(trust_env=False, timeout=60) as client:
             for _ in range(2):

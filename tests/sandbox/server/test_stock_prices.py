@@ -10,6 +10,7 @@ import pytest
 
 from predibot.sandbox.server.damage import HUGE_BLANKS
 from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.server.stock_prices import STOCKS_BEGIN_ON, STOCKS_DAYS
 from predibot.sandbox.stocks.trading_days import closing_minute, trading_days
@@ -31,7 +32,7 @@ def stocks(server: SandboxServer) -> Iterator[httpx.Client]:
 def asking(world: World, now: datetime, fault: Fault | None = None) -> Iterator[tuple[SandboxServer, httpx.Client]]:
     """Yield a server and a client for it."""
     with (
-        SandboxServer(world, now=now, fault=fault) as server,
+        SandboxServer(world, now=now, options=SandboxOptions(fault=fault)) as server,
         httpx.Client(base_url=server.search_url, timeout=30, trust_env=False) as client,
     ):
         yield server, client

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
@@ -55,7 +56,7 @@ def test_all_of_it_holds_in_the_sandbox(world: World) -> None:
     ],
 )
 def test_what_is_broken_is_told(world: World, fault: Fault, told: set[str]) -> None:
-    with SandboxServer(world, now=SANDBOX_OPENS_AT, fault=fault) as server:
+    with SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=fault)) as server:
         assert broken(server.mana_url).keys() == told
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
@@ -37,7 +38,7 @@ def world() -> World:
 
 @contextmanager
 def serving(world: World, fault: Fault | None = None) -> Iterator[SandboxServer]:
-    with SandboxServer(world, now=SANDBOX_OPENS_AT, fault=fault) as server:
+    with SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=fault)) as server:
         yield server
 
 

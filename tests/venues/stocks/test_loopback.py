@@ -13,6 +13,7 @@ import pytest
 from predibot.errors import PredibotError, VenueChanged, VenueError, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
+from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.server.stock_prices import STOCKS_BEGIN_ON
 from predibot.sandbox.stocks.folder import write_stock_folder
@@ -38,7 +39,7 @@ def world() -> World:
 @contextmanager
 def provider(world: World, kind: type[Any], fault: Fault | None = None, now: datetime = NOW) -> Iterator[Any]:
     """Yield a client of a sandbox with its clock at an instant."""
-    with SandboxServer(world, now=now, fault=fault) as server:
+    with SandboxServer(world, now=now, options=SandboxOptions(fault=fault)) as server:
         # Time passes only by waiting.
         clock = Clock()
         options = {"now": lambda: now, "monotonic": clock.monotonic, "sleep": clock.sleep}
