@@ -26,7 +26,7 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.located import asked_about
 from predibot.jobs.replay.replay import Played, plan_replay
-from predibot.ledger.read.cohorts.rows_for_python import LedgerCohort, told_cohorts
+from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, told_cohorts
 from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,

@@ -12,8 +12,8 @@ from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_te
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.cache import cache_of
-from predibot.ledger.read.account_scoring import account_records
-from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.accounts.cohort_scoring import cohort_records
+from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
 from predibot.ledger.read.scoring_arrays import track_record

@@ -13,7 +13,7 @@ from predibot.errors import ArtefactPruned, UsageError, words_of
 from predibot.jobs.deciding.sources import sources_of
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
+from predibot.ledger.read.accounts.invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
 from predibot.ledger.read.run_invariants import checks_of_runs
 from predibot.ledger.schema.foreign_rows import foreign_rows

@@ -26,7 +26,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.comments.readings import runs_of_texts
 from predibot.ledger.cache import code_digest
-from predibot.ledger.read.account_statement import names_of_accounts
+from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.rows_for_python import (

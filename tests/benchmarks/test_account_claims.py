@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.board import account_board
 from predibot.scoring.inference.uncertainty import Uncertainty

@@ -14,7 +14,7 @@ from predibot.domain.account import JournalRow
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
 from predibot.games.accounts import account_of
-from predibot.ledger.read.account_invariants import checks_of_accounts
+from predibot.ledger.read.accounts.invariants import checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.restore import RowRefused
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets

@@ -9,8 +9,8 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
-from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, cohorts_as_of, kept_cohorts
-from predibot.ledger.read.cohorts.statement import CohortStatement, cohort_statements
+from predibot.ledger.read.accounts.cohort_statement import CohortStatement, cohort_statements
+from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, cohorts_as_of, kept_cohorts
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations

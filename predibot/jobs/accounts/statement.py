@@ -8,14 +8,14 @@ from predibot.domain.spelling import did_you_mean
 from predibot.domain.trace import ModelStep
 from predibot.errors import UsageError
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.account_statement import (
+from predibot.ledger.read.accounts.cohort_statement import positions_of_accounts
+from predibot.ledger.read.accounts.statement import (
     Allocation,
     Statement,
     accounts_named,
     names_of_accounts,
     statement_of,
 )
-from predibot.ledger.read.cohorts.statement import positions_of_accounts
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.rationale import Factor

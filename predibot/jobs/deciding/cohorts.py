@@ -23,7 +23,7 @@ from predibot.games.cohorts import (
     starts_cohort,
     week_of,
 )
-from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts, member_accounts
+from predibot.ledger.read.accounts.cohorts import KeptCohort, kept_cohorts, member_accounts
 from predibot.ledger.store import Store
 from predibot.ledger.write.cohorts import start_cohort
 from predibot.ledger.write.events import markets

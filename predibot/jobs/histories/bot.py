@@ -18,7 +18,7 @@ from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
-from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.bots import evidence_of_bot, made_decisions
 from predibot.ledger.read.details.reasons import named_markets
 from predibot.ledger.read.rows_for_python import Asked

@@ -11,12 +11,12 @@ from sqlalchemy import Row
 from predibot.domain.clock import format_instant
 from predibot.games.cohorts import DECIDES_AFTER, Member
 from predibot.games.positions import POSITION_STATES, PositionState
-from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, MemberAccount
-from predibot.ledger.read.cohorts.statement import (
+from predibot.ledger.read.accounts.cohort_statement import (
     CohortStatement,
     HeldPositions,
     PositionLine,
 )
+from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, MemberAccount
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number

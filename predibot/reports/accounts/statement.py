@@ -8,8 +8,8 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import Conversation
-from predibot.ledger.read.account_statement import Allocation, BookedRow, Statement
-from predibot.ledger.read.cohorts.statement import AccountPositions
+from predibot.ledger.read.accounts.cohort_statement import AccountPositions
+from predibot.ledger.read.accounts.statement import Allocation, BookedRow, Statement
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import (

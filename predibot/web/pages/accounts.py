@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from predibot.jobs.accounts.cohorts import cohorts_of
 from predibot.jobs.accounts.statement import account_statements
-from predibot.ledger.read.account_statement import Statement
+from predibot.ledger.read.accounts.statement import Statement
 from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures

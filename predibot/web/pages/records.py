@@ -10,7 +10,7 @@ from predibot.errors import UsageError
 from predibot.jobs.accounts.cohorts import every_cohort
 from predibot.jobs.comments.readings import run_tables, runs_of_texts
 from predibot.jobs.status import COUNTED, status_of
-from predibot.ledger.read.account_statement import names_of_accounts
+from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.standing import Cost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import stored_schedules, stored_slots

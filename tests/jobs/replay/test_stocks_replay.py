@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
+from predibot.ledger.read.accounts.invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, predibot

@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from predibot.games.accounts import account_of
 from predibot.jobs.evaluate import evaluate
-from predibot.ledger.read.account_scoring import account_records
-from predibot.ledger.read.account_statement import accounts_named, statement_of
+from predibot.ledger.read.accounts.scoring import account_records
+from predibot.ledger.read.accounts.statement import accounts_named, statement_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import stored_journal
 from predibot.reports.views.accounts import account_rows

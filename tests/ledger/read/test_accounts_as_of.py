@@ -9,8 +9,8 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.jobs.accounts.cohorts import cohorts_of
 from predibot.jobs.accounts.statement import account_statements
-from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, stored_journal
 from predibot.ledger.write.events import instruments, markets

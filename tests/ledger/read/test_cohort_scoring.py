@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.ledger.read.cohorts.scoring import cohort_records
+from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.scoring.accounts.cohorts import CohortBot, CohortsRecord, cohort_board

@@ -10,7 +10,7 @@ from predibot.domain.decision import Source
 from predibot.domain.event import Event, Tag
 from predibot.domain.resolution import Resolution
 from predibot.ledger.care.copied_ledger import copy_ledger
-from predibot.ledger.read.account_statement import accounts_named, statement_of
+from predibot.ledger.read.accounts.statement import accounts_named, statement_of
 from predibot.ledger.read.details.accounts import holdings_over_time
 from predibot.ledger.read.details.bots import bot_setup, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details

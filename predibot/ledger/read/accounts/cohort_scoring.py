@@ -8,7 +8,8 @@ import numpy as np
 from sqlalchemy import Connection, literal, select
 
 from predibot.games.positions import resolved_bets
-from predibot.ledger.read.account_scoring import (
+from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, MemberAccount, cohorts_as_of
+from predibot.ledger.read.accounts.scoring import (
     HELD_BY_SYSTEM,
     counted_statuses,
     decided_accounts,
@@ -16,7 +17,6 @@ from predibot.ledger.read.account_scoring import (
     implied_by_prices,
     known_sum,
 )
-from predibot.ledger.read.cohorts.accounts import CohortAsOf, KeptCohort, MemberAccount, cohorts_as_of
 from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts

@@ -18,7 +18,7 @@ from predibot.errors import UsageError
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.cohorts import COHORT, cohort_name, cohort_start
 from predibot.games.fills import BookFills
-from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
+from predibot.ledger.read.accounts.cohorts import KeptCohort, kept_cohorts
 from predibot.ledger.read.invariants import Broken, Checked
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations

@@ -13,8 +13,7 @@ from predibot.domain.price import Instrument
 from predibot.games.cohorts import decision_week, week_of
 from predibot.games.outcomes import Outcome, outcomes_of
 from predibot.games.positions import CohortPosition, Standing
-from predibot.ledger.read.account_scoring import decided_accounts
-from predibot.ledger.read.cohorts.accounts import (
+from predibot.ledger.read.accounts.cohorts import (
     CohortAsOf,
     KeptCohort,
     MemberAccount,
@@ -23,7 +22,8 @@ from predibot.ledger.read.cohorts.accounts import (
     member_accounts,
     unresolved_markets,
 )
-from predibot.ledger.read.cohorts.prices import MARK, outcome_name, prices_seen
+from predibot.ledger.read.accounts.prices_seen import MARK, outcome_name, prices_seen
+from predibot.ledger.read.accounts.scoring import decided_accounts
 from predibot.ledger.write.accounts import accounts, journal
 from predibot.ledger.write.decisions import decisions, orders
 from predibot.ledger.write.runs import frozen_events, runs

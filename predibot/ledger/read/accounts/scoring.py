@@ -14,7 +14,7 @@ from predibot.domain.account import JournalRow
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import EQUITY, Instrument
 from predibot.games.cohorts import COHORT
-from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.read.event_facts import asked_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live

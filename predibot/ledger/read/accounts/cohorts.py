@@ -16,7 +16,7 @@ from predibot.domain.account import Account
 from predibot.errors import UsageError
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
 from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
-from predibot.ledger.read.accounts_as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts

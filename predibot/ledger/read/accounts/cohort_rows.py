@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from predibot.games.positions import Standing
-from predibot.ledger.read.cohorts.accounts import cohorts_as_of
+from predibot.ledger.read.accounts.cohorts import cohorts_as_of
 from predibot.ledger.schema.values import LAST_INSTANT
 
 _OF_COHORT = ("recipe", "game", "mode", "methodology", "started_at", "archived_reason")

@@ -13,8 +13,8 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
-from predibot.ledger.read.accounts_as_of import accounts_as_of
-from predibot.ledger.read.cohorts.statement import AccountPositions
+from predibot.ledger.read.accounts.as_of import accounts_as_of
+from predibot.ledger.read.accounts.cohort_statement import AccountPositions
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, valuations

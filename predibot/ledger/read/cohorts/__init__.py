@@ -1,1 +1,0 @@
-"""What is read of weekly cohorts: their rows, and how they did."""
