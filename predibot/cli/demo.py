@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -131,11 +132,12 @@ def demo(
         played.file.with_name(name).unlink(missing_ok=True)
     url = f"sqlite:///{played.file.as_posix()}"
     output.say(f"recipes: {' and '.join(each.recipe.source for each in requests)}\nledger: {url}")
+    runs: list[DecideReport] = []
     with Store.open(url) as store, caller.progress() as listener:
-        done = demonstrate(
+        evaluation = demonstrate(
             requests,
             Resources(store, settings, caller.clock, listener),
-            told=_tell,
+            told=partial(_tell, runs),
             question=output.question_for(Question(), Shown(), json=json),
             days=days or played.days,
             stocks=played.stocks,
@@ -143,19 +145,20 @@ def demo(
     if json:
         output.print_document(
             {
-                "runs": [decide_view(report).document() for report in done.runs],
-                "evaluation": evaluation_document(done.evaluation),
+                "runs": [decide_view(report).document() for report in runs],
+                "evaluation": evaluation_document(evaluation),
             }
         )
         return
-    output.print_evaluation(done.evaluation, json=False)
+    output.print_evaluation(evaluation, json=False)
     console = output.report_console()
-    cohort = min((each.run.slot_at for each in done.runs), default=caller.clock())
+    cohort = min((each.run.slot_at for each in runs), default=caller.clock())
     said = played.following.format(bots_are=_BOTS_ARE, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
     for line in said.split("\n"):
         print_line(console, line)
 
 
-def _tell(report: "DecideReport") -> None:
+def _tell(runs: "list[DecideReport]", report: "DecideReport") -> None:
+    runs.append(report)
     seen = Counter(decision.status for decision in report.decisions)
     output.say(f"{report.run.key}: {', '.join(f'{count} {status}' for status, count in seen.items())}")

@@ -80,7 +80,7 @@ def calls_go_on(seconds: float) -> bool:
 
 
 class DaemonThreadExecutor(Executor):
-    """A pool of daemon threads, in which a thread that hangs can be left behind."""
+    """A pool of daemon threads, which the end of the program does not wait for."""
 
     def __init__(self, max_workers: int) -> None:
         """Make a pool of at most this many threads, which start when they are needed."""
@@ -101,12 +101,6 @@ class DaemonThreadExecutor(Executor):
             self._calls.put((future, lambda: context.run(fn, *args, **kwargs)))
             self._grow()
         return future
-
-    def abandon_one(self) -> None:
-        """Start another thread in the place of one that hangs."""
-        with self._lock:
-            self._max_workers += 1
-            self._grow()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls; running ones go on, and nobody waits for them."""

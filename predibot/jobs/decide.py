@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import format_instant
@@ -42,9 +42,6 @@ from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, late_in_runs
 from predibot.net.deadline import in_time
 from predibot.recipe.recipe import BotSpec
-
-if TYPE_CHECKING:
-    from predibot.jobs.deciding.agent_setup import AgentSetup
 
 _log = logging.getLogger(__name__)
 
@@ -131,8 +128,8 @@ def decide(
         KeyboardInterrupt: Passed on, after what is under way was booked and the claims were given back.
     """
     began = time.monotonic()
-    store, live = resources.store, opened.venue.live
-    agents = _agents(request, opened, resources)
+    store, settings, clock, live = resources.store, resources.settings, resources.clock, opened.venue.live
+    agents = agent_setup(request.recipe, opened, settings, clock, store)
     run = open_run(request, opened, resources, unplayable={} if agents is None else agents.unplayable)
     if not run.stored.id:
         has_session = not without_session(request, opened)
@@ -145,13 +142,11 @@ def decide(
         # A line-up plays as it was frozen, whatever the recipe says by now.
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
-        agents = _agents(request, opened, resources)
+        agents = agent_setup(request.recipe, opened, settings, clock, store)
     recipe = request.recipe
     plans = [bot_plan(bot) for bot in recipe.bots]
     rows = store.run_write(lambda connection: add_bots(connection, stored, plans))
-    worker = make_worker(
-        stored, run.events, recipe, agents, opened, resources, began_at=resources.clock(), retry=request.retry
-    )
+    worker = make_worker(stored, run.events, recipe, agents, opened, resources, began_at=clock(), retry=request.retry)
     if cohorts:
         subjects = tuple(each.subject for each in cohorts)
         jobs = [DecideJob(bot, rows[bot.name], each.subject, each.markets) for each in cohorts for bot in each.bots]
@@ -174,20 +169,12 @@ def decide(
         missed = sum(key not in found and not made_here for key, made_here in made.items())
         undecided = len(jobs) - len(reports) - missed
         # Who makes the last decision makes the receipt.
-        receipt, doubts = (None, ()) if undecided else make_receipt(store, stored.id, resources.clock)
+        receipt, doubts = (None, ()) if undecided else make_receipt(store, stored.id, clock)
         came_to = Counter(each.status for each in reports)
         said_of_receipt = "no receipt" if receipt is None else f"receipt {receipt.number} {receipt.root}"
         _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in came_to.items()), said_of_receipt)
     notes = (*run.notes, *_remarks(reports), *_lacking(worker, undecided, missed), *doubts)
     return DecideReport(stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
-
-
-def _agents(request: RunRequest, opened: OpenVenue, resources: Resources) -> "AgentSetup | None":
-    """Return what sets the bots up, with which of their models cannot be asked."""
-    agents = agent_setup(request.recipe, opened, resources.settings, resources.clock, resources.store)
-    if agents is not None:
-        agents.look_at_models(request.recipe.bots)
-    return agents
 
 
 def _made(pool: Pool, jobs: Sequence[DecideJob], worker: Worker, listener: ProgressListener) -> Mapping[JobKey, bool]:

@@ -1,7 +1,6 @@
 """The demonstration: the main job over the sandbox, a month of it, from nothing."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -21,14 +20,6 @@ DAYS = 30
 STOCKS_SEED, STOCKS_BEGIN_ON = 7, date(2025, 1, 6)
 
 
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """What the demonstration came to."""
-
-    runs: tuple[DecideReport, ...]
-    evaluation: Evaluation
-
-
 def demonstrate(
     asked: tuple[RunRequest, ...],
     resources: Resources,
@@ -37,8 +28,8 @@ def demonstrate(
     question: Question | None = None,
     days: int = DAYS,
     stocks: Path | None = None,
-) -> Demo:
-    """Decide on each of some days by every recipe that is due, track, and evaluate.
+) -> Evaluation:
+    """Decide on each of some days by every recipe that is due, track, and return how good the bots were.
 
     Args:
         asked: The recipes; their venue is one sandbox.
@@ -53,13 +44,10 @@ def demonstrate(
     """
     venue = asked[0].recipe.venue if stocks is None else _written(stocks, asked, days)
     past = open_past(venue, resources.settings, resources.clock)
-    reports = []
     for _, report in play(_turns(asked, past, days), past, resources):
         told(report)
-        reports.append(report)
     # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
-    evaluation = look_back(past, past.known_until(), resources, question=question)
-    return Demo(tuple(reports), evaluation)
+    return look_back(past, past.known_until(), resources, question=question)
 
 
 def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[tuple[datetime, RunRequest]]:

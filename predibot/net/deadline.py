@@ -20,19 +20,10 @@ class CallThread(threading.Thread):
         super().__init__(target=target, name=name, daemon=True)
 
 
-def in_time(call: Callable[[], T], seconds: float) -> T:
-    """Return what a call returns, or stop waiting for it.
+def started(call: Callable[[], T]) -> "Future[T]":
+    """Return the future of a call that has a thread of its own.
 
-    HTTP clients limit the silence between two bytes, not the whole: a server
-    that drips its headers would hold the caller for minutes. The thread that is
-    left behind is a daemon, and ends with the connection or the program.
-
-    Args:
-        call: Such as one that asks a server or looks up a name.
-        seconds: How long it may take.
-
-    Raises:
-        TimeoutError: If it has not returned in time.
+    Who stops waiting for it leaves a daemon behind, which ends with its work or the program.
     """
     future: Future[T] = Future()
 
@@ -45,4 +36,20 @@ def in_time(call: Callable[[], T], seconds: float) -> T:
     # What is logged there is about the same as here.
     context = copy_context()
     CallThread(lambda: context.run(fulfil), "predibot-call").start()
-    return future.result(timeout=seconds)
+    return future
+
+
+def in_time(call: Callable[[], T], seconds: float) -> T:
+    """Return what a call returns, or stop waiting for it.
+
+    HTTP clients limit the silence between two bytes, not the whole: a server
+    that drips its headers would hold the caller for minutes.
+
+    Args:
+        call: Such as one that asks a server or looks up a name.
+        seconds: How long it may take.
+
+    Raises:
+        TimeoutError: If it has not returned in time.
+    """
+    return started(call).result(timeout=seconds)

@@ -94,14 +94,18 @@ class AgentSetup:
     """Of the decisions that are under way, also of those that were given up."""
     _ended: bool = False
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
-    _providers: Sequence[Any] | None = None
-    _news: Sequence[Any] | None = None
+    _providers: dict[tuple[str, ...], Sequence[Any]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         """Count the calls to a provider for all processes of the ledger, where they are limited."""
         if self.store is not None and self.max_concurrency is not None:
             self.retry = replace(self.retry, gates=Gates(self.max_concurrency, LedgerPermits(self.store)))
+
+    @property
+    def has_usd_limit(self) -> bool:
+        """Return whether something may cost only so many dollars, so that all prices must be known."""
+        return any(limits.usd is not None for limits in self.recipe.limits.values())
 
     @property
     def is_replay(self) -> bool:
@@ -271,26 +275,26 @@ class AgentSetup:
             BudgetSpent: If a search does not fit the budget of the run any more.
         """
         try:
-            providers = [each for each in self._search_providers() if each.dates_results] or self._dated_providers()
+            providers = [each for each in self._search_providers() if each.dates_results]
+            if not providers and "ddgs" in self.recipe.search.providers:
+                # None of them says when: the same ddgs is asked for news.
+                providers = [*self._search_providers(["ddgs_news"])]
         except UsageError as error:
             raise SearchFailed(str(error), was_asked=False) from None
         if not providers:
             raise SearchFailed(
                 "no provider in [search] says when a page was published; add 'ddgs_news'", was_asked=False
             )
-        is_limited = any(limits.usd is not None for limits in self.recipe.limits.values())
-        priced = [each for each in providers if each.usd_per_call is not None or not is_limited]
-        if providers and not priced:
+        priced = [each for each in providers if each.usd_per_call is not None or not self.has_usd_limit]
+        if not priced:
             raise SearchFailed("what a search costs is unknown, and there is a limit in USD", was_asked=False)
-        day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
-        run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
         policy = SearchPolicy(before=before, after=after, count=_NEWS_LOOKED_AT)
         if self.recipe.search.market_sites:
             policy = replace(policy, blocked_domains=frozenset())
         hidden = Trace(self.keys.secrets()).without_secrets
         return tuple(
             replace(each, title=hidden(each.title), snippet=hidden(each.snippet), url=each.url and hidden(each.url))
-            for each in find_news(priced, query, policy, meter=run)[:count]
+            for each in find_news(priced, query, policy, meter=self._run_budget())[:count]
         )
 
     def write_off(self) -> None:
@@ -322,7 +326,7 @@ class AgentSetup:
                 "Give it strategy = 'deep_research', or take another model"
             )
         self._require_price(bot, need.name)
-        if self.is_unbounded(bot, need) and any(limits.usd is not None for limits in self.recipe.limits.values()):
+        if self.is_unbounded(bot, need) and self.has_usd_limit:
             raise UsageError(
                 f"bot {bot.name!r} has a limit in USD, and model {need.name!r} searches by itself and cannot be told "
                 "how often, so that nothing bounds what a call costs. Take one that can, such as "
@@ -363,7 +367,7 @@ class AgentSetup:
         if self.is_replay and complaint:
             raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
         unpriced = [provider.name for provider in providers if provider.usd_per_call is None]
-        if unpriced and any(limits.usd is not None for limits in self.recipe.limits.values()):
+        if unpriced and self.has_usd_limit:
             raise UsageError(
                 f"bot {bot.name!r} has a limit in USD, and what a search of {unpriced[0]} costs is unknown; "
                 f"set usd_per_call = {{{unpriced[0]} = ...}} in [search]"
@@ -392,11 +396,14 @@ class AgentSetup:
             raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
         return self.opened.loopback.chat_url
 
-    def _budget(self, bot: str, deadline_seconds: float) -> Budget:
-        """Return the budget of one decision, within those of its bot, its run, and the day on which it begins."""
+    def _run_budget(self) -> Budget:
+        """Return the budget of the run, within that of the day it is."""
         day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
-        run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
-        whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
+        return Budget(self._account("run", f"run/{self.run_key}"), parent=day)
+
+    def _budget(self, bot: str, deadline_seconds: float) -> Budget:
+        """Return the budget of one decision, within that of its bot."""
+        whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=self._run_budget())
         limits = self.recipe.limits.get("decision", Limits())
         decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
         with self._lock:
@@ -452,27 +459,19 @@ class AgentSetup:
             open=opened,
         ).only(names)
 
-    def _search_providers(self) -> Sequence[Any]:
+    def _search_providers(self, providers: Sequence[str] | None = None) -> Sequence[Any]:
+        """Return some providers, or left out those of the recipe, each opened once for all its bots."""
+        wanted = self.recipe.search.providers if providers is None else providers
+        names = tuple(dict.fromkeys(map(self._provider_name, wanted)))
         with self._lock:
-            if self._providers is None:
-                self._providers = self._paced_providers(self.recipe.search.providers)
-            return self._providers
-
-    def _dated_providers(self) -> Sequence[Any]:
-        """Return who is asked for news where none of the recipe's providers says when: the same ddgs, for news."""
-        with self._lock:
-            if self._news is None:
-                self._news = self._paced_providers(["ddgs_news"] if "ddgs" in self.recipe.search.providers else [])
-            return self._news
-
-    def _paced_providers(self, providers: Sequence[str]) -> Sequence[Any]:
-        names = list(dict.fromkeys(map(self._provider_name, providers)))
-        found = [self._opened_provider(name) for name in names]
-        if self.opened.loopback is not None and names == [SANDBOX_SEARCH]:
-            return found
-        seconds = self.recipe.search.seconds_between
-        paces = None if self.store is None else SharedPaces(store=self.store)
-        return [PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces) for each in found]
+            if names not in self._providers:
+                found = [self._opened_provider(name) for name in names]
+                if self.opened.loopback is None or names != (SANDBOX_SEARCH,):
+                    seconds = self.recipe.search.seconds_between
+                    paces = None if self.store is None else SharedPaces(store=self.store)
+                    found = [PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces) for each in found]
+                self._providers[names] = found
+            return self._providers[names]
 
     def _provider_name(self, name: str) -> str:
         """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""

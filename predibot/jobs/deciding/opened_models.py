@@ -71,10 +71,11 @@ class OpenedModels:
                 f"{', '.join(declared) or 'none'}. Declare it, as docs/strategies.md shows: "
                 f"needs = Needs(models={(*declared, name)!r}), with Needs from predibot.contracts"
             )
-        model: ChatModel = _SettledModel(self._open_model(name), self._settings, self._room_of(name))
+        model = _SettledModel(
+            self._open_model(name), self._settings, self._room_of(name), declared[name].max_searches or None
+        )
         self._names[name] = None
-        most = declared[name].max_searches
-        return _SearchingModel(model, most) if most else model
+        return model
 
 
 @dataclass(slots=True)
@@ -84,6 +85,8 @@ class _SettledModel:
     model: ChatModel
     settings: ModelSettings
     room: Room
+    max_searches: int | None = None
+    """Of one that searches by itself, which is told how often each time it is asked: else nothing bounds its cost."""
     _longest_tokens: int = 0
     """That the strategy asked for so far."""
     _grown_tokens: int = 0
@@ -102,8 +105,15 @@ class _SettledModel:
         """Return the model's answer.
 
         Raises:
+            PluginError: If the request does not say how often it may search, or more often than is declared.
             NoAnswer: If it was the third in a row that was cut off.
         """
+        most_searches = self.max_searches
+        if most_searches and (request.max_searches is None or request.max_searches > most_searches):
+            raise PluginError(
+                f"model {self.name!r} is declared with max_searches = {most_searches}, and a request says "
+                f"{request.max_searches}; say a number up to that in each request"
+            )
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
         asked = replace(request, **stated)
         self._longest_tokens = max(self._longest_tokens, request.max_output_tokens)
@@ -147,29 +157,3 @@ class _SettledModel:
         thinks = self.room.thinks or request.reasoning_effort not in (None, "none")
         wanted = max(tokens, self._grown_tokens, THINKING_TOKENS if thinks else 0)
         return min(wanted, self.room.most_tokens or wanted)
-
-
-@dataclass(frozen=True, slots=True)
-class _SearchingModel:
-    """A model that searches by itself, and is told how often each time it is asked: else nothing bounds its cost."""
-
-    model: ChatModel
-    max_searches: int
-
-    @property
-    def name(self) -> str:
-        """Return the name recipes use."""
-        return self.model.name
-
-    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer.
-
-        Raises:
-            PluginError: If the request does not say how often it may search, or more often than is declared.
-        """
-        if request.max_searches is None or request.max_searches > self.max_searches:
-            raise PluginError(
-                f"model {self.name!r} is declared with max_searches = {self.max_searches}, and a request says "
-                f"{request.max_searches}; say a number up to that in each request"
-            )
-        return self.model.chat(request, deadline_seconds=deadline_seconds)

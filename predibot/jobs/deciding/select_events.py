@@ -73,14 +73,7 @@ class Choice:
     complete: bool
     unreadable: tuple[str, ...] = ()
     """Why an event could not be read, or lacks what every playable one states; one reason an event."""
-    contradicting: tuple[str, ...] = ()
-    """Why an event cannot be on a list of open ones; one reason an event."""
-    markets: int = 0
-    """How many were listed, those that could not be read counted."""
-    unreadable_markets: tuple[str, ...] = ()
-    """Why a market could not be read; one reason a market."""
-    missing: tuple[Doubt, ...] = ()
-    """Which fields that the rules need are missing from some."""
+    doubts: tuple[Doubt, ...] = ()
     remarks: tuple[str, ...] = ()
     """What the venue says of its own list, and what it lacks of the rules."""
     listed_by: str = "one-week"
@@ -94,28 +87,11 @@ class Choice:
                 f"read {self.listed} events, listed by {self.listed_by} volume, until {QUIET_PAGES} pages held "
                 f"nothing above {QUIET_SHARE:.0%} of the last one chosen"
             )
-        notes += [doubt.note for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
+        notes += [doubt.note for doubt in self.doubts if doubt.share >= NOTED_SHARE]
         notes += [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in self.skipped[:MAX_NOTED_SKIPS]]
         if more := [f"{skip.kind} {skip.reason}" for skip in self.skipped[MAX_NOTED_SKIPS:]]:
             notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
         return tuple(notes)
-
-    def _doubts(self) -> Iterator[Doubt]:
-        wrong = (*self.unreadable, *self.contradicting)
-        if wrong:
-            bad = "are not open or could not be read" if self.contradicting else "could not be read"
-            text = f"{len(wrong)} of the {self._events} events that the venue lists {bad}: {_counted(wrong)}"
-            yield Doubt(len(wrong) / self._events, text)
-        if self.unreadable_markets:
-            bad_markets = len(self.unreadable_markets)
-            text = f"{bad_markets} of the {self.markets} markets that the venue lists could not be read"
-            yield Doubt(bad_markets / self.markets, f"{text}: {_counted(self.unreadable_markets)}")
-        yield from self.missing
-
-    @property
-    def _events(self) -> int:
-        """Return how many were listed, those that could not be read counted."""
-        return self.listed + sum(skip.kind == "event" for skip in self.skipped)
 
     def check_readable(self, *, live: bool) -> None:
         """Refuse a choice that says more about the venue's state than about its events.
@@ -131,11 +107,12 @@ class Choice:
                 ranked, or none was chosen while something could not be read.
             VenueUnavailable: If the venue listed nothing.
         """
-        events = self._events
+        # Those that could not be read counted.
+        events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
         if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
         reasons = self.unreadable or tuple(f"{skip.kind} {skip.reason}" for skip in self.skipped)
-        doubts = [doubt.text for doubt in self._doubts() if doubt.share > doubt.most]
+        doubts = [doubt.text for doubt in self.doubts if doubt.share > doubt.most]
         if doubts:
             what = "; ".join(doubts)
         elif reasons and not self.selection.selected:
@@ -190,27 +167,46 @@ def choose(
     sign = money_sign(known_venue(venue.name).currency)
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
     named = only_event_id is not None
-    unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
-    unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
     # What a game names is played as it is: a stock has no end, and one that is halted no price.
     listed = replace(page, events=()) if rules.only else page
+    unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
+    unreadable = tuple(_unreadable(listed, unread, named=named))
+    doubts = [*_doubts(page, listed, unread, unreadable, named=named)]
+    if not named and not rules.only:
+        doubts += _missing(page.events[:MOST_TRADED_EVENTS], rules)
+    is_by_week = listed_by == "volume_1wk"
     return Choice(
         _explained(selection, page.skipped),
         len(page.events),
         page.skipped,
         page.complete,
-        unreadable=tuple(_unreadable(listed, unread, named=named)),
-        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in listed.events))),
-        markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
-        unreadable_markets=(*unread_markets, *_unplayable_markets(listed.events)),
-        missing=() if named or rules.only else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
+        unreadable=unreadable,
+        doubts=tuple(doubts),
         remarks=(*remarks, *page.notes),
-        listed_by="whole-life"
-        if rules.rank_by == MARKET_VOLUME
-        else "one-week"
-        if listed_by == "volume_1wk"
-        else "24 h",
+        listed_by="whole-life" if rules.rank_by == MARKET_VOLUME else "one-week" if is_by_week else "24 h",
     )
+
+
+def _doubts(
+    page: EventPage,
+    listed: EventPage,
+    unread: Mapping[str | None, str],
+    unreadable: Sequence[str],
+    *,
+    named: bool,
+) -> Iterator[Doubt]:
+    """Yield which of the events and markets that a venue lists are not open, or could not be read."""
+    contradicting = [] if named else [*filter(None, (_contradiction(event, unread) for event in listed.events))]
+    if wrong := (*unreadable, *contradicting):
+        events = len(page.events) + sum(skip.kind == "event" for skip in page.skipped)
+        bad = "are not open or could not be read" if contradicting else "could not be read"
+        text = f"{len(wrong)} of the {events} events that the venue lists {bad}"
+        yield Doubt(len(wrong) / events, f"{text}: {_counted(wrong)}")
+    unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
+    if bad_markets := [*unread_markets, *_unplayable_markets(listed.events)]:
+        markets = sum(len(event.markets) for event in page.events) + len(unread_markets)
+        text = f"{len(bad_markets)} of the {markets} markets that the venue lists could not be read"
+        yield Doubt(len(bad_markets) / markets, f"{text}: {_counted(bad_markets)}")
 
 
 def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: bool) -> Iterator[str]:

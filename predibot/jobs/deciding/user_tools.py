@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -12,7 +13,7 @@ from predibot.domain.budget import Spending
 from predibot.domain.trace import ToolOpenedStep, ToolPaidStep
 from predibot.domain.untrusted_text import bounded
 from predibot.errors import PluginError, UsageError, words_of
-from predibot.net.deadline import in_time
+from predibot.net.deadline import started
 from predibot.plugins.registry import own_code
 from predibot.plugins.tools import ToolPlugin, search_class
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
@@ -41,39 +42,26 @@ class _TooManyHang(Exception):
 class _Calls:
     """The calls of users' code in this process; thread-safe."""
 
-    running: set[object] = field(default_factory=set)
-    abandoned: set[object] = field(default_factory=set)
+    abandoned: set["Future[object]"] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def ended_in_time(self, call: Callable[[], object], seconds: float) -> object:
-        """Return what a call returns, or what it raised.
+    def ended(self, call: Callable[[], object], seconds: float) -> "Future[object]":
+        """Return a call that has ended, in a thread of its own, where no Ctrl-C arrives.
 
         Raises:
-            TimeoutError: If it has not ended in time; it is left to itself, in a daemon thread.
+            TimeoutError: If it has not ended in time; it is left to itself.
             _TooManyHang: If too many were left so.
         """
-        mine = object()
-
-        def run() -> object:
-            try:
-                return call()
-            except BaseException as error:  # noqa: BLE001 - what a user's code raises is its answer
-                return _Raised(error)
-            finally:
-                with self.lock:
-                    self.running.discard(mine)
-                    self.abandoned.discard(mine)
-
         with self.lock:
+            self.abandoned = {each for each in self.abandoned if not each.done()}
             if len(self.abandoned) >= MAX_ABANDONED_CALLS:
                 raise _TooManyHang
-            self.running.add(mine)
-        try:
-            return in_time(run, seconds)
-        except TimeoutError:
+        future = started(call)
+        if wait([future], timeout=seconds).not_done:
             with self.lock:
-                self.abandoned |= self.running & {mine}
-            raise
+                self.abandoned.add(future)
+            raise TimeoutError
+        return future
 
 
 _calls = _Calls()
@@ -133,15 +121,16 @@ def opened_tool(
 def _called(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
     """Return what a tool answers, whatever it does."""
     try:
-        found = _calls.ended_in_time(call, max(0.0, seconds))
+        ended = _calls.ended(call, max(0.0, seconds))
     except TimeoutError:
         return ToolError(f"{name} gave no answer in {seconds:.3g} s and was abandoned")
     except _TooManyHang as error:
         return ToolError(f"{name} was not called: {error}")
-    if isinstance(found, _Raised):
-        why = hidden(str(found))
+    if (failure := ended.exception()) is not None:
+        why = hidden(words_of(failure))
         _log.warning("tool %s failed: %s", name, why)
         return ToolError(f"{name} failed: {why}")
+    found = ended.result()
     if isinstance(found, ToolError) and isinstance(found.text, str):
         return ToolError(hidden(found.text))
     text = found.text if isinstance(found, ToolText) else found
@@ -151,17 +140,6 @@ def _called(name: str, call: Callable[[], object], seconds: float, hidden: Calla
     text = hidden(text)
     first = text[:MAX_RESULT_BYTES].encode("utf-8", "replace")[:MAX_RESULT_BYTES].decode("utf-8", "ignore")
     return ToolText(bounded(text, len(first)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Raised:
-    """What a user's code raised in its own thread, of whatever class, where no Ctrl-C arrives."""
-
-    error: BaseException
-
-    def __str__(self) -> str:
-        """Return its class and its words."""
-        return words_of(self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +160,19 @@ class UserSearch:
             SearchFailed: If it has none in time, raises, or answers something else.
         """
         try:
-            answer = _calls.ended_in_time(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
+            ended = _calls.ended(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
         except TimeoutError:
             raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s and was abandoned") from None
         except _TooManyHang as error:
             raise SearchFailed(f"{self.name} was not asked: {error}", was_asked=False) from None
-        if isinstance(answer, _Raised) and isinstance(answer.error, SearchFailed):
-            raise SearchFailed(self.hidden(str(answer.error)), was_asked=answer.error.was_asked)
-        if isinstance(answer, _Raised):
-            why = self.hidden(str(answer))
+        failure = ended.exception()
+        if isinstance(failure, SearchFailed):
+            raise SearchFailed(self.hidden(str(failure)), was_asked=failure.was_asked)
+        if failure is not None:
+            why = self.hidden(words_of(failure))
             _log.warning("search provider %s failed: %s", self.name, why)
             raise SearchFailed(f"{self.name} failed ({why})")
+        answer = ended.result()
         if problem := _answer_problem(answer):
             raise SearchFailed(f"{self.name} answered {self.hidden(problem)}")
         found = cast(SearchAnswer, answer)

@@ -243,6 +243,8 @@ def agent_setup(
 ) -> "AgentSetup | None":
     """Return what sets the recipe's bots up, after a check of each; None where all need the view alone.
 
+    Who is to decide with it has a ledger, and it is known then which models cannot be asked.
+
     Raises:
         UsageError: If a bot could not keep to its budget, or would see the future.
     """
@@ -264,4 +266,6 @@ def agent_setup(
         max_concurrency=settings.max_concurrency,
     )
     agents.check(recipe.bots)
+    if store is not None:
+        agents.look_at_models(recipe.bots)
     return agents

@@ -125,8 +125,6 @@ def open_worker(
     opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces))
     load_loops(recipe)
     agents = agent_setup(recipe, opened, settings, clock, store)
-    if agents is not None:
-        agents.look_at_models(recipe.bots)
     run = store.run_read(lambda connection: find_run(connection, run_key))
     if run is None:
         raise PredibotError(f"run {run_key} was voided meanwhile")

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
+from functools import partial
 from typing import Protocol
 
 from predibot.errors import PredibotError, words_of
@@ -11,6 +12,7 @@ from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.logs.about import About, logged_about
+from predibot.net.deadline import started
 
 _log = logging.getLogger(__name__)
 
@@ -71,9 +73,7 @@ def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
     """
     worker.watch(Activity(job.bot.name, job.subject.id, "running"))
     seconds = worker.settings.decision_deadline_seconds
-    executor = DaemonThreadExecutor(1)
-    future = executor.submit(work, job, worker)
-    executor.shutdown(wait=False)
+    future = started(partial(work, job, worker))
     if wait([future], timeout=seconds).not_done:
         was_claimed = give_up(job, worker, no_answer(seconds), seconds)
         if was_claimed or not future.done():

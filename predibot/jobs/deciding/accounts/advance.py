@@ -27,11 +27,9 @@ from predibot.ledger.write.prices_and_resolutions import add_resolutions, resolu
 from predibot.ledger.write.turns import (
     MarketSide,
     PendingOrder,
-    add_turn,
     end_orders,
     pending_orders,
     sides_of,
-    turn_at,
 )
 
 
@@ -57,37 +55,6 @@ class Known:
             else price
             for each, price in prices.items()
         }
-
-
-def advance(
-    connection: Connection,
-    account_id: int,
-    known: Known,
-    *,
-    slot_at: datetime,
-    run_id: int,
-    fills: FillModel,
-) -> None:
-    """Bring an account to a slot, once; what it comes to when it is done again is the same.
-
-    Settled is what is effective by the instant, then the account is valued, then what the decision before ordered
-    is filled at the prices of now, or ends with a reason.
-
-    Args:
-        connection: A writing transaction that has the account for itself.
-        account_id: The account.
-        known: At the slot's instant.
-        slot_at: The slot.
-        run_id: The run that plays it.
-        fills: Sets the prices of what is traded.
-    """
-    if turn_at(connection, account_id, slot_at) is not None:
-        return
-    bring_up_to_date(connection, account_id, known)
-    pending = pending_orders(connection, account_id)
-    if pending:
-        fill_pending(connection, account_id, pending, known, fills)
-    add_turn(connection, account_id, slot_at, run_id, at=known.at)
 
 
 def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, again: bool = True) -> None:

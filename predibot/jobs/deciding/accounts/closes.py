@@ -23,42 +23,9 @@ from predibot.ledger.write.accounts import (
     stored_account,
     stored_journal,
 )
-from predibot.ledger.write.turns import PendingOrder, accounts_played_at, add_turn, pending_orders, turn_at
+from predibot.ledger.write.turns import PendingOrder, accounts_played_at, pending_orders
 
 _NAMED_BOTS = 3
-
-
-def turn_at_close(
-    connection: Connection,
-    account_id: int,
-    venue: Venue,
-    fills: FillModel,
-    *,
-    slot_at: datetime,
-    run_id: int,
-    at: datetime,
-    read: Journal | None = None,
-) -> None:
-    """Bring an account to a slot, once: through every close that became known since; the first values its deposit.
-
-    Args:
-        connection: A writing transaction that has the account for itself.
-        account_id: The account.
-        venue: Whose closes these are.
-        fills: Sets the prices of what is traded.
-        slot_at: The slot.
-        run_id: The run that plays it.
-        at: The slot's instant.
-        read: What was read of its journal before.
-    """
-    if turn_at(connection, account_id, slot_at) is not None:
-        return
-    go_through_closes(connection, account_id, venue, fills, until=at, read=read)
-    if last_valued_at(connection, account_id) is None:
-        add_valuations(
-            connection, account_id, [Worth(at, stored_account(connection, account_id))], interval=VALUED_EVERY
-        )
-    add_turn(connection, account_id, slot_at, run_id, at=at)
 
 
 def go_through_closes(

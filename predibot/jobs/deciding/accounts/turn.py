@@ -12,14 +12,22 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
 from predibot.errors import PluginError
 from predibot.games.accounts import Journal
-from predibot.jobs.deciding.accounts.advance import Known, advance
-from predibot.jobs.deciding.accounts.closes import actions_of, turn_at_close
+from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date, fill_pending
+from predibot.jobs.deciding.accounts.closes import actions_of, go_through_closes
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import last_prices, require_account, stored_account
+from predibot.ledger.write.accounts import (
+    VALUED_EVERY,
+    Worth,
+    add_valuations,
+    last_prices,
+    last_valued_at,
+    require_account,
+    stored_account,
+)
 from predibot.ledger.write.claims import Claim
-from predibot.ledger.write.turns import KnownMarket, markets_behind, past_allocations, pending_orders
+from predibot.ledger.write.turns import KnownMarket, add_turn, markets_behind, past_allocations, pending_orders, turn_at
 
 _ROUNDING_USD = 1e-9
 
@@ -57,6 +65,10 @@ class AccountTurn:
 def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> AccountTurn:
     """Bring a claimed account to the slot of a run, and return what is known of it then.
 
+    Settled is what is effective by the instant, then the account is valued, then what the decision before ordered is
+    filled at the prices of now, or ends with a reason; at a venue with closes that is done at each that became known
+    since. It is done once: when it is done again it comes to the same.
+
     Raises:
         VenueError: If the venue did not answer.
         ClaimLost: If somebody else has the account now.
@@ -67,10 +79,18 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
 
     def moved(connection: Connection) -> None:
         require_account(connection, account_id, held)
-        if venue.has_sessions:
-            turn_at_close(connection, account_id, venue, fills, slot_at=run.slot_at, run_id=run.id, at=now, read=read)
+        if turn_at(connection, account_id, run.slot_at) is not None:
             return
-        advance(connection, account_id, known, slot_at=run.slot_at, run_id=run.id, fills=fills)
+        if not venue.has_sessions:
+            bring_up_to_date(connection, account_id, known)
+            if pending := pending_orders(connection, account_id):
+                fill_pending(connection, account_id, pending, known, fills)
+        else:
+            go_through_closes(connection, account_id, venue, fills, until=now, read=read)
+            if last_valued_at(connection, account_id) is None:
+                deposit = Worth(now, stored_account(connection, account_id))
+                add_valuations(connection, account_id, [deposit], interval=VALUED_EVERY)
+        add_turn(connection, account_id, run.slot_at, run.id, at=now)
 
     worker.store.run_write(moved)
 
