@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean, stdev
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,14 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+    @classmethod
+    def of(
+        cls, name: str, title: str, columns: tuple[str, ...], rows: Iterable[tuple[Cell, ...]], note: str = ""
+    ) -> Self:
+        """Return a table with None for what has no value: it is missing, and not zero."""
+        known = (tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row) for row in rows)
+        return cls(name, title, columns, tuple(known), note)
 
 
 @dataclass
@@ -294,7 +303,7 @@ def _main(readings: Readings, scores: _Scores) -> Table:
         counts = (n_plus, windows_in) if windows_in else (None, None)
         unread = sum(label is None for label in said.values())
         rows.append((bot, aggregate, *means, *counts, len(said), unread))
-    return _table("3", "Scores, each a mean over splits", columns, rows)
+    return Table.of("3", "Scores, each a mean over splits", columns, rows)
 
 
 def _intervals(scores: _Scores) -> Table:
@@ -305,7 +314,7 @@ def _intervals(scores: _Scores) -> Table:
     ]
     columns = ("bot", "score", "value", "low", "high", "splits", "markets", "answers")
     note = "95 % intervals, markets drawn anew within each split; none where a split has a single market."
-    return _table("intervals", "On how much each score rests", columns, rows, note)
+    return Table.of("intervals", "On how much each score rests", columns, rows, note)
 
 
 def _actions(readings: Readings) -> Table:
@@ -322,7 +331,7 @@ def _actions(readings: Readings) -> Table:
     if truth:
         rows.append(("ground truth", *truth, None, ""))
     columns = ("bot", *ACTIONS, "entropy", "remark")
-    return _table("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
+    return Table.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
 
 
 def _reliability(scores: _Scores) -> Table:
@@ -337,7 +346,7 @@ def _reliability(scores: _Scores) -> Table:
             width = fmean(widths) if widths else math.nan
             rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, kept.retention))
     columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
-    return _table("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
+    return Table.of("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
 
 
 def _horizons(readings: Readings) -> Table:
@@ -352,7 +361,7 @@ def _horizons(readings: Readings) -> Table:
         rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
     columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
     note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
-    return _table("7", "Windows of actions", columns, rows, note)
+    return Table.of("7", "Windows of actions", columns, rows, note)
 
 
 def _audits(readings: Readings) -> Iterator[Table]:
@@ -379,13 +388,13 @@ def _audits(readings: Readings) -> Iterator[Table]:
                 doses.append((bot, each.facts[0].split, dose.n, dose.signal, dose.p_value, *dose.by_quartile))
         drifts += _drift(readings, bot)
     columns: tuple[str, ...] = ("bot", "splits", "p < .05", "above half", "following")
-    yield _table("8", "Wrong bettors: how often a side that lost is named as the writer's", columns, wrong)
+    yield Table.of("8", "Wrong bettors: how often a side that lost is named as the writer's", columns, wrong)
     columns = ("bot", "splits", "by side", "by outcome", "gap")
-    yield _table("9", "DA against the writer's side and against the outcome", columns, outcomes)
+    yield Table.of("9", "DA against the writer's side and against the outcome", columns, outcomes)
     columns = ("bot", "split", "n", "CSD", "p", "DA 1", "DA 2", "DA 3", "DA 4")
-    yield _table("10", "Stakes: DA by quartile, one-sided test of the fourth above the first", columns, doses)
+    yield Table.of("10", "Stakes: DA by quartile, one-sided test of the fourth above the first", columns, doses)
     columns = ("bot", "splits", "drift", "negative", "before", "after", "after by side", "p < .05")
-    yield _table("11", "The same people before and after their first position", columns, drifts)
+    yield Table.of("11", "The same people before and after their first position", columns, drifts)
 
 
 def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
@@ -422,7 +431,7 @@ def _platforms(readings: Readings, scores: _Scores) -> Table:
                 of_ranks = (cmp.rank_correlation, cmp.rank_p_value)
                 rows.append((score, cmp.difference, cmp.t, cmp.p_value, *of_ranks, cmp.topics, cmp.bots))
     what = " less ".join(platforms) if len(platforms) == 2 else "no second platform"
-    return _table("12", f"Platforms over the topics that both have: {what}", columns, rows)
+    return Table.of("12", f"Platforms over the topics that both have: {what}", columns, rows)
 
 
 def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> Table:
@@ -430,7 +439,7 @@ def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (f"{a} less {b}", *(_mean(scores, a, name) - _mean(scores, b, name) for name in names)) for a, b in pairs
     ]
-    return _table("13", "Pairs of bots", ("pair", *names), rows)
+    return Table.of("13", "Pairs of bots", ("pair", *names), rows)
 
 
 def _odds(readings: Readings, scores: _Scores) -> Table:
@@ -446,7 +455,7 @@ def _odds(readings: Readings, scores: _Scores) -> Table:
             ahead, count = int((leads[known] > 0.0).sum()), int(known.sum())
             rows.append((platform, count, ahead, ahead / count, float(right[known].mean()), float(leads[known].mean())))
     columns = ("platform", "bots x splits", "ahead", "share", "PLA", "lead")
-    return _table("14", "G4 by platform", columns, rows)
+    return Table.of("14", "G4 by platform", columns, rows)
 
 
 def _difficulty(readings: Readings, scores: _Scores) -> Table:
@@ -457,7 +466,7 @@ def _difficulty(readings: Readings, scores: _Scores) -> Table:
         if known:
             rows.append((split, fmean(known), stdev(known) if len(known) > 1 else None, min(known), max(known)))
     rows.sort(key=lambda row: (row[1] or 0.0, row[0]))
-    return _table("17", "G2 by split, the hardest first: DA over bots", ("split", "mean", "sd", "min", "max"), rows)
+    return Table.of("17", "G2 by split, the hardest first: DA over bots", ("split", "mean", "sd", "min", "max"), rows)
 
 
 def _gaps(readings: Readings, scores: _Scores) -> Table:
@@ -476,7 +485,7 @@ def _gaps(readings: Readings, scores: _Scores) -> Table:
         )
         rows.append((bot, side_reference, gap.side, gap.action, odds_reference, gap.odds, gap.mean))
     columns = ("bot", "O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
-    return _table("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
+    return Table.of("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
 
 
 def _coverage(readings: Readings) -> Table:
@@ -490,10 +499,4 @@ def _coverage(readings: Readings) -> Table:
         rows.append(("topic", None, None, None, independence_p_value(holds, [fact.split for fact in facts])))
     note = "Of the comments asked about in G1, of which as many are of holders as not in each split."
     columns = ("what", "holders", "others", "Cohen's d", "p")
-    return _table("coverage", "Holders against others", columns, rows, note)
-
-
-def _table(name: str, title: str, columns: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], note: str = "") -> Table:
-    """Return a table with None for what has no value: it is missing, and not zero."""
-    known = (tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row) for row in rows)
-    return Table(name, title, columns, tuple(known), note)
+    return Table.of("coverage", "Holders against others", columns, rows, note)

@@ -95,8 +95,8 @@ def _all(readings: PairReadings) -> Table:
         found = readings.of(bot, readings.facts)
         rows.append((bot, found.n, found.unread, *_cells(found), readings.remarks.get(bot, "")))
     note = "low and high are the ends of QWK's 95 % interval, events drawn anew; it is rather too wide than too narrow."
-    return Table(
-        "all", "How related two questions are", ("bot", "answers", "unread", *_SCORES, "remark"), tuple(rows), note
+    return Table.of(
+        "all", "How related two questions are", ("bot", "answers", "unread", *_SCORES, "remark"), rows, note
     )
 
 
@@ -108,7 +108,7 @@ def _domains(readings: PairReadings) -> Table:
         for bot in readings.said
         if (found := readings.of(bot, pairs)).n
     ]
-    return Table("domains", "By domain", ("domain", "bot", "answers", "unread", *_SCORES), tuple(rows))
+    return Table.of("domains", "By domain", ("domain", "bot", "answers", "unread", *_SCORES), rows)
 
 
 def _cutoffs(readings: PairReadings) -> Table:
@@ -120,14 +120,13 @@ def _cutoffs(readings: PairReadings) -> Table:
             parts.append((part, readings.of(bot, pairs)))
         worse = parts[1][1].values.mse / parts[0][1].values.mse - 1.0 if parts[0][1].values.mse else math.nan
         rows += [
-            (bot, cutoff, part, found.n, _told(worse) if part == "after" else None, *_cells(found))
-            for part, found in parts
+            (bot, cutoff, part, found.n, worse if part == "after" else None, *_cells(found)) for part, found in parts
         ]
     note = (
         "A pair is after the cutoff where either market was created after it; change is that of MSE, 0.5 for half more."
     )
     columns = ("bot", "cutoff", "part", "answers", "change", *_SCORES)
-    return Table("cutoff", "Before and after the models' knowledge cutoff", columns, tuple(rows), note)
+    return Table.of("cutoff", "Before and after the models' knowledge cutoff", columns, rows, note)
 
 
 def _given(readings: PairReadings) -> Table:
@@ -138,7 +137,7 @@ def _given(readings: PairReadings) -> Table:
         rows.append((bot, total, *(int(n) / total if total else None for n in counts)))
     true = np.bincount([fact.label for fact in readings.facts.values()], minlength=len(readings.labels))
     rows.append(("(true)", int(true.sum()), *(int(n) / int(true.sum()) for n in true)))
-    return Table("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), tuple(rows))
+    return Table.of("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), rows)
 
 
 def _asked(readings: PairReadings) -> Table:
@@ -147,7 +146,7 @@ def _asked(readings: PairReadings) -> Table:
         facts = [readings.facts[pair] for pair in pairs]
         counts = np.bincount([fact.label for fact in facts], minlength=len(readings.labels))
         rows.append((domain, *map(int, counts), len(facts), len({event for fact in facts for event in fact.events})))
-    return Table("pairs", "Pairs that were asked about", ("domain", *readings.labels, "all", "events"), tuple(rows))
+    return Table.of("pairs", "Pairs that were asked about", ("domain", *readings.labels, "all", "events"), rows)
 
 
 def _reasons(readings: PairReadings) -> Table:
@@ -160,7 +159,7 @@ def _reasons(readings: PairReadings) -> Table:
                 shares = (kinds.count(kind) / len(kinds) for kind in readings.reasonings)
                 rows.append((judgement.of, judge, domain, len(pairs), *shares))
     columns = ("bot", "judge", "domain", "answers", *readings.reasonings)
-    return Table("reasons", "What reasons rest on, as a judge says", columns, tuple(rows))
+    return Table.of("reasons", "What reasons rest on, as a judge says", columns, rows)
 
 
 def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
@@ -174,10 +173,10 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
     among: list[tuple[Cell, ...]] = []
     if len(raters) > 1:
         found = rater_agreement(ratings)
-        among = [(f"{raters[a]} and {raters[b]}", n, _told(value), None, None) for a, b, value, n in found.pearson]
+        among = [(f"{raters[a]} and {raters[b]}", n, value, None, None) for a, b, value, n in found.pearson]
         of_all = [value for _, _, value, _ in found.pearson if not math.isnan(value)]
         mean = sum(of_all) / len(of_all) if of_all else math.nan
-        among.append(("(all)", found.n, _told(mean), _told(found.icc), _told(found.icc_of_mean)))
+        among.append(("(all)", found.n, mean, found.icc, found.icc_of_mean))
     means = {pair: float(np.nanmean(row)) for pair, row in zip(pairs, ratings, strict=True)}
     against: list[tuple[Cell, ...]] = []
     scores: Sequence[tuple[str, Mapping[str, float]]] = [
@@ -190,10 +189,10 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
     for name, score in scores:
         both = [pair for pair in pairs if pair in score]
         value = pearson([score[pair] for pair in both], [means[pair] for pair in both]) if both else math.nan
-        against.append((name, len(both), _told(value)))
+        against.append((name, len(both), value))
     return (
-        Table("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), tuple(among)),
-        Table("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), tuple(against)),
+        Table.of("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), among),
+        Table.of("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), against),
         _weights(readings, means),
     )
 
@@ -210,7 +209,7 @@ def _weights(readings: PairReadings, means: Mapping[str, float]) -> Table:
         rows = ((*weights, found.pairs, found.pearson, found.mean_squared_error),)
     note = "Fitted to these very pairs: collect another data set with --weights, and judge them on that."
     columns = (*FEATURES, "pairs", "Pearson", "MSE of S")
-    return Table("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
+    return Table.of("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
 
 
 def _by_domain(facts: Mapping[str, PairFact]) -> dict[str, list[str]]:
@@ -222,8 +221,4 @@ def _cells(found: PairScores) -> tuple[Cell, ...]:
     values = found.values
     ends = (found.low.kappa, found.high.kappa)
     distances = (values.mse, values.mae, values.mse_to_score, values.mae_to_score)
-    return tuple(map(_told, (values.accuracy, values.f1, values.kappa, *ends, values.spearman, *distances)))
-
-
-def _told(value: float) -> Cell:
-    return None if math.isnan(value) else value
+    return (values.accuracy, values.f1, values.kappa, *ends, values.spearman, *distances)

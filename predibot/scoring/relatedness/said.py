@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
@@ -101,30 +101,16 @@ _SPELLINGS = (
     (re.compile(r"yy$"), "y"),
 )
 """British endings in the American way; what is folded needlessly is folded in both texts."""
-_SPELT = {"grey": "gray", "cheque": "check", "cheques": "checks", "tyre": "tire", "tyres": "tires", "kiev": "kyiv"}
-_SPELT |= {"aluminium": "aluminum", "judgement": "judgment", "plough": "plow", "mould": "mold", "sceptic": "skeptic"}
-_SPELT |= {
-    "sceptical": "skeptical",
-    "ageing": "aging",
-    "enrol": "enroll",
-    "fulfil": "fulfill",
-    "instalment": "installment",
-}
-_SPELT |= {
-    "skilful": "skillful",
-    "manoeuvre": "maneuver",
-    "paediatric": "pediatric",
-    "anaemia": "anemia",
-    "cosy": "cozy",
-}
-_SPELT |= {
-    "pyjamas": "pajamas",
-    "moustache": "mustache",
-    "storey": "story",
-    "catalogue": "catalog",
-    "artefact": "artifact",
-}
-_SPELT |= {"towards": "toward", "whilst": "while", "amongst": "among", "afterwards": "afterward", "ok": "okay"}
+_SPELT: Mapping[str, str] = dict(
+    pair.split("/")
+    for pair in _listed("""
+    grey/gray cheque/check cheques/checks tyre/tire tyres/tires kiev/kyiv aluminium/aluminum judgement/judgment
+    plough/plow mould/mold sceptic/skeptic sceptical/skeptical ageing/aging enrol/enroll fulfil/fulfill
+    instalment/installment skilful/skillful manoeuvre/maneuver paediatric/pediatric anaemia/anemia cosy/cozy
+    pyjamas/pajamas moustache/mustache storey/story catalogue/catalog artefact/artifact towards/toward whilst/while
+    amongst/among afterwards/afterward ok/okay
+    """)
+)
 
 
 class Token(NamedTuple):
