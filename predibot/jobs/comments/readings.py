@@ -3,13 +3,13 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import SaidLabel, frozen_items, labelled_runs, said_labels
+from predibot.ledger.read.labels import frozen_items, labelled_runs, said_labels
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
 from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
@@ -125,7 +125,7 @@ def add_strict(said: dict[str, dict[str, T]], lenient: Mapping[str, Collection[s
     ]
 
 
-def is_unread(said: SaidLabel) -> bool:
+def is_unread(said: Row[Any]) -> bool:
     """Return whether there was an answer, and no label in it; a model that would not say counts as one that did not."""
     is_of_model = said.model is not None and (said.status, said.reason_kind) in _SILENT
     return said.status == "refused" or is_of_model

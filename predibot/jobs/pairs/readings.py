@@ -1,6 +1,7 @@
 """Readings of pairs: what a run asked, what bots and judges said, and what people say, as scores want it."""
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Iterator
 from io import TextIOWrapper
@@ -78,7 +79,8 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
     run = labelled_run(connection, GAME, run_key, venue="pairs")
     items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
-    judges = {name: Judgement(bot.members[0], {}) for name, bot in bots.items() if bot.members}
+    members = {name: json.loads(bot.members_json or "[]") for name, bot in bots.items()}
+    judges = {name: Judgement(own[0], {}) for name, own in members.items() if own}
     said: dict[str, dict[str, int]] = {name: {} for name in bots if name not in judges}
     kinds: dict[str, dict[str, str]] = {name: {} for name in judges}
     lenient: dict[str, set[str]] = {}

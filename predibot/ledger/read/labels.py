@@ -2,10 +2,10 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, Row, Select, and_, select
 
 from predibot.domain.decision import LENIENT, Decision, Forecast, Label, Order, Subject
 from predibot.domain.price import Instrument
@@ -15,47 +15,10 @@ from predibot.ledger.write.events import events, instruments, markets, run_event
 from predibot.ledger.write.runs import StoredRun, stored_runs, with_decisions
 
 
-class SaidLabel(NamedTuple):
-    """What became of one decision on a text."""
-
-    bot: str
-    model: str | None
-    subject_id: str
-    status: str
-    reason_kind: str | None
-    label: str | None
-    """None where there is none."""
-    message: str | None
-    """Why there is none, or what was noted."""
-    notes_json: str
-
-    @property
-    def is_lenient(self) -> bool:
-        """Return whether the label did not stand alone in what a model wrote."""
-        return LENIENT in json.loads(self.notes_json)
-
-
-class LabellingBot(NamedTuple):
-    """A bot of a run of texts."""
-
-    name: str
-    knowledge_cutoff: str | None
-    """The date until which its model was trained; None where that is not known."""
-    members: tuple[str, ...]
-    """The bots whose answers it was shown."""
-
-
-def labelling_bots(connection: Connection, run_id: int) -> tuple[LabellingBot, ...]:
-    """Return the bots of a run in order of entry."""
-    statement = (
-        select(bots.c.name, bots.c.knowledge_cutoff, bots.c.members_json)
-        .where(bots.c.run_id == run_id)
-        .order_by(bots.c.id)
-    )
-    return tuple(
-        LabellingBot(name, cutoff, tuple(json.loads(members or "[]")))
-        for name, cutoff, members in connection.execute(statement)
-    )
+def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
+    """Return name, cutoff and members, whose answers it was shown, of the bots of a run in order of entry."""
+    statement: Select[Any] = select(bots.c.name, bots.c.knowledge_cutoff, bots.c.members_json)
+    return connection.execute(statement.where(bots.c.run_id == run_id).order_by(bots.c.id)).all()
 
 
 def labelled_runs(connection: Connection, game: str) -> tuple[StoredRun, ...]:
@@ -75,16 +38,21 @@ def frozen_items(connection: Connection, run_id: int) -> Iterator[tuple[str, str
     yield from ((row.event_id, row.payload) for row in connection.execute(statement))
 
 
-def said_labels(connection: Connection, run_id: int) -> Iterator[SaidLabel]:
-    """Yield what each bot said of each text, by bot in order of entry."""
-    said = (bots.c.name, bots.c.model, subjects.c.subject_id, decisions.c.status, decisions.c.reason_kind)
+def said_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
+    """Return what each bot said of each text, by bot in order of entry; `label` is None where there is none.
+
+    `message` is why there is none, and `is_lenient` whether the label did not stand alone in what a model wrote.
+    """
+    is_lenient = decisions.c.notes_json.contains(json.dumps(LENIENT), autoescape=True).label("is_lenient")
+    named = (bots.c.name.label("bot"), bots.c.model, subjects.c.subject_id)
     statement = (
-        with_decisions(*said, labels.c.label, decisions.c.message, decisions.c.notes_json)
+        with_decisions(*named, decisions.c.status, decisions.c.reason_kind, labels.c.label, decisions.c.message)
+        .add_columns(is_lenient)
         .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)
     )
-    yield from (SaidLabel(*row) for row in connection.execute(statement))
+    return connection.execute(statement).all()
 
 
 def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
