@@ -98,7 +98,8 @@ class _Fold:
         elif row.kind == "dividend":
             self._dividends_usd += row.cash_usd
         elif row.instrument is None or row.shares == 0.0:
-            raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {_named(row.instrument)}")
+            of = "nothing" if row.instrument is None else row.instrument.id
+            raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {of}")
         else:
             self._trade(row, row.instrument)
         self._cash_usd += row.cash_usd
@@ -149,10 +150,6 @@ class _Fold:
             )
         self._realised_usd -= undone.cash_usd - undone.cost_usd
         return Position(held.shares + undone.shares, held.cost_usd + undone.cost_usd)
-
-
-def _named(instrument: Instrument | None) -> str:
-    return "nothing" if instrument is None else instrument.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Rebalancing: how an account is brought to target weights, sells first and never on credit; pure."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
-from predibot.domain.account import ROUNDING_USD, Account, JournalRow
+from predibot.domain.account import ROUNDING_USD, Account
 from predibot.domain.decision import BookedOrder, Booking, Fill, Order, OrderSide
 from predibot.domain.price import Instrument, Price
 from predibot.games.accounts import journal_of_fills
@@ -62,7 +62,8 @@ def rebalance(
         _Trade(instrument, weight, _change(account.held(instrument).shares, weight * value, prices.get(instrument)))
         for instrument, weight in wanted.items()
     ]
-    sold = {each.instrument: _sale(each, prices[each.instrument], fills) for each in trades if each.shares < 0.0}
+    sales = [Order(each.instrument, -each.shares, "shares", "sell") for each in trades if each.shares < 0.0]
+    sold = {order.instrument: fills.fill(order, prices[order.instrument]) for order in sales}
     cash_usd = math.fsum((account.cash_usd, *map(_cash_usd, sold.values())))
     buys = [each for each in trades if each.shares > 0.0]
     scale, bought = (0.0, {}) if account.owing and buys else _buys(buys, cash_usd, prices, fills)
@@ -70,7 +71,8 @@ def rebalance(
     orders = tuple(
         _booked(each, done.get(each.instrument), scale, account, prices.get(each.instrument), fills) for each in trades
     )
-    journal = tuple(_journal(orders, at, follows_from))
+    made = sorted((fill for order in orders for fill in order.fills), key=lambda fill: fill.shares > 0.0)
+    journal = tuple(journal_of_fills(made, at, follows_from))
     left_usd = math.fsum((account.cash_usd, *(row.cash_usd for row in journal)))
     return Booking(orders=orders, journal=journal, unallocated_usd=left_usd, scale=scale)
 
@@ -110,10 +112,6 @@ def _change(held_shares: float, wanted_usd: float, price: Price | None) -> float
         return math.nan
     change = (wanted_usd / price.mid if wanted_usd else 0.0) - held_shares
     return 0.0 if abs(change) <= _SAME_SHARES * held_shares else change
-
-
-def _sale(trade: _Trade, price: Price, fills: FillModel) -> Fill | None:
-    return fills.fill(Order(trade.instrument, -trade.shares, "shares", "sell"), price)
 
 
 def _buys(
@@ -188,9 +186,3 @@ def _why_unfilled(trade: _Trade, scale: float, account: Account, price: Price, f
         return "there was no cash for it"
     order = Order(trade.instrument, abs(trade.shares), "shares", "sell" if is_sale else "buy")
     return why_unfilled(order, price, fills)
-
-
-def _journal(orders: Iterable[BookedOrder], at: datetime, follows_from: str) -> Iterable[JournalRow]:
-    """Return what is written for the fills, those of sells first."""
-    fills = [fill for order in orders for fill in order.fills]
-    return journal_of_fills(sorted(fills, key=lambda fill: fill.shares > 0.0), at, follows_from)

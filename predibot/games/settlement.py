@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.domain.account import JournalKind, JournalRow, Position
+from predibot.domain.account import JournalKind, JournalRow
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution, as_known
 from predibot.games.accounts import SETTLING, Journal
@@ -50,10 +50,20 @@ def settle(
         revision, resolution = current
         ended = standing.get(instrument, [])
         is_as_paid = all(row.revision == revision for row in ended)
-        undone = [] if is_as_paid else [_reversal(row, revision, as_of) for row in reversed(ended)]
+        cause = f"resolution {revision}"
+        undone = [
+            JournalRow("reversal", as_of, -row.cash_usd, instrument, -row.shares, cause, revision)
+            for row in reversed(() if is_as_paid else ended)
+        ]
         held = journal.with_rows(undone).account.held(instrument) if undone else positions.get(instrument)
-        paid = [] if held is None else [_payment(instrument, held, resolution.payout_yes, revision, as_of)]
-        written += [SettlementRow(row, revision) for row in (*undone, *paid)]
+        rows = undone
+        if held is not None:
+            # Where it was voided without a payout, what it cost is paid back.
+            payout_usd = resolution.payout_yes
+            kind: JournalKind = "refund" if payout_usd is None else "settlement"
+            cash_usd = held.cost_usd if payout_usd is None else held.shares * payout_usd
+            rows = [*undone, JournalRow(kind, as_of, cash_usd, instrument, -held.shares, cause, revision)]
+        written += [SettlementRow(row, revision) for row in rows]
     return tuple(written)
 
 
@@ -72,20 +82,3 @@ def _standing(journal: Sequence[JournalRow]) -> dict[Instrument, list[JournalRow
         elif row.instrument is not None and row.kind == "reversal":
             standing[row.instrument].pop()
     return standing
-
-
-def _reversal(row: JournalRow, revision: int, at: datetime) -> JournalRow:
-    return JournalRow("reversal", at, -row.cash_usd, row.instrument, -row.shares, _cause(revision), revision)
-
-
-def _payment(
-    instrument: Instrument, held: Position, payout_usd: float | None, revision: int, at: datetime
-) -> JournalRow:
-    """Return what a position is paid a share, or, where it was voided without a payout, what it cost."""
-    kind: JournalKind = "refund" if payout_usd is None else "settlement"
-    cash_usd = held.cost_usd if payout_usd is None else held.shares * payout_usd
-    return JournalRow(kind, at, cash_usd, instrument, -held.shares, _cause(revision), revision)
-
-
-def _cause(revision: int) -> str:
-    return f"resolution {revision}"

@@ -107,7 +107,8 @@ def parse_answer(answer: object, view: EventView) -> Decision:
     if isinstance(items, list) and len(items) <= MAX_MARKETS:
         items = [_filled(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
         complaints += [*_both_names(items, PROBABILITY_NAMES), *_roll_call(items, view.event)]
-        data = {**data, "market_decisions": [_entry(item) for item in items]}
+        named = [_one_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
+        data = {**data, "market_decisions": named}
     try:
         parsed = _Answer.model_validate(data)
     except ValidationError as error:
@@ -115,10 +116,6 @@ def parse_answer(answer: object, view: EventView) -> Decision:
     if complaints:
         raise AnswerComplaint(joined(complaints))
     return parsed.to_domain(view)
-
-
-def _entry(item: object) -> object:
-    return _one_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item
 
 
 def _filled(item: Mapping[Any, Any], names: tuple[str, str]) -> Mapping[Any, Any]:

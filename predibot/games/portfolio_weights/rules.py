@@ -91,7 +91,9 @@ class PortfolioWeights(PortfolioTerms, Game):
             for market in event.markets
             if event.id in self.benchmarks and not market.closed
         }
-        prices = {named: price for event in events for named, price in prices_of(_open(event), venue).items()}
+        # Of what closed, no price is offered by anybody.
+        open_ = (replace(event, markets=tuple(each for each in event.markets if not each.closed)) for event in events)
+        prices = {named: price for event in open_ for named, price in prices_of(event, venue).items()}
         instants = [price.at for price in (*prices.values(), *known.last_prices.values())]
         at = known.at or max(instants, default=None)
         if at is None:
@@ -166,11 +168,6 @@ class PortfolioWeights(PortfolioTerms, Game):
             for order in answer.orders
         )
         return orders, weights.scale
-
-
-def _open(event: Event) -> Event:
-    """Return an event with the markets that are still open: of one that closed, no price is offered by anybody."""
-    return replace(event, markets=tuple(market for market in event.markets if not market.closed))
 
 
 def _order_complaints(answer: Decision, names: Mapping[Instrument, str]) -> Iterator[str]:

@@ -88,7 +88,11 @@ def applied_weights(
     """
     known = {name: weight for name, weight in stated.items() if name in assets}
     unknown = {name: weight for name, weight in stated.items() if name not in assets and name != CASH}
-    notes = _unknown_notes(unknown)
+    # What strangers called them is cut short.
+    notes = [
+        f"no asset of this portfolio is called {seen(name)}; its weight of {weight:.6g} went to {CASH}"
+        for name, weight in unknown.items()
+    ]
     complaints: list[str] = []
     applied = dict(known)
     for market_id in market_ids:
@@ -117,14 +121,6 @@ def applied_weights(
             notes.append(f"{came_to}; all were scaled by {1.0 / total:.6g}")
     scale = 1.0 / total if total > 1.0 + SUM_TOLERANCE else 1.0
     return StatedWeights(known, applied, tuple(notes), scale), complaints
-
-
-def _unknown_notes(unknown: Mapping[str, float]) -> list[str]:
-    """Return which weights went to CASH because their asset is unknown; what strangers called them is cut short."""
-    return [
-        f"no asset of this portfolio is called {seen(name)}; its weight of {weight:.6g} went to {CASH}"
-        for name, weight in unknown.items()
-    ]
 
 
 def unknown_ids(said: Mapping[object, object], known: Collection[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from predibot.domain.price import Instrument
 from predibot.games.answers import REASONING, AnswerComplaint, joined, quoted, read_json, reasoning_complaints, seen
 from predibot.games.outcomes import side_of_yes
 from predibot.games.weekly_cohort.execution import check
-from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
+from predibot.games.weekly_cohort.view import CohortMarket, CohortView
 
 ACTION, BETS, SELLS, PROBABILITIES = "action", "bets", "sells", "probabilities"
 ACTIONS = ("BET", "SELL", "HOLD")
@@ -138,19 +138,15 @@ def _sales(said: object, view: CohortView, complaints: list[str], notes: list[st
         elif not 1 <= percentage <= 100:
             complaints.append(f"percentage {where} is {seen(percentage)}; give a number from 1 to 100")
         elif position is not None:
-            shares = _part(position, sold[position.outcome.instrument], percentage)
+            # Of what earlier entries leave of it.
+            left = position.shares - sold[position.outcome.instrument]
+            shares = left if percentage == 100 else left * (percentage / 100)
             if shares <= 0.0:
                 complaints.append(f"position {position.id} {where} is sold whole before; take this entry out")
                 continue
             sold[position.outcome.instrument] += shares
             notes.append(f"sells {percentage:g} % of {position.id}")
             yield Order(position.outcome.instrument, shares, "shares", "sell")
-
-
-def _part(position: ShownPosition, already: float, percentage: float) -> float:
-    """Return the shares that a percentage of what is left of a position are."""
-    left = position.shares - already
-    return left if percentage == 100 else left * (percentage / 100)
 
 
 def _forecasts(said: object, view: CohortView, complaints: list[str]) -> Iterator[Forecast]:

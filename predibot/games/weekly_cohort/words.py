@@ -84,10 +84,11 @@ def view_text(view: CohortView, *, price_blind: bool = False) -> str:
     """Return the account and the markets, a line each; where that is more than `VIEW_TOKENS`, names are cut shorter."""
     account = "\n".join(_account_lines(view, price_blind=price_blind))
     groups = exclusive_lines(market.market for market in view.markets)
-    text = ""
+    price = "outcomes" if price_blind else "price of YES, or of each outcome"
+    header, text = f"markets, as id | question | category | {price} | volume | closes:", ""
     for level in _LEVELS:
         lines = [_market_line(market, level, price_blind=price_blind) for market in view.markets]
-        text = "\n".join((account, "", _header(price_blind=price_blind), *lines, *groups))
+        text = "\n".join((account, "", header, *lines, *groups))
         if tokens_bound(text) <= VIEW_TOKENS:
             break
     return text
@@ -141,11 +142,6 @@ def _position_line(position: ShownPosition, *, price_blind: bool) -> str:
     elif position.is_stale:
         parts.append("no price now: it cannot be sold")
     return " | ".join(parts)
-
-
-def _header(*, price_blind: bool) -> str:
-    price = "outcomes" if price_blind else "price of YES, or of each outcome"
-    return f"markets, as id | question | category | {price} | volume | closes:"
 
 
 def _market_line(market: CohortMarket, level: tuple[int, int, int], *, price_blind: bool) -> str:

@@ -68,8 +68,17 @@ def account_statements(
         with store.rows_blamed():
             found = [statement_of(connection, name, as_of or LAST_INSTANT) for name in named]
             held = positions_of_accounts(connection, [name.row for name in named], as_of or LAST_INSTANT)
-    statements = [replace(each, cohort=held.get(each.name.row)) for each in found]
-    return tuple(statements if judge is None else (_judged(each, judge) for each in statements))
+    judged = judge or (lambda _: None)
+    return tuple(
+        replace(
+            each,
+            cohort=held.get(each.name.row),
+            allocations=tuple(
+                replace(one, judged=judged(one.rationale) if one.rationale else None) for one in each.allocations
+            ),
+        )
+        for each in found
+    )
 
 
 def told(store: Store, allocation: Allocation) -> Conversation:
@@ -88,8 +97,3 @@ def told(store: Store, allocation: Allocation) -> Conversation:
     return Conversation(
         prompt, "\n".join(text for text in (said.text, *(call.arguments_json for call in said.tool_calls)) if text)
     )
-
-
-def _judged(statement: Statement, judge: Judge) -> Statement:
-    rows = (replace(each, judged=judge(each.rationale) if each.rationale else None) for each in statement.allocations)
-    return replace(statement, allocations=tuple(rows))

@@ -25,7 +25,14 @@ def board_document(board: AccountBoard) -> Document:
     return {
         **document(board, _NAMED),
         "leaderboard": [
-            {**cells, "intervals": _intervals(score), "delays": _delays(score)}
+            {
+                **cells,
+                "intervals": {name: _interval(found) for name, found in score.intervals.items()},
+                "delays": [
+                    {"delay_slots": delay, **document(found, "difference cumulative_return actual_return n")}
+                    for delay, found in score.delays.items()
+                ],
+            }
             | ({} if score.behaviour.sectors is None else {"sectors": dict(score.behaviour.sectors)})
             | {"periods_basis": score.periods_basis, "values_usd": list(score.values)}
             for score, cells in zip(board.scores, account_cells(board), strict=True)
@@ -132,10 +139,6 @@ def _own(score: AccountScore) -> str:
     return f"{score.bot} ({figures.percent_interval(found.low, found.high)})"
 
 
-def _intervals(score: AccountScore) -> Document:
-    return {name: _interval(found) for name, found in score.intervals.items()}
-
-
 def _interval(found: Estimate) -> Document:
     return {
         **document(found, "low high"),
@@ -143,13 +146,6 @@ def _interval(found: Estimate) -> Document:
         "few_dates": found.few_clusters,
         **document(found, "method resamples_without_value"),
     }
-
-
-def _delays(score: AccountScore) -> list[Document]:
-    return [
-        {"delay_slots": delay, **document(found, "difference cumulative_return actual_return n")}
-        for delay, found in score.delays.items()
-    ]
 
 
 def _pair(pair: AccountPair) -> Document:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
@@ -205,16 +204,8 @@ def _delays(record: AccountsRecord, account: AccountRecord, *, paper: bool) -> M
 
 def _first_carried_out(record: AccountsRecord) -> int:
     """Return the first slot at which a decision could have been carried out: before it there is no holding to delay."""
-    filled = [
-        int(each.slot[row])
-        for each in record.accounts
-        if (row := _first_true((each.shares != each.shares_before).any(axis=1))) is not None
-    ]
-    return min(filled, default=0)
-
-
-def _first_true(so: NDArray[np.bool_]) -> int | None:
-    return int(np.argmax(so)) if so.any() else None
+    filled = [each.slot[(each.shares != each.shares_before).any(axis=1)] for each in record.accounts]
+    return min((int(slots[0]) for slots in filled if slots.size), default=0)
 
 
 def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:

@@ -91,16 +91,13 @@ def accounts_as_of(
         }
         if newer or len(rows) > booked:
             at = max(at or rows[0].at, rows[-1].at, *(mark.priced_at for mark in newer.values()))
-            value_usd = _worth_usd(account, stored | newer)
+            # What has no price since it was bought is worth what it cost.
+            value_usd = account.cash_usd + sum(
+                held.shares * mark.price if (mark := newer.get(each, stored.get(each))) else held.cost_usd
+                for each, held in account.positions.items()
+            )
         found[row] = AccountAsOf(rows, booked, account, at, value_usd, stored | newer)
     return found
-
-
-def _worth_usd(account: Account, known: Mapping[Instrument, Mark]) -> float:
-    """Return cash and positions; what has no price since it was bought is worth what it cost."""
-    return account.cash_usd + sum(
-        held.shares * known[each].price if each in known else held.cost_usd for each, held in account.positions.items()
-    )
 
 
 def _settled(

@@ -64,7 +64,9 @@ def cohort_records(
     rows = [each.row for each in own]
     decided = decisions_of_accounts(connection, venue, rows, as_of)
     said = _forecasts(connection, rows, as_of)
-    strategies = _strategies(connection, kept)
+    of_runs = bots.c.run_id.in_([each.run_id for each in kept])
+    played = connection.execute(select(bots.c.run_id, bots.c.name, bots.c.strategy).where(of_runs))
+    strategies = {(run_id, name): strategy for run_id, name, strategy in played}
     found = []
     for group, of_group in sorted(groups.items()):
         in_it = {each.row: each for each in of_group if each in counted}
@@ -190,10 +192,3 @@ def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> C
     known = stated[np.isin(stated["market_row"], settled)]
     known["payout_yes"] = payouts[np.searchsorted(settled, known["market_row"])]
     return known
-
-
-def _strategies(connection: Connection, kept: Sequence[KeptCohort]) -> Mapping[tuple[int, str], str]:
-    """Return the strategy of each bot of the runs that started cohorts, by the run and the bot."""
-    statement = select(bots.c.run_id, bots.c.name, bots.c.strategy)
-    started = statement.where(bots.c.run_id.in_([each.run_id for each in kept]))
-    return {(run_id, name): strategy for run_id, name, strategy in connection.execute(started)}

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, and_, case, func, literal, or_, select
+from sqlalchemy import Connection, Row, and_, case, func, literal, or_, select
 
 from predibot.domain.account import JournalRow
 from predibot.domain.decision import STATUSES
@@ -47,19 +47,10 @@ HELD_BY_SYSTEM = len(STATUSES)
 
 
 _Name = TypeVar("_Name")
+_Group = tuple[str, str, str, str]
+"""Recipe, game, mode and subject: what may be compared."""
 _Targets = Mapping[int, tuple[Ints, Floats]]
 """Instruments and weights, by decision."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """An account and what it is called."""
-
-    row: int
-    group: tuple[str, str, str, str]
-    """Recipe, game, mode, subject: what may be compared."""
-    bot: str
-    strategy: str
 
 
 def account_records(
@@ -83,7 +74,7 @@ def account_records(
     named = _named(connection, venue, part)
     if not named:
         return ()
-    own = [each.row for each in named]
+    own = [each.id for each in named]
     ledger = _Ledger(
         turns=_turns(connection, own, as_of),
         valuations=_valuations(connection, own, as_of),
@@ -95,10 +86,10 @@ def account_records(
         groups=asked_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
     )
-    groups: defaultdict[tuple[str, str, str, str], list[_Named]] = defaultdict(list)
+    groups: defaultdict[_Group, list[Row[Any]]] = defaultdict(list)
     for each in named:
-        if ledger.of("turns", each.row).size and ledger.of("valuations", each.row).size:
-            groups[each.group].append(each)
+        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size:
+            groups[each.recipe, each.game, each.mode, each.subject_id].append(each)
     return tuple(_record(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
 
 
@@ -126,10 +117,11 @@ class _Ledger:
         return rows[first:last]
 
 
-def _named(connection: Connection, venue: str, part: Part) -> list[_Named]:
+def _named(connection: Connection, venue: str, part: Part) -> Sequence[Row[Any]]:
+    """Return accounts and what they are called."""
     statement = (
         select(accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
-        .add_columns(accounts.c.bot, func.coalesce(bots.c.strategy, ""))
+        .add_columns(accounts.c.bot, func.coalesce(bots.c.strategy, "").label("strategy"))
         .join(subjects, subjects.c.id == accounts.c.subject_row)
         .outerjoin(tasks, tasks.c.id == accounts.c.task_id)
         .outerjoin(bots, bots.c.id == tasks.c.bot_id)
@@ -143,7 +135,7 @@ def _named(connection: Connection, venue: str, part: Part) -> list[_Named]:
         )
         .order_by(accounts.c.id)
     )
-    return [_Named(row, tuple(group), bot, strategy) for row, *group, bot, strategy in connection.execute(statement)]
+    return connection.execute(statement).all()
 
 
 def _turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
@@ -298,19 +290,23 @@ def decided_accounts() -> Any:
 
 
 def _record(
-    connection: Connection, group: tuple[str, str, str, str], named: list[_Named], ledger: _Ledger, as_of: datetime
+    connection: Connection,
+    group: _Group,
+    named: Sequence[Row[Any]],
+    ledger: _Ledger,
+    as_of: datetime,
 ) -> AccountsRecord:
-    own = {each.row: ledger.of("turns", each.row) for each in named}
+    own = {each.id: ledger.of("turns", each.id) for each in named}
     slots, place = np.unique(np.concatenate([rows["slot_at"] for rows in own.values()]), return_inverse=True)
     # Of several bots the last comes to a slot last: nobody held anything at a price of later.
     at = np.zeros(slots.size)
     np.maximum.at(at, place, np.concatenate([rows["at"] for rows in own.values()]))
-    folded = {each.row: _folded(ledger, each.row) for each in named}
+    folded = {each.id: _folded(ledger, each.id) for each in named}
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
     numbered = _numbered(ledger.targets, rows)
     names, outcome, market, is_share = _instruments(connection, rows)
     prices, settled = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
-    found = tuple(_account(each, ledger, folded[each.row], slots, rows, numbered) for each in named)
+    found = tuple(_account(each, ledger, folded[each.id], slots, rows, numbered) for each in named)
     recipe, game, mode, subject = group
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
     if not is_share:
@@ -424,12 +420,12 @@ def _valued(ledger: _Ledger, account: int) -> Ints:
 
 
 def _account(
-    named: _Named, ledger: _Ledger, folded: _Folded, slots: Floats, rows: Ints, asked: _Targets
+    named: Row[Any], ledger: _Ledger, folded: _Folded, slots: Floats, rows: Ints, asked: _Targets
 ) -> AccountRecord:
-    turned = ledger.of("turns", named.row)
+    turned = ledger.of("turns", named.id)
     slot = np.searchsorted(slots, turned["slot_at"]).astype(np.int64)
-    decided = ledger.of("decisions", named.row)
-    last, marked = ledger.known[named.row], ledger.of("marks", named.row)
+    decided = ledger.of("decisions", named.id)
+    last, marked = ledger.known[named.id], ledger.of("marks", named.id)
     targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
     return AccountRecord(
         bot=named.bot,
@@ -445,7 +441,7 @@ def _account(
         decisions=counted_statuses(decided["status"]),
         last_usd=last.account.cash_usd if last.value_usd is None else last.value_usd,
         last_cash_usd=last.account.cash_usd,
-        pending=ledger.pending.get(named.row, 0),
+        pending=ledger.pending.get(named.id, 0),
         unpriced_marks=int((marked["is_quoted"] == 0.0).sum()),
         missed=int(slots.size - np.searchsorted(slots, turned["slot_at"][0])) - len(turned),
         cost_usd=known_sum(decided["cost_usd"]),
