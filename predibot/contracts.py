@@ -802,8 +802,5 @@ class Progress:
     text: str = ""
 
 
-class ProgressListener(Protocol):
-    """Somebody who wants to know how far long work is."""
-
-    def __call__(self, progress: Progress, /) -> None:
-        """Take note of a step; must be quick and never raise."""
+ProgressListener: TypeAlias = Callable[[Progress], None]
+"""Takes note of a step of long work; must be quick and never raise."""

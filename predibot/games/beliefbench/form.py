@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
@@ -19,6 +20,7 @@ MAX_REASONS_CHARACTERS = 8_000
 class PairForm(AnswerForm):
     """How a label is asked for and read, once."""
 
+    fields: ClassVar[Collection[str]] = (LABEL,)
     seen: PairItem
     with_reasons: bool = False
     """Whether reasons come first, and the label alone on the last line."""
@@ -60,11 +62,6 @@ class PairForm(AnswerForm):
                 f"line of its own, one JSON object and nothing else on that line: {self.shape}"
             )
         return f"Answer with one JSON object and nothing else: {self.shape}"
-
-    @property
-    def fields(self) -> Collection[str]:
-        """Return the names of the fields an answer may have."""
-        return (LABEL,)
 
     @property
     def enough_tokens(self) -> int:

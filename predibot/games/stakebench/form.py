@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Label
@@ -16,6 +17,8 @@ from predibot.text_tasks.tasks import TASKS, Item
 class LabelForm(AnswerForm):
     """How a label is asked for and read, once."""
 
+    fields: ClassVar[Collection[str]] = (LABEL,)
+    enough_tokens: ClassVar = 50
     seen: Item
     price_blind: bool = False
     """Whether the price is left out of the words, where there is one."""
@@ -42,16 +45,6 @@ class LabelForm(AnswerForm):
     def ending(self) -> str:
         """Return how a prompt ends."""
         return f"Answer with exactly one of these and nothing else: {self.shape}"
-
-    @property
-    def fields(self) -> Collection[str]:
-        """Return the names of the fields an answer may have."""
-        return (LABEL,)
-
-    @property
-    def enough_tokens(self) -> int:
-        """Return how many tokens a short answer takes."""
-        return 50
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return what a model is told about the text."""

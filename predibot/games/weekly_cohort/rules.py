@@ -1,5 +1,6 @@
 """The rules of a weekly cohort: what is decided on, what a bot is shown, and how its answer is booked."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,11 +18,12 @@ from predibot.games.fills import FillModel
 from predibot.games.game import Game
 from predibot.games.outcomes import outcomes_of
 from predibot.games.positions import positions_of
-from predibot.games.weekly_cohort.checks import misplayed
 from predibot.games.weekly_cohort.execution import check, execute
 from predibot.games.weekly_cohort.form import SYSTEM_HOLD, CohortForm
 from predibot.games.weekly_cohort.methodology import (
     CANNOT_BET_USD,
+    MAX_SHARE,
+    MIN_BET_USD,
     STAKE_USD,
     UNIVERSE_MARKETS,
     Methodology,
@@ -33,6 +35,8 @@ from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_t
 from predibot.selection import MARKET_VOLUME, SelectionRules
 
 _MAX_COMPLAINT = 2_000
+_TOLERANCE_USD = 1e-6
+"""Of what is a sum of floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +158,26 @@ class WeeklyCohort(Game):
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)
 
     def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-        """Yield what an account did that the rules of bets forbid."""
-        return misplayed(journal, orders, self.terms)
+        """Yield what an account did that the rules of bets forbid; its journal says the cash before each row."""
+        rules = self.terms
+        cash_usd, before, bet_usd = 0.0, dict[str, float](), defaultdict[str, float](float)
+        for number, row in enumerate(journal, start=1):
+            if row.kind == "fill" and row.shares > 0.0:
+                began_usd = before.setdefault(row.follows_from, cash_usd)
+                bet_usd[row.follows_from] += -row.cash_usd
+                most = MAX_SHARE * (cash_usd if rules.cap == "leg" else began_usd)
+                spent = -row.cash_usd if rules.cap == "leg" else bet_usd[row.follows_from]
+                if spent > most + _TOLERANCE_USD:
+                    yield f"row {number} makes bets of ${spent:,.2f}, of which ${most:,.2f} are allowed"
+            cash_usd += row.cash_usd
+        for decision, of_one in orders.items():
+            if len({row.side for row in of_one}) > 1:
+                yield f"{decision} buys and sells at once"
+            bought = [row for row in of_one if row.side == "buy"]
+            if any(row.amount < MIN_BET_USD - _TOLERANCE_USD for row in bought):
+                yield f"{decision} has a bet of less than ${MIN_BET_USD:g}"
+            if rules.all_or_nothing and any(row.status != "filled" for row in bought):
+                yield f"{decision} has bets that were not booked, beside some that were"
 
 
 def _latest(markets: Sequence[CohortMarket]) -> datetime:
