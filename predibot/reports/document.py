@@ -1,6 +1,7 @@
 """Documents: what JSON holds of the things that commands and pages show."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
@@ -19,16 +20,28 @@ def document(row: object, names: str = "") -> Document:
     Args:
         row: A dataclass or a row of a database, or with `names` anything that has these values.
         names: Which of them, apart by spaces; all fields where it is empty. `new=path` is what lies at a path of
-            `value_of` under a new name.
+            `value_of` under a new name; behind `name~` come the ends of its interval, as `name_low` and `name_high`.
 
     Examples:
         >>> document(datetime(2026, 3, 1), "year first_of=month hour")
         {'year': 2026, 'first_of': 3, 'hour': 0}
     """
     of_row = getattr(row, "_fields", None)
+    if "~" in names:
+        names = re.sub(r"(\w+)~", r"\1 \1_low=intervals.\1.low \1_high=intervals.\1.high", names)
     chosen = names.split() or of_row or [field.name for field in fields(row)]  # type: ignore[arg-type]
     paths = {name: path or name for name, _, path in (each.partition("=") for each in chosen)}
     return {name: json_value(value_of(row, path)) for name, path in paths.items()}
+
+
+def under(path: str, names: str) -> str:
+    """Return names of values that all lie at a path, as `document` takes them.
+
+    Examples:
+        >>> under("equity", "sharpe sortino")
+        'sharpe=equity.sharpe sortino=equity.sortino'
+    """
+    return " ".join(f"{name}={path}.{name}" for name in names.split())
 
 
 def json_value(value: object) -> object:

@@ -19,7 +19,7 @@ from predibot.ledger.read.accounts.cohort_statement import (
 from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, MemberAccount
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
-from predibot.reports.document import Document, document, json_value, number
+from predibot.reports.document import Document, document, json_value, number, under
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
@@ -65,8 +65,7 @@ def cohort_document(found: CohortStatement) -> Document:
         **_named(found.cohort),
         **document(found, "as_of week"),
         **_state(found.cohort),
-        "markets": found.markets,
-        "unresolved_markets": found.unresolved,
+        **document(found, "markets unresolved_markets=unresolved"),
         "members": [_member_document(found, each) for each in found.cohort.members],
         "positions": [position_document(line) for line in found.held.lines],
         "markets_in_common": [
@@ -111,26 +110,19 @@ def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = Fa
 
 def position_document(line: PositionLine) -> Document:
     """Return a position as JSON has it."""
-    each = line.position
-    return {
-        "bot": line.bot,
-        "position_id": each.id,
-        **document(line, "market_id side question"),
-        **document(each, "state opened_at ended_at shares cost_usd average_price bought_usd realised_usd"),
-        **document(line, "price priced_at"),
-        "price_source": line.source,
-        "stale": line.is_stale,
-        "value_usd": number(line.value_usd),
-        "joined": each.joined or None,
-    }
+    position = "state opened_at ended_at shares cost_usd average_price bought_usd realised_usd"
+    names = (
+        f"bot position_id=position.id market_id side question {under('position', position)} price priced_at "
+        "price_source=source stale=is_stale value_usd"
+    )
+    return {**document(line, names), "joined": line.position.joined or None}
 
 
 def prices_document(held: HeldPositions) -> Document:
     """Return where prices come from, and which disagree, as JSON has it."""
     conflicts = [
         {
-            **document(each.low, "outcome at"),
-            "difference": each.difference,
+            **document(each, "outcome=low.outcome at=low.at difference"),
             "low": document(each.low, "source price"),
             "high": document(each.high, "source price"),
         }

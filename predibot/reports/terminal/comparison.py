@@ -1,31 +1,21 @@
 """The comparison of two forecasters in one line: who is better, by how much, or how many more events it would take."""
 
-from typing import Any
-
 from predibot.reports import figures
+from predibot.reports.document import Document, document
 from predibot.reports.terminal.text import plain
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict
 
 
-def comparison_document(pair: Pair) -> dict[str, Any]:
+def comparison_document(pair: Pair) -> Document:
     """Return what was found as plain data."""
     verdict = pair_verdict(pair)
-    needed = verdict.needed
     return {
         "comparison": {
-            "first": pair.first,
-            "second": pair.second,
-            "metric": pair.metric,
-            "n": pair.n,
-            "clusters": pair.clusters,
-            "difference": pair.difference,
-            "low": pair.low,
-            "high": pair.high,
-            "p_value": pair.p_value,
+            **document(pair, "first second metric n clusters difference low high p_value"),
             "verdict": str(verdict.finding),
             "better": _better(pair, verdict),
-            "events_needed": None if needed is None else {"events": needed.events, "more_than": needed.more_than},
+            "events_needed": None if verdict.needed is None else document(verdict.needed, "events more_than"),
             "text": comparison_line(pair),
         }
     }

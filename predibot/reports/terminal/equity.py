@@ -17,9 +17,7 @@ from predibot.reports.terminal.text import plain
 def equity_document(found: ScoredEquity) -> Document:
     """Return the JSON document; a figure without a value is None."""
     return {
-        "convention": found.convention.name,
-        "periods_basis": found.periods.basis,
-        **document(found, "first_at last_at"),
+        **document(found, "convention=convention.name periods_basis=periods.basis first_at last_at"),
         **document(found.score),
         "rows": found.file.rows,
         "notes": list(found.notes),

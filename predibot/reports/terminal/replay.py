@@ -61,10 +61,7 @@ class ReplayView:
     def document(self) -> Document:
         """Return the JSON document."""
         return {
-            "recipe": self.recipe,
-            "venue": self.venue,
-            "from": format_instant(self.instants.first),
-            "to": format_instant(self.instants.last),
+            **document(self, "recipe venue from=instants.first to=instants.last"),
             "every": format_length(self.instants.every),
             "totals": {status: self.statuses[status] for status in STATUSES},
             "instants": [_instant_document(each) for each in self.played],
@@ -107,10 +104,7 @@ def progress_line(played: Played, *, number: int, of: int, seconds_left: float) 
 
 def _instant_document(played: Played) -> Document:
     return {
-        "instant": format_instant(played.at),
-        "run": played.run_key,
-        "as_of": format_instant(played.as_of),
-        "events": played.events,
+        **document(played, "instant=at run=run_key as_of events"),
         "decisions": {status: played.statuses.get(status, 0) for status in STATUSES},
         "made_here": played.made_here,
         "receipt": None if played.receipt is None else document(played.receipt, RECEIPT),

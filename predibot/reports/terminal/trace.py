@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from predibot.domain.trace import (
     ModelFailedStep,
@@ -21,8 +20,10 @@ from predibot.domain.trace import (
 )
 from predibot.jobs.read_traces import ALL, ReadTrace, Used, UsedReport
 from predibot.reports import figures
+from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
 _SHORT_CELLS = 240
@@ -34,13 +35,13 @@ def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
     """Print whose decision it is, then every step; texts are shortened unless `full`."""
     decision = trace.decision
     status = f"{decision.status}, too late to count" if decision.late else decision.status
-    _print(console, f"{plain(decision.name)}: {status} {plain(decision.message)}".rstrip(), style="bold")
-    _print(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
+    print_line(console, f"{plain(decision.name)}: {status} {plain(decision.message)}".rstrip(), style="bold")
+    print_line(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
     for number, step in enumerate(trace.trace.steps, 1):
-        _print(console, f"\n{number}. {_head(step)}", style="bold")
+        print_line(console, f"\n{number}. {_head(step)}", style="bold")
         for label, text in _texts(step):
             for line in _lines(text, full=full):
-                _print(console, f"   {label}: {line}" if label else f"   {line}")
+                print_line(console, f"   {label}: {line}" if label else f"   {line}")
                 label = ""
 
 
@@ -49,9 +50,9 @@ def print_used(console: Console, report: UsedReport) -> None:
     print_grid(console, used_grid(report))
     silent = sum(row.calls_without_usage for row in report.rows if row.kind == ALL)
     if silent:
-        _print(console, f"calls that did not say how many tokens they took, which are in no sum: {silent}")
+        print_line(console, f"calls that did not say how many tokens they took, which are in no sum: {silent}")
     for message in report.missing:
-        _print(console, f"left out: {plain(message)}")
+        print_line(console, f"left out: {plain(message)}")
 
 
 def used_grid(report: UsedReport) -> Table:
@@ -59,18 +60,14 @@ def used_grid(report: UsedReport) -> Table:
     return table_of(f"Used in {figures.things(report.traces, 'trace')}", _USED, report.rows)
 
 
-def used_document(report: UsedReport) -> dict[str, Any]:
+def used_document(report: UsedReport) -> Document:
     """Return what `trace --cost --json` prints."""
-    names = Used.__slots__
-    rows = [{name: getattr(row, name) for name in names} for row in report.rows]
-    return {"traces": report.traces, "used": rows, "missing": list(report.missing)}
+    return document(report, "traces used=rows missing")
 
 
-def trace_document(trace: ReadTrace) -> dict[str, Any]:
+def trace_document(trace: ReadTrace) -> Document:
     """Return what `trace --json` prints: the steps as they are stored; a number that is none becomes text."""
-    decision = trace.decision
-    head = {name: getattr(decision, name) for name in decision.__slots__}
-    return {"decision": head, "steps": [_finite(row) for row in trace.trace.rows()]}
+    return {"decision": document(trace.decision), "steps": [_finite(row) for row in trace.trace.rows()]}
 
 
 def _finite(value: Any) -> Any:
@@ -172,7 +169,3 @@ def _lines(text: str, *, full: bool) -> Iterator[str]:
         return
     # Splitting also where only Unicode ends a line leaves nothing in a line that moves the cursor.
     yield from (plain(line) for line in text.splitlines() if line.strip())
-
-
-def _print(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)

@@ -7,7 +7,7 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.jobs.worst import WorstDecision
 from predibot.reports import figures
-from predibot.reports.document import Document, document
+from predibot.reports.document import Document, document, under
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
@@ -47,16 +47,9 @@ def circumstances(each: WorstDecision) -> str:
 
 def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
     """Return the same for programs, texts whole."""
-    return [
-        {
-            "bot": each.loss.bot,
-            **document(each.reason, "run event_id title question"),
-            "decided_at": format_instant(each.decided_at),
-            **document(each.loss, "gain_usd bet_usd price_yes probability later_price_yes paid"),
-            "rationale": each.reason.rationale,
-        }
-        for each in worst
-    ]
+    loss = under("loss", "gain_usd bet_usd price_yes probability later_price_yes paid")
+    reason = under("reason", "run event_id title question")
+    return [document(each, f"bot=loss.bot {reason} decided_at {loss} rationale=reason.rationale") for each in worst]
 
 
 def asked_in(each: WorstDecision) -> str:

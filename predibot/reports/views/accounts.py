@@ -1,20 +1,16 @@
 """Boards of accounts and cohorts as data: what a document, a table for programs and a screen say of each bot."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from predibot.reports import figures
-from predibot.reports.document import Document, document, json_value, number
-from predibot.scoring.accounts.board import AccountBoard, AccountPair
+from predibot.reports.document import Document, document, number, under
+from predibot.reports.table import value_of
+from predibot.scoring.accounts.board import AccountBoard
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.rolling_delay import DELAYS
 from predibot.scoring.accounts.score import AccountScore
-from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
 
-_INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
-_HOW = ("periods_per_year", "ddof", "risk_free_rate", "value_at_risk_level")
-"""What of an equity score says how it was made."""
 _MOST_NAMED = 3
 _NAMED, _OF_COHORTS = "recipe game mode subject", "recipe game mode methodology"
 _STATUSES = ("recorded", "abstained", "refused", "failed")
@@ -27,7 +23,7 @@ def board_document(board: AccountBoard) -> Document:
         "leaderboard": [
             {
                 **cells,
-                "intervals": {name: _interval(found) for name, found in score.intervals.items()},
+                "intervals": {name: document(found, _INTERVAL) for name, found in score.intervals.items()},
                 "delays": [
                     {"delay_slots": delay, **document(found, "difference cumulative_return actual_return n")}
                     for delay, found in score.delays.items()
@@ -37,8 +33,8 @@ def board_document(board: AccountBoard) -> Document:
             | {"periods_basis": score.periods_basis, "values_usd": list(score.values)}
             for score, cells in zip(board.scores, account_cells(board), strict=True)
         ],
-        "comparisons": [_pair(pair) for pair in board.pairs],
-        "delay_bands": [asdict(band) for band in board.delay_bands],
+        "comparisons": [document(pair, _PAIR) for pair in board.pairs],
+        **document(board, "delay_bands"),
         "conclusions": list(conclusions(board)),
         "notes": list(board.notes),
     }
@@ -48,22 +44,14 @@ def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
     """Yield one row an account, whose columns are those of every other; ends of intervals beside what they are of."""
     for board in boards:
         for score, cells in zip(board.scores, account_cells(board), strict=True):
-            ends: Document = {}
-            for name in _INTERVALS:
-                found = score.intervals.get(name)
-                ends[f"{name}_low"] = None if found is None else number(found.low)
-                ends[f"{name}_high"] = None if found is None else number(found.high)
-            delays = {
-                f"delay_{delay}": None if (late := score.delays.get(delay)) is None else number(late.difference)
-                for delay in DELAYS
-            }
-            yield {**document(board, _NAMED), **cells, **ends, **delays}
+            delays = {f"delay_{each}": number(value_of(score.delays.get(each), "difference")) for each in DELAYS}
+            yield {**document(board, _NAMED), **cells, **document(score, _ENDS), **delays}
 
 
 def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
     """Yield one row a pair of a bot and a baseline."""
     for board in boards:
-        yield from ({**document(board, _NAMED), **_pair(pair)} for pair in board.pairs)
+        yield from ({**document(board, _NAMED), **document(pair, _PAIR)} for pair in board.pairs)
 
 
 def account_cells(board: AccountBoard) -> Iterator[Document]:
@@ -77,38 +65,31 @@ def account_cells(board: AccountBoard) -> Iterator[Document]:
             "standing": standings[bot],
             "least_difference": number(least.get(bot)),
         }
-        yield {**told, **_cells(score)}
+        statuses = {status: score.decisions.get(status, 0) for status in _STATUSES}
+        cells = {**document(score, _BEFORE), "repeats": score.repeats or None}
+        yield {**told, **cells, **statuses, **document(score, _AFTER)}
 
 
-def _cells(score: AccountScore) -> Document:
-    equity = {} if score.equity is None else asdict(score.equity)
-    behaviour = score.behaviour
-    return {
-        "growth_over_half": number(score.told),
-        "repeats": score.repeats or None,
-        "implied_deviation": number(score.implied.deviation),
-        "dependence": number(score.implied.dependence),
-        "most_in_one_event": number(score.implied.most_in_one_event),
-        **document(score, "baseline knowledge"),
-        **document(score, "first_at last_at dates start_usd"),
-        "value_usd": score.last_usd,
-        "cash_usd": score.last_cash_usd,
-        "owing_usd": score.owing_usd,
-        **{name: json_value(equity.get(name)) for name in (*_EQUITY, *_HOW)},
-        **document(behaviour, "cash_share turnover concentration net_exposure slots_in_drawdown"),
-        "slots_priced": behaviour.slots,
-        **{status: score.decisions.get(status, 0) for status in _STATUSES},
-        "missed": score.missed,
-        "failed_share": number(score.failed_share),
-        "pending_orders": score.pending,
-        "stale_marks": score.unpriced_marks,
-        **document(score, "cost_usd cost_known_usd"),
-    }
-
-
+_INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
+_ENDS = " ".join(f"{each}_{end}=intervals.{each}.{end}" for each in _INTERVALS for end in ("low", "high"))
 _EQUITY = (
-    *("cumulative_return", "annualized_return", "volatility", "sharpe", "sortino", "max_drawdown", "calmar"),
-    *("win_rate", "value_at_risk", "longest_losing_run"),
+    "cumulative_return annualized_return volatility sharpe sortino max_drawdown calmar win_rate value_at_risk "
+    "longest_losing_run periods_per_year ddof risk_free_rate value_at_risk_level"
+)
+_BEFORE = (
+    "growth_over_half=told repeats implied_deviation=implied.deviation "
+    f"{under('implied', 'dependence most_in_one_event')} baseline knowledge first_at last_at dates start_usd "
+    f"value_usd=last_usd cash_usd=last_cash_usd owing_usd {under('equity', _EQUITY)} "
+    f"{under('behaviour', 'cash_share turnover concentration net_exposure slots_in_drawdown')} "
+    "slots_priced=behaviour.slots"
+)
+"""The plain figures of an account, as `document` reads them, before those of its decisions."""
+_AFTER = "missed failed_share pending_orders=pending stale_marks=unpriced_marks cost_usd cost_known_usd"
+_INTERVAL = "low high dates=clusters few_dates=few_clusters method resamples_without_value"
+_PAIR = (
+    "bot baseline difference=difference.estimate beta correlation low=difference.low high=difference.high "
+    "dates=difference.clusters few_dates=difference.few_clusters "
+    f"{under('difference', 'method resamples_without_value')} better"
 )
 
 
@@ -137,25 +118,6 @@ def _nearest(bot: str, board: AccountBoard) -> str:
 def _own(score: AccountScore) -> str:
     found = score.intervals["cumulative_return"]
     return f"{score.bot} ({figures.percent_interval(found.low, found.high)})"
-
-
-def _interval(found: Estimate) -> Document:
-    return {
-        **document(found, "low high"),
-        "dates": found.clusters,
-        "few_dates": found.few_clusters,
-        **document(found, "method resamples_without_value"),
-    }
-
-
-def _pair(pair: AccountPair) -> Document:
-    return {
-        **document(pair, "bot baseline"),
-        "difference": number(pair.difference.estimate),
-        **document(pair, "beta correlation"),
-        **_interval(pair.difference),
-        "better": pair.better,
-    }
 
 
 def cohort_board_document(board: CohortBoard) -> Document:
@@ -195,32 +157,24 @@ def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
 
 def _cohort_cells(board: CohortBoard, score: CohortBotScore) -> Document:
     """Return every figure of a bot, in the order of columns; what is missing is None."""
-    found = score.score
-    returns = found.returns
-    briers = {"brier_stated": score.stated, "brier_implied_confidence": score.implied}
-    return {
-        "rank": board.ranks.get((score.bot, score.knowledge)),
-        **document(score, "bot display_name strategy baseline knowledge"),
-        "mean_return": number(returns.mean),
-        "mean_return_low": number(returns.low),
-        "mean_return_high": number(returns.high),
-        **document(found, "profit_usd return_on_stakes win_rate cohorts"),
-        "overlap": returns.overlap,
-        "effective_cohorts": number(returns.effective),
-        "waves": returns.waves,
-        "resolved": found.resolved,
-        **{
-            key: value
-            for name, brier in briers.items()
-            for key, value in (
-                (name, None if brier is None else number(brier.score)),
-                (f"{name}_n", 0 if brier is None else brier.n),
-            )
-        },
-        **document(score, "cannot_bet bankrupt owing"),
-        **{status: score.decisions.get(status, 0) for status in _STATUSES},
-        **document(score, "failed_share cost_usd cost_known_usd verdict"),
+    sizes = {
+        f"{name}_n": 0 if of is None else of.n
+        for name, of in (("brier_stated", score.stated), (_IMPLIED, score.implied))
     }
+    statuses = {status: score.decisions.get(status, 0) for status in _STATUSES}
+    rank = {"rank": board.ranks.get((score.bot, score.knowledge))}
+    return {**rank, **document(score, _COHORT), **sizes, **statuses, **document(score, _COHORT_AFTER)}
+
+
+_IMPLIED = "brier_implied_confidence"
+_COHORT = (
+    "bot display_name strategy baseline knowledge mean_return=score.returns.mean mean_return_low=score.returns.low "
+    f"mean_return_high=score.returns.high {under('score', 'profit_usd return_on_stakes win_rate cohorts')} "
+    "overlap=score.returns.overlap effective_cohorts=score.returns.effective waves=score.returns.waves "
+    "resolved=score.resolved brier_stated=stated.score brier_stated_n=stated.n "
+    f"{_IMPLIED}=implied.score {_IMPLIED}_n=implied.n cannot_bet bankrupt owing"
+)
+_COHORT_AFTER = "failed_share cost_usd cost_known_usd verdict"
 
 
 def _with_interval(each: CohortBotScore) -> str:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
-from predibot.reports.document import Document
+from predibot.reports.document import Document, document
 from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows
 from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
@@ -20,11 +20,9 @@ from predibot.reports.views.metrics import (
     CSV_EVIDENCE,
     CSV_FORECAST,
     CSV_HORIZON,
-    CSV_OF_EDGE,
     CSV_OPEN,
     CSV_PLACE,
     bin_documents,
-    csv_cells,
 )
 from predibot.scoring.evaluation.e_values import BettingEvidence
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -61,16 +59,17 @@ class ScoreRow:
         part: Document = {} if self.by is None else {self.by: self.group}
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
-            return {**named, **csv_cells(self.forecast, CSV_FORECAST)}
+            return {**named, **document(self.forecast, CSV_FORECAST)}
         returns: Document = {}
         for label, score in self.card.horizons.items():
-            returns.update(csv_cells(score, CSV_HORIZON, f"{label}_" if score.days is None else f"{label}d_"))
+            prefix = f"{label}_" if score.days is None else f"{label}d_"
+            returns |= {f"{prefix}{name}": value for name, value in document(score, CSV_HORIZON).items()}
         return {**named, **_decided(self.card), **_foretold(self.card), **returns, **self.standing()}
 
     def standing(self) -> Document:
         """Return what is said of it beside the price and the others, under the same names."""
-        evidence = {} if self.evidence is None else csv_cells(self.evidence, CSV_EVIDENCE)
-        return evidence if self.place is None else {**evidence, **csv_cells(self.place, CSV_PLACE)}
+        evidence = {} if self.evidence is None else document(self.evidence, CSV_EVIDENCE)
+        return evidence if self.place is None else {**evidence, **document(self.place, CSV_PLACE)}
 
 
 def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator[ScoreRow]:
@@ -171,13 +170,11 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
 
 
 def _decided(card: Scorecard) -> Document:
-    return csv_cells(card, CSV_CARD)
+    return document(card, CSV_CARD)
 
 
 def _foretold(card: Scorecard) -> Document:
-    # The edge is its own name.
-    edge = {**csv_cells(card.edge, CSV_EDGE), **csv_cells(card.edge, CSV_OF_EDGE, "edge_")}
-    return {**edge, **csv_cells(card.forecast, CSV_FORECAST), **csv_cells(card, CSV_OPEN)}
+    return {**document(card.edge, CSV_EDGE), **document(card.forecast, CSV_FORECAST), **document(card, CSV_OPEN)}
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
@@ -189,7 +186,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
 def _returns(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         for label, score in card.horizons.items():
-            yield {"bot": card.bot, "horizon": label, **csv_cells(score, CSV_HORIZON)}
+            yield {"bot": card.bot, "horizon": label, **document(score, CSV_HORIZON)}
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:

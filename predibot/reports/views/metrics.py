@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
-from predibot.reports.table import Column, ends, value_of
+from predibot.reports.table import Column, ends
 from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_said
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore
@@ -39,8 +38,7 @@ CSV_FORECAST = (
     "n clusters brier~ brier_by_event log_score~ accuracy~ calibration_error calibration_error_by_chance "
     "calibration_error_by_chance_high n_market market_brier~ market_log_score skill_vs_market~ adjusted_brier"
 )
-CSV_EDGE = "edge~"
-CSV_OF_EDGE = EDGE.removeprefix("edge ")
+CSV_EDGE = "edge~ " + " ".join(f"edge_{each}={each}" for each in EDGE.split()[1:])
 CSV_HORIZON = (
     "n clusters coverage mean_return~ market_mean_return~ n_quote quote_mean_return~ friction~ n_net net_mean_return~ "
     "n_drift drift~ sharpe~ mean_return_by_event quote_mean_return_by_event open_stakes"
@@ -52,17 +50,6 @@ CSV_EVIDENCE = (
 """Of beating the price; JSON has the whole account."""
 CSV_PLACE = "rank baseline verdict=verdict.finding.value standing repeats_price"
 """On the leaderboard; JSON has the whole row."""
-
-
-def csv_cells(score: Any, columns: str, prefix: str = "") -> Document:
-    """Return what CSV and frames have of a score, what has an interval followed by its ends."""
-    row: Document = {}
-    for each in columns.split():
-        name = each.partition("=")[0].removesuffix("~")
-        row |= {f"{prefix}{key}": value for key, value in document(score, each.removesuffix("~")).items()}
-        for end in ("low", "high") if each.endswith("~") else ():
-            row[f"{prefix}{name}_{end}"] = number(value_of(score.intervals, f"{name}.{end}"))
-    return row
 
 
 def score_document(score: ForecastScore | HorizonScore, names: str) -> Document:

@@ -3,64 +3,50 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from predibot.domain.clock import format_instant
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.ledger.read.standing import Cost
 from predibot.ledger.schema.tables import SlotRow
-from predibot.reports.document import Document, document, json_value, number
+from predibot.reports.document import Document, document, number, under
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def slot_document(row: SlotRow) -> Document:
     """Return the JSON document of what became of a slot."""
-    return {
-        "recipe": row.recipe,
-        "slot": format_instant(row.slot_at),
-        **document(row, "status tries started_at"),
-        "late_seconds": row.late.total_seconds() if row.late is not None else None,
-        **document(row, "ended_at next_try_at"),
-        "run": row.run_key,
-        "reason": row.reason,
-    }
+    late = {"late_seconds": row.late.total_seconds() if row.late is not None else None}
+    before = document(row, "recipe slot=slot_at status tries started_at")
+    return {**before, **late, **document(row, "ended_at next_try_at run=run_key reason")}
 
 
 def schedule_document(each: ScheduleStatus) -> Document:
     """Return the JSON document of how the schedule of a recipe stands."""
     counts, latest = each.slots.counts, each.slots.latest
     return {
-        "recipe": each.recipe,
-        "file": each.stored.argument,
+        **document(each, "recipe file=stored.argument"),
         "last": slot_document(each.slots.last) if each.slots.last is not None else None,
         "last_cost": None if each.last_cost is None else _cost(each.last_cost),
-        "expected": json_value(each.expected_at),
-        "next": json_value(each.next_at),
-        **document(each.stored, "paused_at tracked_at evaluated_at"),
+        **document(each, f"expected=expected_at next=next_at {under('stored', 'paused_at tracked_at evaluated_at')}"),
         "counted_days": COUNTED.days,
         "slots": {status: counts.get(status, 0) for status in SLOT_STATUSES},
         "latest_seconds": latest.total_seconds() if latest is not None else None,
         "cost": _cost(each.cost),
-        "day_limit_usd": None if each.day_limits is None else each.day_limits.usd,
-        "problem": each.problem,
+        **document(each, "day_limit_usd=day_limits.usd problem"),
     }
 
 
 def status_document(status: LedgerStatus) -> Document:
     """Return the JSON document of the status of a ledger."""
     service = status.service
+    alive = {"alive": status.is_service_alive}
     return {
         **document(status, "at ledger problems"),
-        "service": None
-        if service is None
-        else {**document(service, "owner started_at lease_until"), "alive": status.is_service_alive},
+        "service": None if service is None else {**document(service, "owner started_at lease_until"), **alive},
         "schedules": [schedule_document(each) for each in status.schedules],
         "retries": document(status.retries, "open next_try_at"),
         "left_behind": [{"owner": owner, **document(held)} for owner, held in sorted(status.left_behind.items())],
         "markets": {**document(status.markets), "stale_after_hours": STALE.total_seconds() / 3600},
-        "without_tools": dict(status.without_tools),
-        "without_search": dict(status.without_search),
-        "spent_today": document(status.spent),
+        **document(status, "without_tools without_search spent_today=spent"),
     }
 
 

@@ -1,6 +1,7 @@
 """Metrics: each is described once, and every report has it."""
 
 from predibot.reports import figures
+from predibot.reports.document import document
 from predibot.reports.table import Column, value_of
 from predibot.reports.terminal.evaluation_grids import metric_grid
 from predibot.reports.terminal.evaluation_screen import Shown as Screen
@@ -14,7 +15,6 @@ from predibot.reports.views.metrics import (
     EDGE,
     FORECAST,
     HORIZON,
-    csv_cells,
     score_document,
 )
 from predibot.scoring.records.knowledge import KNOWLEDGE
@@ -49,7 +49,7 @@ def test_a_terminal_shows_each_metric_and_says_what_its_header_means() -> None:
 def test_a_metric_that_is_described_stands_in_every_report() -> None:
     score = horizon(7, 0.1, 4)
     assert score_document(score, f"{HORIZON} n_unpriced")["n_unpriced"] == 6
-    assert csv_cells(score, f"{CSV_HORIZON} n_unpriced", "7d_")["7d_n_unpriced"] == 6
+    assert document(score, f"{CSV_HORIZON} n_unpriced")["n_unpriced"] == 6
     shown = Column("unpriced", "n_unpriced", figures.count, meaning="decisions without a value")
     grid = metric_grid("Returns", (*COLUMNS["returns"], shown), [(("a",), score)])
     assert (grid.columns[-1].header, grid.rows[0][-1]) == ("unpriced", "6")

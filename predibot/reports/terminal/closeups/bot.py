@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from predibot.jobs.histories.bot import BotHistory, ScoredBot
-from predibot.reports.document import Document, document, json_value, number
+from predibot.reports.document import Document, document, json_value
 from predibot.reports.terminal.closeups.beliefs import coherence_document, exposure_document
 from predibot.reports.terminal.closeups.reliability import LEGEND, reliability_lines
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
@@ -42,27 +42,18 @@ def print_reliability(console: Console, scored: ScoredBot) -> None:
 def bot_document(history: BotHistory) -> Document:
     """Return everything as JSON has it, texts whole."""
     return {
-        **document(history, "bot as_of strategies models first_at last_at"),
-        "decisions": dict(history.statuses),
-        "cost_known_usd": number(history.cost_known_usd),
-        "decisions_of_unknown_cost": history.cost_unknown,
-        "unanswered": json_value(history.unanswered),
+        **document(history, "bot as_of strategies models first_at last_at decisions=statuses cost_known_usd"),
+        **document(history, "decisions_of_unknown_cost=cost_unknown unanswered"),
         "running": [
             {"knowledge": each.knowledge, **{name: json_value(points) for name, points in each.running.items()}}
             for each in history.scored
         ],
         "accounts": [
-            {
-                **document(each, "recipe game mode subject"),
-                "dates_needed": json_value(each.needed),
-                **document(each, "moves values"),
-            }
-            for each in history.accounts
+            document(each, "recipe game mode subject dates_needed=needed moves values") for each in history.accounts
         ],
         "cohorts": [
             {
-                **document(each, "recipe game mode methodology"),
-                "knowledge": each.score.knowledge,
+                **document(each, "recipe game mode methodology knowledge=score.knowledge"),
                 "results": [document(one, "start stake_usd value_usd won lost cancelled") for one in each.results],
             }
             for each in history.cohorts

@@ -8,7 +8,7 @@ from rich.console import Console
 from predibot.jobs.histories.event import EventHistory, MarketHistory
 from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
-from predibot.reports.document import Document, document
+from predibot.reports.document import Document, document, under
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.closeups.rows import slot_words, to_the_second
 from predibot.reports.terminal.grid import print_grid
@@ -50,7 +50,7 @@ def event_document(history: EventHistory) -> Document:
     return {
         **document(history, "event_id title as_of"),
         "markets": [
-            {**document(each.market, "market_id question"), **document(each, "payout_yes settled_at prices")}
+            document(each, f"{under('market', 'market_id question')} payout_yes settled_at prices")
             for each in history.markets
         ],
         "forecasts": [document(each, _FORECAST) for each in history.forecasts],
