@@ -40,6 +40,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
 from predibot.ledger.write.runs import recipes_played, stored_runs
+from predibot.reports.table import values_of
 from predibot.reports.terminal.replay import replay_view
 from predibot.reports.views.decide import DecideView, decide_view
 from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
@@ -537,6 +538,12 @@ def _kind(cells: Sequence[object]) -> Kind:
     return kinds.pop() if len(kinds) == 1 else float
 
 
+_VERDICT = (
+    "verdict=verdict.finding.value verdict_e_value=verdict.e_value verdict_events_needed=verdict.needed.events "
+    "verdict_more_than=verdict.needed.more_than verdict_moved_like=verdict.moved_like"
+)
+
+
 def _leaderboard_columns() -> dict[str, Kind]:
     """Return the fields of a row of the leaderboard as columns; a verdict is its words and what JSON has of it."""
     told: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
@@ -548,15 +555,7 @@ def _leaderboard_columns() -> dict[str, Kind]:
 
 
 def _leaderboard_cells(row: LeaderboardRow) -> Cells:
-    needed = row.verdict.needed
-    return {
-        **{field.name: getattr(row, field.name) for field in fields(row)},
-        "verdict": row.verdict.finding.value,
-        "verdict_e_value": row.verdict.e_value,
-        "verdict_events_needed": None if needed is None else needed.events,
-        "verdict_more_than": None if needed is None else needed.more_than,
-        "verdict_moved_like": row.verdict.moved_like,
-    }
+    return {**{field.name: getattr(row, field.name) for field in fields(row)}, **values_of(row, _VERDICT)}
 
 
 _LEADERBOARD_COLUMNS = _leaderboard_columns()
@@ -573,13 +572,5 @@ _PLAYED_COLUMNS: dict[str, Kind] = {
 
 
 def _played_cells(played: Played) -> Cells:
-    return {
-        "instant": played.at,
-        "run": played.run_key,
-        "as_of": played.as_of,
-        "events": played.events,
-        **{status: played.statuses.get(status, 0) for status in STATUSES},
-        "made_here": played.made_here,
-        "undecided": played.undecided,
-        "notes": played.notes,
-    }
+    statuses = {status: played.statuses.get(status, 0) for status in STATUSES}
+    return {**values_of(played, "instant=at run=run_key as_of events made_here undecided notes"), **statuses}

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from enum import Enum
 
 from predibot.domain.clock import format_instant
-from predibot.reports.table import value_of
+from predibot.reports.table import values_of
 
 Document = dict[str, object]
 """What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
@@ -26,12 +26,13 @@ def document(row: object, names: str = "") -> Document:
         >>> document(datetime(2026, 3, 1), "year first_of=month hour")
         {'year': 2026, 'first_of': 3, 'hour': 0}
     """
-    of_row = getattr(row, "_fields", None)
     if "~" in names:
         names = re.sub(r"(\w+)~", r"\1 \1_low=intervals.\1.low \1_high=intervals.\1.high", names)
-    chosen = names.split() or of_row or [field.name for field in fields(row)]  # type: ignore[arg-type]
-    paths = {name: path or name for name, _, path in (each.partition("=") for each in chosen)}
-    return {name: json_value(value_of(row, path)) for name, path in paths.items()}
+    elif not names:
+        # A row of a database is known by its fields: to import its class here would load the database.
+        of_row = getattr(row, "_fields", None)
+        names = " ".join(of_row or [field.name for field in fields(row)])  # type: ignore[arg-type]
+    return {name: json_value(value) for name, value in values_of(row, names).items()}
 
 
 def under(path: str, names: str) -> str:
@@ -60,7 +61,6 @@ def json_value(value: object) -> object:
         case tuple() | list():
             return [json_value(each) for each in value]
         case _:
-            # A row of a database is known by its fields: to import its class here would load the database.
             return document(value) if is_dataclass(value) or hasattr(value, "_fields") else value
 
 

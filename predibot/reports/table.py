@@ -33,6 +33,12 @@ def value_of(row: Any, path: str) -> Any:
     return row
 
 
+def values_of(row: Any, names: str) -> dict[str, Any]:
+    """Return values of a row by names, apart by spaces; `new=path` is what lies at a path under a new name."""
+    paths = (each.partition("=") for each in names.split())
+    return {name: value_of(row, path or name) for name, _, path in paths}
+
+
 def words(value: object) -> str:
     """Return what somebody else wrote, or a word of our own, as one line that can only be read."""
     return one_line(str(value))

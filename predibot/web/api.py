@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 
 from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
@@ -43,28 +43,11 @@ class Said(BaseModel):
     detail: str
 
 
-class RunList(BaseModel):
-    """A part of a list, and the cursor of the next."""
-
-    runs: list[LedgerRun]
-    total: int
-    next_cursor: int | None
-
-
-class DecisionList(BaseModel):
-    """A part of a list, and the cursor of the next."""
-
-    decisions: list[LedgerDecision]
-    total: int
-    next_cursor: int | None
-
-
-class ForecastList(BaseModel):
-    """A part of a list, and the cursor of the next."""
-
-    forecasts: list[LedgerForecast]
-    total: int
-    next_cursor: int | None
+def _list_of(noun: str, row: type) -> type[BaseModel]:
+    """Return what a part of a list is, with the cursor of the next."""
+    fields: dict[str, Any] = {f"{noun.lower()}s": (list[row], ...), "total": (int, ...)}  # type: ignore[valid-type]
+    fields["next_cursor"] = (int | None, ...)
+    return create_model(f"{noun}List", __doc__="A part of a list, and the cursor of the next.", **fields)
 
 
 class Rankings(BaseModel):
@@ -112,12 +95,12 @@ def api(shelf: Shelf) -> APIRouter:
 
         return answered(request, document)
 
-    @router.get("/runs", responses={200: {"model": RunList}})
+    @router.get("/runs", responses={200: {"model": _list_of("Run", LedgerRun)}})
     def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return runs, void ones too, newest slot first."""
         return paged(request, "runs", shelf.runs, cursor, limit)
 
-    @router.get("/decisions", responses={200: {"model": DecisionList}})
+    @router.get("/decisions", responses={200: {"model": _list_of("Decision", LedgerDecision)}})
     def decisions(
         request: Request,
         recipe: _Text = "",
@@ -148,7 +131,7 @@ def api(shelf: Shelf) -> APIRouter:
 
         return answered(request, document)
 
-    @router.get("/forecasts", responses={200: {"model": ForecastList}})
+    @router.get("/forecasts", responses={200: {"model": _list_of("Forecast", LedgerForecast)}})
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
         return paged(request, "forecasts", lambda: shelf.read(told_forecasts, Asked(run=run)), cursor, limit)

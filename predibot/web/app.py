@@ -110,20 +110,20 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     def endpoint(of: Callable[..., Page]) -> Callable[..., Response]:
         def answer(request: Request, page: Annotated[Page, Depends(partial(of, shelf))]) -> Response:
-            return html(request, page.template, csv_tables=list(page.tables), **page.shown)
+            return html(request, page.template, csv_tables=list(page.downloads), **page.shown)
 
         return answer
 
     def download(of: Callable[..., Page]) -> Callable[..., Response]:
         def answer(page: Annotated[Page, Depends(partial(of, shelf))], table: str = "") -> Response:
-            names = list(page.tables)
+            names = list(page.downloads)
             if not names or (table and table not in names):
                 raise UsageError(
                     f"there is no table {table[:40]!r} on this page; there are: {', '.join(names) or 'none'}"
                 )
             name = table or names[-1]
             headers = {"Content-Disposition": f'attachment; filename="predibot-{name}.csv"'}
-            return StreamingResponse(csv_lines(page.tables[name]()), media_type="text/csv", headers=headers)
+            return StreamingResponse(csv_lines(page.downloads[name]()), media_type="text/csv", headers=headers)
 
         return answer
 

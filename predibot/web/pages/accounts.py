@@ -13,7 +13,7 @@ from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.drawing import Banded, Shares, banded, shares_of
-from predibot.web.pages.page import Page, grid_tables
+from predibot.web.pages.page import Page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -38,7 +38,7 @@ def account_page(shelf: Shelf, bot: str, cohort: str = "") -> Page:
     found = account_statements(shelf.store, bot, recipe=None, cohort=cohort or None)
     accounts = [_shown(shelf, each) for each in found]
     grids = [grid for each in accounts for grid in each.grids if grid.rows]
-    return Page("account", {"bot": bot, "cohort": cohort, "accounts": accounts}, grid_tables(grids))
+    return Page("account", {"bot": bot, "cohort": cohort, "accounts": accounts, "grids": grids})
 
 
 def cohort_page(shelf: Shelf, week: str) -> Page:
@@ -49,7 +49,7 @@ def cohort_page(shelf: Shelf, week: str) -> Page:
     for each in found:
         with figures.in_currency(known_venue(each.cohort.venue).currency):
             grids += [grid for grid in cohort_statement_grids(each) if grid.rows]
-    return Page("cohort", {"week": week, "members": list(members), "grids": grids}, grid_tables(grids))
+    return Page("cohort", {"week": week, "members": list(members), "grids": grids})
 
 
 def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:

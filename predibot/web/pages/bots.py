@@ -27,7 +27,7 @@ from predibot.scoring.records.part import Part
 from predibot.web.curve import History, history_of, reliability_of
 from predibot.web.drawing import Bars, bars_of, curves_of
 from predibot.web.pages.leaderboard import lines_of
-from predibot.web.pages.page import PAGE, Page, grid_tables
+from predibot.web.pages.page import PAGE, Page
 from predibot.web.shelf import Shelf
 
 _TRACES = 100
@@ -69,7 +69,6 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
     steps, prompt, setup = shelf.once("set up", name, lambda: _behind(shelf, name))
-    grids = list(bot_grids(history))
     return Page(
         "bot",
         {
@@ -90,7 +89,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
                 for panel in picture.panels
             ],
             "jumps": list(_jumps(history)),
-            "grids": grids,
+            "grids": list(bot_grids(history)),
             "ends": [
                 (title, none, [(each, asked_in(each), circumstances(each)) for each in found])
                 for title, none, found in (
@@ -104,7 +103,6 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
             "setup": setup,
             "prompt": prompt,
         },
-        grid_tables(grids),
     )
 
 

@@ -8,7 +8,7 @@ from predibot.reports.table import Table
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
-from predibot.web.pages.page import Page, grid_tables, paged, records
+from predibot.web.pages.page import Page, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -44,7 +44,7 @@ def compare_page(
     return Page(
         "compare",
         {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},
-        {**grid_tables(grids), "questions": records(questions)},
+        {"questions": records(questions)},
     )
 
 

@@ -6,7 +6,7 @@ from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_wor
 from predibot.reports.terminal.closeups.graph import graph_grids
 from predibot.scoring.records.part import Part
 from predibot.scoring.relatedness.graph import Edge
-from predibot.web.pages.page import Page, grid_tables
+from predibot.web.pages.page import Page
 from predibot.web.shelf import Shelf
 
 
@@ -29,7 +29,7 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
     # What nobody decided on has no page.
     listed = {each.event_id for each in shelf.read(listed_events)}
     shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
-    return Page("graph", shown, grid_tables(grids))
+    return Page("graph", shown)
 
 
 def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:

@@ -18,7 +18,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 from predibot.web.curve import Curve, curve_of, reliability_of
 from predibot.web.drawing import Banded, Bars, curves_of
-from predibot.web.pages.page import Page, day_of, end_of_day, grid_tables, grids_page
+from predibot.web.pages.page import Page, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -149,14 +149,13 @@ def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> Page:
     found = part.evaluation(shelf, Question(wanted=TABLES_ASK))
     page = grids_page(f"Table of {name}", list(table_grids(found, name)))
     # Whole numbers in place of what a screen shows of them.
-    return replace(page, tables={**page.tables, name: lambda: evaluation_rows(found, name)})
+    return replace(page, tables={name: lambda: evaluation_rows(found, name)})
 
 
 def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
     """Return what each bot said beside how often it happened, in the part that is asked for."""
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
-    grids = [grid for grid in table_grids(found, "calibration") if grid.rows]
     return Page(
         "calibration",
         {
@@ -165,7 +164,6 @@ def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
                 for card in cards
                 if card.forecast.n and card.forecast.calibration is not None
             ],
-            "grids": grids,
+            "grids": [grid for grid in table_grids(found, "calibration") if grid.rows],
         },
-        grid_tables(grids),
     )

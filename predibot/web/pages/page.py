@@ -24,25 +24,23 @@ class Page:
     template: str
     shown: Mapping[str, Any]
     tables: Mapping[str, Callable[[], Rows]] = field(default_factory=dict)
-    """What of it can be taken away as CSV, by name."""
+    """What of it can be taken away as CSV, by name, besides its `grids`."""
+
+    @property
+    def downloads(self) -> dict[str, Callable[[], Rows]]:
+        """Return all that can be taken away, tables as the terminal has them by their place."""
+        grids: Sequence[Table] = self.shown.get("grids", ())
+        return {**{str(n): partial(_under_headers, grid) for n, grid in enumerate(grids, start=1)}, **self.tables}
 
 
 def grids_page(title: str, found: Sequence[Table], **more: Any) -> Page:
     """Return a page of tables, as the terminal has them; those without a row are left out."""
-    grids = [grid for grid in found if grid.rows]
-    return Page("grids", {"title": title, "grids": grids, **more}, grid_tables(grids))
+    return Page("grids", {"title": title, "grids": [grid for grid in found if grid.rows], **more})
 
 
-def grid_tables(grids: Sequence[Table]) -> dict[str, Callable[[], Rows]]:
-    """Return tables as what can be taken away, by their place."""
-    return {str(number): partial(grid_rows, grid) for number, grid in enumerate(grids, start=1)}
-
-
-def grid_rows(grid: Table) -> Rows:
-    """Yield the rows of a table under its headers."""
-    headers = [column.header for column in grid.columns]
-    for row in grid.rows:
-        yield dict(zip(headers, row, strict=True))
+def _under_headers(table: Table) -> Rows:
+    headers = [column.header for column in table.columns]
+    return (dict(zip(headers, row, strict=True)) for row in table.rows)
 
 
 def records(rows: Sequence[Any]) -> Callable[[], Rows]:
