@@ -1,18 +1,23 @@
-"""Pictures of series as SVG, drawn here: curves with their bands, bars, and shares over time."""
+"""Pictures as SVG, drawn here, so that a page needs no script: curves with their bands, bars, shares, calibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from predibot.reports import figures
 from predibot.reports.pictures.series import Cohorts, Curves, Picture
 from predibot.scoring.evaluation.running import RunningPoint
+from predibot.scoring.metrics.calibration import CalibrationBins
 
 WIDTH, HEIGHT = 640.0, 160.0
 _EDGE = 4.0
 _NOTHING = 1e-6
+_MOST_POINTS = 400
 _MOST_SHARES = 6
 """So many assets have a colour of their own."""
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +181,108 @@ def shares_of(
     return Shares(names, tuple(found), moments[0][0], moments[-1][0])
 
 
-def _height(value: float, low: float, high: float) -> float:
-    return round(HEIGHT - _EDGE - (value - low) / ((high - low) or 1.0) * (HEIGHT - 2 * _EDGE), 1)
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line, and where zero is, in a box of 320 by 64."""
+
+    points: str
+    """As `points` of an SVG polyline."""
+    zero: float
+    """The height of zero from the top."""
+    said: str
+    """The same in words."""
+
+
+def curve_of(values: Sequence[float], said: str) -> Curve | None:
+    """Return a curve through values at equal steps, zero always in its box; None of fewer than two.
+
+    Examples:
+        >>> curve_of([0.0, 1.0], "up").points
+        '4.0,60.0 316.0,4.0'
+    """
+    if len(values) < 2:
+        return None
+    values = _thinned(values)
+    low, high = min(0.0, *values), max(0.0, *values)
+    step = (320.0 - 2 * _EDGE) / (len(values) - 1)
+    points = " ".join(
+        f"{round(_EDGE + place * step, 1)},{_height(value, low, high, 64.0)}" for place, value in enumerate(values)
+    )
+    return Curve(points, _height(0.0, low, high, 64.0), said)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Prices of a market over time with what bots said of it, in a box of 640 by 200."""
+
+    points: str
+    """As `points` of an SVG polyline."""
+    dots: tuple[tuple[float, float, str], ...]
+    """Of each forecast where it is, and what it says."""
+    first: datetime
+    last: datetime
+
+
+def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[datetime, float, str]]) -> History | None:
+    """Return prices in [0, 1] over time with forecasts among them; None where there is nothing to draw a line of.
+
+    Args:
+        prices: Instants and prices, oldest first.
+        said: Instant, probability and words of each forecast.
+    """
+    if len(prices) < 2 or prices[0][0] == prices[-1][0]:
+        return None
+    first = min([prices[0][0], *(at for at, _, _ in said)])
+    last = max([prices[-1][0], *(at for at, _, _ in said)])
+
+    def place(at: datetime, value: float) -> tuple[float, float]:
+        along = (at - first) / (last - first)
+        return round(_EDGE + along * (WIDTH - 2 * _EDGE), 1), _height(value, 0.0, 1.0, 200.0)
+
+    points = " ".join("{},{}".format(*place(at, price)) for at, price in _thinned(prices))
+    return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """What a bot said beside how often it happened, in a box of 200 by 200; a perfect one lies on its diagonal."""
+
+    bot: str
+    title: str
+    """Its name, and which of its forecasts these are where they are told apart."""
+    n: int
+    """How many forecasts it is of."""
+    bins: tuple[tuple[float, float, float, float, str], ...]
+    """Of each bin: across, and the heights of what happened and of its interval's ends, and the same in words."""
+
+
+def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliability:
+    """Return the diagram of a bot's calibration; empty bins are left out."""
+
+    def height(value: float) -> float:
+        return round(200.0 * (1.0 - value), 1)
+
+    shown = []
+    for row in range(bins.count.size):
+        if not bins.count[row]:
+            continue
+        said, happened = float(bins.mean_probability[row]), float(bins.mean_outcome[row])
+        low, high = float(bins.outcome_low[row]), float(bins.outcome_high[row])
+        words = f"said {said:.2f}, happened {happened:.2f} ({low:.2f} to {high:.2f}), {int(bins.count[row])} forecasts"
+        shown.append((round(200.0 * said, 1), height(happened), height(high), height(low), words))
+    return Reliability(bot, title or bot, int(bins.count.sum()), tuple(shown))
+
+
+def _thinned(values: Sequence[Value]) -> Sequence[Value]:
+    """Return so many values at most, evenly spread, both ends among them."""
+    if len(values) <= _MOST_POINTS:
+        return values
+    return [values[round(place * (len(values) - 1) / (_MOST_POINTS - 1))] for place in range(_MOST_POINTS)]
+
+
+def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:
+    """Return how far a value lies from the top of a box."""
+    return round(of - _EDGE - (value - low) / ((high - low) or 1.0) * (of - 2 * _EDGE), 1)
 
 
 def _number(value: float) -> str:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
+from predibot.reports.table import value_of
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.ranking import Place
 from predibot.scoring.evaluation.references import MARKET
-from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Finding, Verdict
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.edge import EdgeCurve
@@ -25,7 +26,6 @@ HEADLINE_DAYS = 7
 """The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
 _MOST_NAMED = 3
 _NO_EVIDENCE = figures.e_value(1.0)
-_Says = Callable[[Sequence[Scorecard]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,26 +344,15 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
         f"{sum(bots.values()):,} decided {note} ({_list(list(bots))})" if bots else ""
         for note, bots in ((WITHOUT_TOOLS, evaluation.without_tools), (WITHOUT_SEARCH, evaluation.without_search))
     )
-    return tuple(text for text in (late, *without, *(say(cards) for say in _MISSING)) if text)
+    counts = [_counted(what, sum(map(of, cards))) for what, of in _MISSING]
+    rest = [_counted(what, sum(map(of, cards))) for what, of in _MISSED_LEAST]
+    said = (late, *without, _failed(cards), *counts, _unknown_costs(cards), *rest)
+    return tuple(text for text in said if text)
 
 
-def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:
-    """Return who says how many there are of something; `(s)` in its words is for all numbers but one."""
-
-    def say(cards: Sequence[Scorecard]) -> str:
-        total = sum(map(of, cards))
-        words = what.replace("(s)", "" if total == 1 else "s")
-        return f"{total:,} {words}" if total else ""
-
-    return say
-
-
-def _of_horizon(what: str, label: str, of: Callable[[HorizonScore], int]) -> _Says:
-    def count(card: Scorecard) -> int:
-        score = card.horizons.get(label)
-        return 0 if score is None else of(score)
-
-    return _counted(what, count)
+def _counted(what: str, total: int) -> str:
+    """Return how many there are of something; `(s)` in its words is for all numbers but one."""
+    return f"{total:,} {what.replace('(s)', '' if total == 1 else 's')}" if total else ""
 
 
 def _unknown_costs(cards: Sequence[Scorecard]) -> str:
@@ -375,20 +364,20 @@ def _failed(cards: Sequence[Scorecard]) -> str:
     of: Counter[str] = Counter()
     for card in cards:
         of[card.bot] += card.failed
-    said = _counted("decision(s) failed", lambda card: card.failed)(cards)
+    said = _counted("decision(s) failed", of.total())
     (bot, most), *_ = of.most_common(1) or [("", 0)]
     share = "all" if most == of.total() else f"{most:,}"
     return f"{said} ({share} of {bot})" if 2 * most > of.total() else said
 
 
-_MISSING = (
-    _failed,
-    _counted("answer(s) refused", lambda card: card.refused),
-    _of_horizon("return(s) without a quote", NOW, lambda score: score.n_unquoted),
-    _counted("market(s) unpriced", lambda card: card.edge.unpriced),
-    _counted("not clean", lambda card: card.ahead + card.contaminated),
-    _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),
-    _unknown_costs,
-    _counted("abstained", lambda card: card.abstained),
-    _counted("void forecast(s)", lambda card: card.void),
+_MISSING: Sequence[tuple[str, Callable[[Scorecard], int]]] = (
+    ("answer(s) refused", lambda card: card.refused),
+    ("return(s) without a quote", lambda card: value_of(card.horizons.get(NOW), "n_unquoted") or 0),
+    ("market(s) unpriced", lambda card: card.edge.unpriced),
+    ("not clean", lambda card: card.ahead + card.contaminated),
+    ("not settled", lambda card: value_of(card.horizons.get(SETTLED), "n_unpriced") or 0),
+)
+_MISSED_LEAST: Sequence[tuple[str, Callable[[Scorecard], int]]] = (
+    ("abstained", lambda card: card.abstained),
+    ("void forecast(s)", lambda card: card.void),
 )

@@ -24,8 +24,7 @@ from predibot.reports.terminal.trace import used_grid
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
-from predibot.web.curve import History, history_of, reliability_of
-from predibot.web.drawing import Bars, bars_of, curves_of
+from predibot.web.drawing import Bars, History, bars_of, curves_of, history_of, reliability_of
 from predibot.web.pages.leaderboard import lines_of
 from predibot.web.pages.page import PAGE, Page
 from predibot.web.shelf import Shelf

@@ -5,7 +5,7 @@ from itertools import groupby
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
 from predibot.ledger.read.rows_for_python import Asked, listed_events, told_decisions, told_forecasts
-from predibot.web.curve import history_of
+from predibot.web.drawing import history_of
 from predibot.web.pages.graph import moving_with
 from predibot.web.pages.page import Page, paged, records
 from predibot.web.rendering import line

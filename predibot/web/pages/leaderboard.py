@@ -16,8 +16,7 @@ from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
-from predibot.web.curve import Curve, curve_of, reliability_of
-from predibot.web.drawing import Banded, Bars, curves_of
+from predibot.web.drawing import Banded, Bars, Curve, curve_of, curves_of, reliability_of
 from predibot.web.pages.page import Page, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
