@@ -572,5 +572,5 @@ _PLAYED_COLUMNS: dict[str, Kind] = {
 
 
 def _played_cells(played: Played) -> Cells:
-    statuses = {status: played.statuses.get(status, 0) for status in STATUSES}
+    statuses: dict[str, object] = {status: played.statuses.get(status, 0) for status in STATUSES}
     return {**values_of(played, "instant=at run=run_key as_of events made_here undecided notes"), **statuses}
