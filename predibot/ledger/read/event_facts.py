@@ -1,17 +1,20 @@
 """Played events: what scoring wants to know of the events that runs played, beside their prices."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, repeat
 from typing import Any
 
+import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from predibot.domain.category import category_of
 from predibot.domain.event import Event, Tag
-from predibot.domain.price import FeeSchedule
+from predibot.ledger.read.columns import Columns
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.schema.column_types import listed
 from predibot.ledger.schema.values import event_from_json
@@ -27,6 +30,8 @@ _GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
 _FEES = re.compile(r'"fees":(?:null|\{"rate":([^,}]+),"exponent":([^,}]+)\})')
 _LEAST = re.compile(r'"least_shares":(?:null|([^,}]+))')
 """How a frozen event writes these facts of each market; in a text the quotes would be escaped."""
+TERMS = ("fee_rate", "fee_exponent", "least_shares")
+_ASKED = np.dtype([(name, np.float64) for name in ("run", "event", "market", *TERMS)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +42,17 @@ class PlayedEvent:
     category: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AskedMarkets:
     """Which markets each run asked about, as it froze them."""
 
-    of_event: Mapping[tuple[int, int], tuple[int, ...]]
-    """The rows of the markets by the run and the row of the event, in the order they were shown."""
+    rows: Columns
+    """By run and in the order they were shown: the run, the rows of the event and the market, and its terms.
+
+    These are what a taker pays, and the least limit order; NaN where nothing is stated.
+    """
     groups: Mapping[int, tuple[int, str]]
     """The row of the event, and the group, of each market of which the venue says that it excludes others."""
-    fees: Mapping[tuple[int, int], FeeSchedule]
-    """What a taker pays, by the run and the row of the market; one without an entry states nothing."""
-    least_shares: Mapping[tuple[int, int], float]
-    """The least limit order, by the same."""
 
 
 def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> AskedMarkets:
@@ -64,26 +68,18 @@ def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -
         .order_by(run_events.c.run_id, run_events.c.position)
     )
     row_of = market_rows(connection, venue)
-    asked: dict[tuple[int, int], tuple[int, ...]] = {}
-    groups: dict[int, tuple[int, str]] = {}
-    fees: dict[tuple[int, int], FeeSchedule] = {}
-    schedules: dict[tuple[str, str], FeeSchedule] = {}
-    least: dict[tuple[int, int], float] = {}
+    asked, groups = list[tuple[float, ...]](), dict[int, tuple[int, str]]()
     for run_id, event_row, event in connection.execute(statement):
-        found = tuple(row_of[_unquoted(name)] for name in _MARKET.findall(event))
-        asked[run_id, event_row] = found
-        # Runs of before the groups were frozen state none.
+        found = [row_of[_unquoted(name)] for name in _MARKET.findall(event)]
+        # Runs of before the groups, or the fees, were frozen state none.
         named = zip(found, _GROUP.findall(event), strict=False)
         groups |= {row: (event_row, name) for row, name in named if name != '""'}
-        for row, (rate, exponent) in zip(found, _FEES.findall(event), strict=False):
-            if rate:
-                if (rate, exponent) not in schedules:
-                    schedules[rate, exponent] = FeeSchedule(float(rate), float(exponent))
-                fees[run_id, row] = schedules[rate, exponent]
-        least |= {
-            (run_id, row): float(shares) for row, shares in zip(found, _LEAST.findall(event), strict=False) if shares
-        }
-    return AskedMarkets(asked, groups, fees, least)
+        fees, least = chain(_FEES.findall(event), repeat(("", ""))), chain(_LEAST.findall(event), repeat(""))
+        asked += [
+            (run_id, event_row, row, *(float(each) if each else math.nan for each in (*fee, shares)))
+            for row, fee, shares in zip(found, fees, least, strict=False)
+        ]
+    return AskedMarkets(np.array(asked, dtype=_ASKED), groups)
 
 
 def of_category(connection: Connection, venue: str, as_of: datetime, part: Part) -> list[ColumnElement[bool]]:

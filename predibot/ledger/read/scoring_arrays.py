@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from predibot.domain.decision import STATUSES
 from predibot.errors import UsageError
 from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.read.decided_rows import collation_of, decided_in
-from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
+from predibot.ledger.read.event_facts import NO_CATEGORY, TERMS, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import to_microseconds
@@ -87,8 +86,8 @@ def track_record(
     categories, category = _categories(event, played)
     slot, run_id = (made_in[name][head["run"].astype(np.int64)] for name in ("slot_at", "id"))
     run = run_id.astype(np.int64)
-    terms = _terms(run[decision], bet["market_row"].astype(np.int64), asked_of)
-    asked_decision, asked_market = _asked(run, event, market_rows, asked_of)
+    fee_rate, fee_exponent, least_shares = _terms(run[decision], bet["market_row"], asked_of.rows)
+    asked_decision, asked_market = _asked(run, event, market_rows, asked_of.rows)
     places = _places(event_rows, event)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
@@ -120,9 +119,9 @@ def track_record(
         bet_confidence=bet["confidence"].copy(),
         bet_bid_yes=bet["bid"].copy(),
         bet_ask_yes=bet["ask"].copy(),
-        bet_fee_rate=terms[:, 0],
-        bet_fee_exponent=terms[:, 1],
-        bet_least_shares=terms[:, 2],
+        bet_fee_rate=fee_rate,
+        bet_fee_exponent=fee_exponent,
+        bet_least_shares=least_shares,
         asked_decision=asked_decision,
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
@@ -282,19 +281,17 @@ def _of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category
     return np.isin(decided_on, rows)
 
 
-def _asked(run: Ints, event: Ints, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Ints, Ints]:
+def _asked(run: Ints, event: Ints, market_rows: Ints, asked: Columns) -> tuple[Ints, Ints]:
     """Return the decision and the market of every question asked, (n_a,) each, by decision and then by market."""
-    cells, cell = np.unique(np.stack([run, event]), axis=1, return_inverse=True)
+    span = max(asked["event"].max(initial=0.0), event.max(initial=0)) + 1.0
+    cell = asked["run"] * span + asked["event"]
+    order = np.lexsort((asked["market"], cell))
     # What is about no event was asked about no market.
-    lists = [sorted(asked_of.of_event.get((run_id, row), ())) for run_id, row in cells.T.tolist()]
-    sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
-    starts = (np.cumsum(sizes) - sizes)[cell]
-    of_decision = sizes[cell]
-    decision = np.repeat(np.arange(len(run), dtype=np.int64), of_decision)
-    within = np.arange(decision.size) - np.repeat(np.cumsum(of_decision) - of_decision, of_decision)
-    rows = np.fromiter(chain.from_iterable(lists), dtype=np.int64)
-    market = rows[np.repeat(starts, of_decision) + within]
-    return decision, np.searchsorted(market_rows, market).astype(np.int64)
+    first, last = (np.searchsorted(cell[order], run * span + event, side) for side in ("left", "right"))
+    sizes = last - first
+    decision = np.repeat(np.arange(run.size), sizes)
+    row = np.arange(decision.size) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    return decision, np.searchsorted(market_rows, asked["market"][order][row]).astype(np.int64)
 
 
 def _clusters(connection: Connection, event_rows: Ints, join: Mapping[str, str]) -> Ints:
@@ -313,14 +310,16 @@ def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
     return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
-def _terms(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
-    """Return of each bet, as its own run froze it, rate and exponent of the fee and the least order, (n_b, 3)."""
-    span = int(market_rows.max(initial=0)) + 1
-    codes, index = np.unique(run * span + market_rows, return_inverse=True)
-    of_bets = [divmod(code, span) for code in codes.tolist()]
-    found = [(asked_of.fees.get(each), asked_of.least_shares.get(each, np.nan)) for each in of_bets]
-    table = [(np.nan, np.nan, least) if fees is None else (fees.rate, fees.exponent, least) for fees, least in found]
-    return np.array(table, dtype=np.float64).reshape(-1, 3)[index]
+def _terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:
+    """Return of each bet, as its own run froze it, rate and exponent of the fee and the least order, (n_b,) each."""
+    span = max(asked["market"].max(initial=0.0), market.max(initial=0.0)) + 1.0
+    code, of_bet = asked["run"] * span + asked["market"], run * span + market
+    order = np.argsort(code, kind="stable")
+    # Behind all there is one that states nothing.
+    codes = np.append(code[order], np.inf)
+    place = np.searchsorted(codes, of_bet)
+    place[codes[place] != of_bet] = order.size
+    return [np.append(asked[name][order], np.nan)[place] for name in TERMS]
 
 
 def observations(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Ints, Floats, Floats]:

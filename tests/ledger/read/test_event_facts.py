@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from predibot.domain.event import Event, Tag
@@ -56,5 +57,6 @@ def test_fees_are_those_that_each_run_froze_whatever_later_ones_state(store: Sto
     a_run(store, gone, key="daily@2026-03-05T00:00Z", as_of=NOW + 4 * DAY, slot_at=NOW + 4 * DAY)
     with store.read() as connection:
         row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one().id
-        stated = asked_markets(connection, "polymarket").fees
-    assert stated == {(first.id, row): fees, (changed.id, row): FeeSchedule(0.5)}
+        asked = asked_markets(connection, "polymarket").rows
+    stated = asked[~np.isnan(asked["fee_rate"])][["run", "market", "fee_rate", "fee_exponent"]].tolist()
+    assert stated == [(first.id, row, fees.rate, fees.exponent), (changed.id, row, 0.5, 1.0)]
