@@ -14,6 +14,7 @@ from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import TrackReport
 from predibot.jobs.track import track as track_markets
+from predibot.ledger.read.rows_for_python import LedgerRun, told_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.paces import SharedPaces
@@ -73,6 +74,12 @@ def _tracked(
         failures = track_accounts(store=store, opened=opened, clock=caller.clock)
         receipt_of_ledger(store, caller.clock())
         return replace(report, notes=(*report.notes, *failures), incomplete=report.incomplete or bool(failures))
+
+
+def list_runs(caller: Caller, *, ledger: str) -> tuple[LedgerRun, ...]:
+    """Return every run of a ledger, void ones too, oldest slot first."""
+    with caller.reading(ledger) as store:
+        return store.run_read(told_runs)
 
 
 def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path | None = None) -> int:

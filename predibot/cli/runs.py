@@ -16,16 +16,15 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
         return
-    from predibot.ledger.read.rows_for_python import told_runs
+    from predibot.api.track import list_runs
     from predibot.reports.terminal.terminal import print_runs
     from predibot.reports.views.decide import run_document
 
-    with output.caller().reading(ledger) as store:
-        rows = store.run_read(told_runs)
-        if json:
-            output.print_document({"runs": [*map(run_document, rows)]})
-        else:
-            print_runs(output.report_console(), rows)
+    rows = list_runs(output.caller(), ledger=ledger)
+    if json:
+        output.print_document({"runs": [*map(run_document, rows)]})
+    else:
+        print_runs(output.report_console(), rows)
 
 
 @GROUP.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")
