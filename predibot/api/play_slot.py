@@ -17,7 +17,7 @@ from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
-from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
+from predibot.ledger.write.slots import SlotResult, change_schedule, stored_schedules
 from predibot.scoring.records.part import Part
 
 
@@ -29,7 +29,7 @@ def play_slot(
     ledger: str,
     caller: Caller,
     executor: ExecutorSpec | None = None,
-) -> Played:
+) -> SlotResult:
     """Make every decision of a slot that is missing, store new prices, and evaluate where nobody did that day.
 
     Accounts are settled and valued where their bots decide. What a check of the doctor finds broken is in the reason,
@@ -60,7 +60,7 @@ def play_slot(
             resources = Resources(store, settings, caller.clock, listener)
             report = decide_with(executor, request, opened, resources, ledger=ledger)
     except PredibotError as error:
-        return Played("failed", "; ".join((words_of(error), *broken)))
+        return SlotResult("failed", "; ".join((words_of(error), *broken)))
     played = _played(report)
     notes = [*broken, *track_recipe(recipe, store=store, caller=caller), *_evaluated(recipe, store, caller)]
     return replace(played, reason="; ".join(filter(None, (played.reason, *notes))))
@@ -91,16 +91,16 @@ def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ..
     return ()
 
 
-def _played(report: DecideReport) -> Played:
+def _played(report: DecideReport) -> SlotResult:
     if not report.run.id:
-        return Played("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
+        return SlotResult("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
     failed, key = report.statuses.get("failed", 0), report.run.key
     if report.undecided:
-        return Played("partly", f"{report.undecided} decisions are under way in another process", key)
+        return SlotResult("partly", f"{report.undecided} decisions are under way in another process", key)
     if not failed:
-        return Played("done", run_key=key)
+        return SlotResult("done", run_key=key)
     ended = (each for each in report.decisions if each.stored.status == "failed" or each.stored.reason_kind == "answer")
     # Of one that its game held in the place of an answer the notes say why.
     first = next(each.message or " ".join(each.stored.notes) for each in ended)
     reason = f"{failed} of {len(report.decisions)} decisions failed, the first: {first}"
-    return Played("partly" if report.statuses.get("recorded", 0) else "failed", reason, key)
+    return SlotResult("partly" if report.statuses.get("recorded", 0) else "failed", reason, key)

@@ -13,8 +13,8 @@ from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.read.standing import (
-    Cost,
-    Held,
+    KnownCost,
+    OwnerHolds,
     SlotCounts,
     cost_of,
     held_by_owner,
@@ -44,9 +44,9 @@ class ScheduleStatus:
     stored: Row[Any]
     slots: SlotCounts
     """Of the last days."""
-    cost: Cost
+    cost: KnownCost
     """Of the last days."""
-    last_cost: Cost | None
+    last_cost: KnownCost | None
     """Of the run of the last slot; None where it has none."""
     expected_at: datetime | None = None
     """The oldest slot that should have begun, and of which nobody has said what became of it."""
@@ -76,7 +76,7 @@ class LedgerStatus:
     is_service_alive: bool
     schedules: tuple[ScheduleStatus, ...]
     retries: Row[int, Any]
-    left_behind: Mapping[str, Held]
+    left_behind: Mapping[str, OwnerHolds]
     """What owners hold that are gone; the next run takes it over."""
     markets: Row[int, Any, int, int]
     spent: Spending

@@ -19,7 +19,7 @@ _HEAD_BYTES = 100
 _PARTS = ("", "-wal", "-journal")
 
 
-class _Part(NamedTuple):
+class _FilePart(NamedTuple):
     n_bytes: int
     written_ns: int
     changed_ns: int
@@ -68,14 +68,14 @@ class PrivateCopy:
         raise _unusable(file, "another program writes to it all the time")
 
 
-def _parts(file: Path) -> dict[str, _Part]:
+def _parts(file: Path) -> dict[str, _FilePart]:
     """Return what is seen of each part that is there; whoever writes to one changes that."""
     found = {}
     for part in _PARTS:
         try:
             with open_plain(Path(f"{file}{part}")) as opened:
                 seen = os.fstat(opened.fileno())
-                found[part] = _Part(
+                found[part] = _FilePart(
                     seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, opened.read(_HEAD_BYTES)
                 )
         except FileNotFoundError:

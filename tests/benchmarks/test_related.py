@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from predibot.scoring.relatedness.beliefs import Beliefs, DailyPrices
+from predibot.scoring.relatedness.beliefs import Beliefs, MarketPrices
 from predibot.scoring.relatedness.clusters import related_events
 from predibot.scoring.relatedness.duplicates import KeptTexts
 from predibot.scoring.relatedness.features import Features, pairs_from
@@ -69,7 +69,7 @@ def _measure_all_pairs() -> tuple[float, int, float]:
     texts = tuple(" ".join(rng.choice(words, 30, p=often / often.sum())) for _ in range(MARKETS))
     tags = tuple(frozenset({f"topic{number % 150}", f"tag{number}"}) for number in group.tolist())
     names = tuple(map(str, range(MARKETS)))
-    volumes, prices = np.full(MARKETS, np.nan), DailyPrices(market, day, price.ravel())
+    volumes, prices = np.full(MARKETS, np.nan), MarketPrices(market, day, price.ravel())
     beliefs = Beliefs(names, names, texts, tags, ("Politics",) * MARKETS, volumes, prices)
     began = perf_counter()
     found = pairs_from(Features(beliefs), 0.6)

@@ -10,7 +10,7 @@ import pytest
 
 from predibot.jobs.status import status_of
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import Played, add_schedule, begin_slot, end_slot
+from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
 from tests.benchmarks.ledgers import BEGIN, DAY, Size, fill
 
 pytestmark = pytest.mark.benchmark
@@ -26,7 +26,7 @@ def test_status_of_a_year(tmp_path: Path) -> None:
             for day in range(YEAR.days):
                 slot_at = BEGIN + day * DAY
                 begin_slot(connection, "daily", slot_at, now=slot_at)
-                end_slot(connection, "daily", slot_at, Played("done"), next_try_at=None, now=slot_at)
+                end_slot(connection, "daily", slot_at, SlotResult("done"), next_try_at=None, now=slot_at)
     taken = []
     for _ in range(5):
         began = time.perf_counter()

@@ -18,7 +18,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import new_owner
 from predibot.ledger.write.slots import (
     SERVICE,
-    Played,
+    SlotResult,
     add_schedule,
     begin_slot,
     change_schedule,
@@ -62,7 +62,7 @@ def slot(store: Store, status: Any, reason: str = "", *, days: int = 0, late: ti
     at = NOON + days * DAY
     with store.write() as connection:
         begin_slot(connection, "daily", at, now=at + late)
-        end_slot(connection, "daily", at, Played(status, reason), next_try_at=None, now=at + late + MINUTE)
+        end_slot(connection, "daily", at, SlotResult(status, reason), next_try_at=None, now=at + late + MINUTE)
         change_schedule(connection, "daily", since=at)
 
 

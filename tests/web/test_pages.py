@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from predibot.ledger.read.rows_for_python import listed_events
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import Played, add_schedule, begin_slot, end_slot
+from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
 from tests.acceptance.conftest import said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import BASE, client_of
@@ -413,7 +413,7 @@ def test_today_tells_what_is_under_way_and_which_slots_come_next(tmp_path: Path)
                 connection,
                 "daily",
                 WEB_NOW - timedelta(days=1),
-                Played("failed", "the venue was away"),
+                SlotResult("failed", "the venue was away"),
                 next_try_at=None,
                 now=WEB_NOW,
             )

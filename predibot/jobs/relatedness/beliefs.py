@@ -13,7 +13,7 @@ from predibot.domain.event import Event, Market
 from predibot.ledger.read.event_facts import NO_CATEGORY, events_as_played
 from predibot.ledger.read.scoring_arrays import observations, settled
 from predibot.ledger.write.events import market_rows
-from predibot.scoring.relatedness.beliefs import Beliefs, DailyPrices, daily_prices
+from predibot.scoring.relatedness.beliefs import Beliefs, MarketPrices, daily_prices
 from predibot.scoring.relatedness.clusters import related_events
 
 _YEARS = timedelta(days=3 * 366)
@@ -108,7 +108,7 @@ def _comparable(events: Sequence[Event]) -> list[tuple[Event, Market]]:
     return list(found.values())
 
 
-def _beliefs(as_of: datetime, venue: str, listed: Sequence[tuple[Event, Market]], prices: DailyPrices) -> KnownBeliefs:
+def _beliefs(as_of: datetime, venue: str, listed: Sequence[tuple[Event, Market]], prices: MarketPrices) -> KnownBeliefs:
     beliefs = Beliefs(
         market_ids=tuple(market.id for _, market in listed),
         event_ids=tuple(event.id for event, _ in listed),

@@ -14,7 +14,7 @@ from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
-    Played,
+    SlotResult,
     begin_slot,
     change_schedule,
     end_slot,
@@ -32,7 +32,7 @@ RETRY_PAUSE = timedelta(minutes=30)
 """Before a slot of which something failed is tried again, as long as it may still be played."""
 MINUTE = timedelta(minutes=1)
 
-PlaySlot = Callable[["Scheduled", datetime], Played]
+PlaySlot = Callable[["Scheduled", datetime], SlotResult]
 """Plays a slot of a recipe."""
 
 
@@ -104,18 +104,18 @@ def kept_slot(
         if row is not None and row.status == "done":
             return row
         store.run_write(partial(begin_slot, recipe=name, slot_at=slot_at, now=clock()))
-        played = Played("failed", "a mistake of predibot's own ended it; what it printed says which")
+        played = SlotResult("failed", "a mistake of predibot's own ended it; what it printed says which")
         try:
             played = play(recipe, slot_at)
         except KeyboardInterrupt:
-            played = Played("failed", "stopped while it was played", was_tried=False)
+            played = SlotResult("failed", "stopped while it was played", was_tried=False)
             raise
         finally:
             ended = close_slot(recipe, slot_at, played, store=store, now=clock())
         return ended
 
 
-def close_slot(recipe: Scheduled, slot_at: datetime, played: Played, *, store: Store, now: datetime) -> SlotRow:
+def close_slot(recipe: Scheduled, slot_at: datetime, played: SlotResult, *, store: Store, now: datetime) -> SlotRow:
     """Store what came of a slot, and whether and when it is tried again; return its row."""
     again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
     is_young = again_at - slot_at <= recipe.schedule.catch_up

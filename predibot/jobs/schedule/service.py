@@ -18,7 +18,7 @@ from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.slots import (
-    Played,
+    SlotResult,
     add_schedule,
     begin_slot,
     change_schedule,
@@ -208,7 +208,9 @@ class ScheduleService:
             for row in (begun[slot] for slot in slots if slot in begun):
                 status = "failed" if row.status == "running" else row.status
                 reason = row.reason or "the service ended while it was played, and nothing went on with it"
-                end_slot(connection, name, row.slot_at, Played(status, reason, row.run_key), next_try_at=None, now=now)
+                end_slot(
+                    connection, name, row.slot_at, SlotResult(status, reason, row.run_key), next_try_at=None, now=now
+                )
             return [stored_slot(connection, name, slot) for slot in slots]
 
         for row in self._store.run_write(store):
@@ -222,7 +224,7 @@ class ScheduleService:
             now = self._clock()
             if row is None:
                 self._store.run_write(partial(begin_slot, recipe=recipe.name, slot_at=slot_at, now=now))
-            played = Played("failed", f"the process that played it {how or 'ended without a word'}")
+            played = SlotResult("failed", f"the process that played it {how or 'ended without a word'}")
             row = close_slot(recipe, slot_at, played, store=self._store, now=now)
         self._on_slot(row)
 

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from predibot.ledger.care.named_artefacts import KINDS, Kind, named_digests
-from predibot.ledger.care.stored_artefacts import Stored, stored_artefacts
+from predibot.ledger.care.stored_artefacts import StoredArtefact, stored_artefacts
 from predibot.ledger.care.table_sizes import database_bytes, table_bytes, unused_bytes
 from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.schema.column_types import from_microseconds
@@ -36,7 +36,7 @@ _FIRST_AT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class KindStats:
     """One kind of thing: how many, how large, from when to when."""
 
     name: str
@@ -56,7 +56,7 @@ class Held:
 class LedgerStats:
     """What a ledger holds."""
 
-    held: tuple[Held, ...]
+    held: tuple[KindStats, ...]
     pruned_traces: int
     database_bytes: int
     unused_bytes: int | None
@@ -76,7 +76,7 @@ def ledger_stats(store: Store) -> LedgerStats:
             name for name in Row.metadata.tables if name not in {each for own in _TABLES.values() for each in own}
         ]
         own = [name for name in others if name != "artefacts"]
-        held.append(Held("everything else", sum(_rows(connection, name) for name in own), _bytes(own, sizes)))
+        held.append(KindStats("everything else", sum(_rows(connection, name) for name in own), _bytes(own, sizes)))
         return LedgerStats(
             tuple(held),
             sum(digest in known and digest not in there for digest in traces),
@@ -85,17 +85,17 @@ def ledger_stats(store: Store) -> LedgerStats:
         )
 
 
-def _of_tables(connection: Connection, name: str, sizes: Mapping[str, int] | None) -> Held:
+def _of_tables(connection: Connection, name: str, sizes: Mapping[str, int] | None) -> KindStats:
     tables = _TABLES[name]
     n_bytes = _bytes(tables, sizes)
     if name == "observations":
         return _observations(connection, n_bytes)
     at = {"runs": runs.c.slot_at, "decisions": decisions.c.decided_at, "resolutions": resolutions.c.seen_at}.get(name)
     ends = (None, None) if at is None else connection.execute(select(func.min(at), func.max(at))).one()
-    return Held(name, _rows(connection, tables[0]), n_bytes, *ends)
+    return KindStats(name, _rows(connection, tables[0]), n_bytes, *ends)
 
 
-def _observations(connection: Connection, n_bytes: int | None) -> Held:
+def _observations(connection: Connection, n_bytes: int | None) -> KindStats:
     length = func.length(price_paths.c.points)
     last_at = func.substr(price_paths.c.points, length - POINT.itemsize + 1, 8)
     first_at = func.substr(price_paths.c.points, _FIRST_AT, 8)
@@ -103,15 +103,15 @@ def _observations(connection: Connection, n_bytes: int | None) -> Held:
     statement = select(length, first_at, last_at).where(length > POINT.itemsize)
     rows = connection.execute(statement).all()
     if not rows:
-        return Held("observations", 0, n_bytes)
+        return KindStats("observations", 0, n_bytes)
     points = sum(n // POINT.itemsize for n, _, _ in rows)
     first, last = (np.frombuffer(b"".join(row[column] for row in rows), dtype="<i8") for column in (1, 2))
-    return Held(
+    return KindStats(
         "observations", points, n_bytes, from_microseconds(int(first.min())), from_microseconds(int(last.max()))
     )
 
 
-def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, Stored]) -> Held:
+def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, StoredArtefact]) -> KindStats:
     found = [there[digest] for digest in named_digests(connection, kind) if digest in there]
     at = func.coalesce(attempts.c.ended_at, attempts.c.started_at)
     made = select(func.min(at), func.max(at)).join(decisions, decisions.c.task_id == attempts.c.task_id)
@@ -121,7 +121,7 @@ def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, Stored
         read = select(1).where(sources.c.decision_id == decisions.c.id, sources.c.kind == "page")
         made = made.where(read.exists())
     ends: Sequence[Any] = connection.execute(made).one() if found else (None, None)
-    return Held(f"{kind}s", len(found), sum(each.n_bytes for each in found), *ends)
+    return KindStats(f"{kind}s", len(found), sum(each.n_bytes for each in found), *ends)
 
 
 def _rows(connection: Connection, table: str) -> int:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from predibot.ledger.care.stored_artefacts import Stored, require_nobody_at_work, stored_artefacts
+from predibot.ledger.care.stored_artefacts import StoredArtefact, require_nobody_at_work, stored_artefacts
 from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import attempts
@@ -40,7 +40,7 @@ class Pruning:
 class _Old:
     bot: str
     at: datetime
-    stored: Stored
+    stored: StoredArtefact
 
 
 def prunable_traces(store: Store, *, before: datetime) -> Pruning:

@@ -18,7 +18,7 @@ _FILE = re.compile(r"([0-9a-f]{64})\.(jsonl|txt)")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredArtefact:
     """One artefact that is there."""
 
     sha256: str
@@ -28,12 +28,12 @@ class Stored:
     """None where it is a row."""
 
 
-def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, Stored]:
+def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredArtefact]:
     """Return every artefact that is there, by its hash; what was pruned is not."""
     head, size = func.substr(artefacts.c.content, 1, len(PRUNED)), func.length(artefacts.c.content)
     rows = connection.execute(select(artefacts.c.sha256, size, head))
     found = {
-        sha256: Stored(sha256, n_bytes, None)
+        sha256: StoredArtefact(sha256, n_bytes, None)
         for sha256, n_bytes, begins in rows
         if begins != PRUNED or n_bytes > LONGEST_MARK
     }
@@ -65,10 +65,10 @@ def require_nobody_at_work(connection: Connection, store: Store, now: datetime) 
         )
 
 
-def _files(store: Store) -> Iterator[Stored]:
+def _files(store: Store) -> Iterator[StoredArtefact]:
     if store.files is None or not store.files.is_dir():
         return
     for path in store.files.rglob("*"):
         named = _FILE.fullmatch(path.name)
         if named is not None and path.is_file() and not path.is_symlink():
-            yield Stored(named.group(1), path.stat().st_size, path)
+            yield StoredArtefact(named.group(1), path.stat().st_size, path)

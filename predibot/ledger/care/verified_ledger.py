@@ -11,7 +11,7 @@ from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_rows import Key
-from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
+from predibot.ledger.schema.receipted_rows import PARTS, PRICES, RowPart
 from predibot.ledger.write.claims import attempts, tasks
 from predibot.ledger.write.ledger_receipts import (
     LEDGER_FORM,
@@ -176,7 +176,7 @@ def _added(found: _Found, known: Sequence[LedgerReceipt]) -> Iterator[RowDiffere
         yield from (RowDifference(_row(PRICES, key), "new", None) for key in leaves if key not in paths.get(number, {}))
 
 
-_NAMES: Mapping[str, Part] = {part.name: part for part in PARTS}
+_NAMES: Mapping[str, RowPart] = {part.name: part for part in PARTS}
 
 
 def _row(name: str, key: Key) -> str:

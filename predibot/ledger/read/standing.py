@@ -34,7 +34,7 @@ class SlotCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class KnownCost:
     """What decisions cost."""
 
     known_usd: float
@@ -43,7 +43,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class OwnerHolds:
     """What an owner holds: claims of decisions, and dollars set aside of limits."""
 
     claims: int
@@ -71,7 +71,7 @@ def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: da
     )
 
 
-def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> Cost:
+def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> KnownCost:
     """Return what the decisions of a recipe's runs cost since an instant, or those of one run; void ones too."""
     unknown = func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0))
     which = runs.c.slot_at > since if run_key is None else runs.c.key == run_key
@@ -80,10 +80,10 @@ def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: st
         .join(runs, runs.c.id == decisions.c.run_id)
         .where(runs.c.recipe == recipe, which)
     )
-    return Cost(*connection.execute(statement).one())
+    return KnownCost(*connection.execute(statement).one())
 
 
-def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], Cost]:
+def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], KnownCost]:
     """Return what the decisions of some runs cost, by key and when the run was taken out of all scores, if it was."""
     unknown = func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0))
     statement = (
@@ -92,7 +92,7 @@ def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[
         .where(runs.c.key.in_(keys))
         .group_by(runs.c.id, runs.c.key, runs.c.voided_at)
     )
-    return {(key, voided_at): Cost(*of_run) for key, voided_at, *of_run in connection.execute(statement)}
+    return {(key, voided_at): KnownCost(*of_run) for key, voided_at, *of_run in connection.execute(statement)}
 
 
 def open_retries(connection: Connection) -> Row[int, Any]:
@@ -114,15 +114,17 @@ def open_retries(connection: Connection) -> Row[int, Any]:
     return connection.execute(statement).one()
 
 
-def held_by_owner(connection: Connection) -> Mapping[str, Held]:
+def held_by_owner(connection: Connection) -> Mapping[str, OwnerHolds]:
     """Return what each owner of claims and of amounts set aside holds."""
     claimed = select(tasks.c.owner, func.count(), func.max(tasks.c.lease_until)).where(tasks.c.status == "claimed")
-    held = {owner: Held(count, 0.0, until) for owner, count, until in connection.execute(claimed.group_by("owner"))}
+    held = {
+        owner: OwnerHolds(count, 0.0, until) for owner, count, until in connection.execute(claimed.group_by("owner"))
+    }
     columns = (reservations.c.owner, func.max(reservations.c.usd), func.max(reservations.c.lease_until))
     for owner, usd, until in connection.execute(select(*columns).group_by(reservations.c.owner)):
-        before = held.get(owner, Held(0, 0.0, until))
+        before = held.get(owner, OwnerHolds(0, 0.0, until))
         # The same amount is set aside at several levels.
-        held[owner] = Held(before.claims, Exact(usd=int(usd)).spending().usd, max(before.lease_until, until))
+        held[owner] = OwnerHolds(before.claims, Exact(usd=int(usd)).spending().usd, max(before.lease_until, until))
     return held
 
 

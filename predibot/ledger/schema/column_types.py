@@ -50,7 +50,7 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else from_microseconds(value)
 
 
-class Words(TypeDecorator[str]):
+class StoredText(TypeDecorator[str]):
     """Text, which a SQLite file of somebody else need not hold where it says so."""
 
     impl = Text
@@ -72,7 +72,7 @@ class Words(TypeDecorator[str]):
         return value
 
 
-class Prose(Words):
+class Prose(StoredText):
     """Text in which what cannot be stored is replaced by the mark for it, U+FFFD."""
 
     cache_ok = True

@@ -43,7 +43,7 @@ _SPLIT: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RowPart:
     """Rows that a ledger's receipts cover, each once, as soon as it is there."""
 
     name: str
@@ -66,7 +66,7 @@ class Part:
         return self.name in ("turns", "cohorts.archived")
 
 
-def _parts() -> tuple[Part, ...]:
+def _parts() -> tuple[RowPart, ...]:
     found = []
     for table in Row.metadata.sorted_tables:
         split = {name: columns for name, columns in _SPLIT.items() if name.startswith(f"{table.name}.")}
@@ -74,7 +74,7 @@ def _parts() -> tuple[Part, ...]:
         if table.name not in (*OF_RUNS, *NOT_COVERED, PRICES):
             key = {*table.primary_key.columns}
             said = tuple(each for each in table.columns if each not in key and each.name not in later)
-            found.append(Part(table.name, table, tuple(each for each in said if str(each) not in NOT_COVERED)))
+            found.append(RowPart(table.name, table, tuple(each for each in said if str(each) not in NOT_COVERED)))
         for name, columns in split.items():
             where = or_(*(table.c[each].is_not(None) for each in columns))
             if name == "orders.ended":
@@ -82,7 +82,7 @@ def _parts() -> tuple[Part, ...]:
             elif name == "markets.tokens":
                 where = table.c.token_ids_json != "[]"
             whole = name == "cohorts.archived"
-            found.append(Part(name, table, tuple(table.c[each] for each in columns), None if whole else where))
+            found.append(RowPart(name, table, tuple(table.c[each] for each in columns), None if whole else where))
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ from sqlmodel import Field, SQLModel
 from predibot.domain.account import JOURNAL_KINDS, MARK_STATES, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
 from predibot.domain.schedule import SLOT_STATUSES, SlotStatus
-from predibot.ledger.schema.column_types import Instant, Prose, Words
+from predibot.ledger.schema.column_types import Instant, Prose, StoredText
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -50,7 +50,7 @@ def _instant(*, nullable: bool = False) -> datetime:
 
 
 def _text() -> str:
-    return Field(sa_type=Words)  # type: ignore[no-any-return]
+    return Field(sa_type=StoredText)  # type: ignore[no-any-return]
 
 
 def _unit(column: str) -> CheckConstraint:
@@ -96,7 +96,7 @@ class RunRow(Row, table=True):
     void_reason: str | None = Field(default=None, sa_type=Prose)
     deadline_at: datetime | None = _instant(nullable=True)
     """A decision made later is in no score; None where no schedule made the run."""
-    receipted: str | None = Field(default=None, sa_type=Words)
+    receipted: str | None = Field(default=None, sa_type=StoredText)
     """Of which kind of run a receipt is expected, as `RECEIPTED` has them; None until it came to its end."""
 
 
@@ -132,10 +132,10 @@ class MarketRow(Row, table=True):
     venue: str = _text()
     market_id: str = _text()
     event_row: int = Field(foreign_key="events.id", index=True)
-    condition_id: str | None = Field(default=None, sa_type=Words)
+    condition_id: str | None = Field(default=None, sa_type=StoredText)
     token_ids_json: str = _text()
     question: str = _text()
-    outcomes_json: str | None = Field(default=None, sa_type=Words)
+    outcomes_json: str | None = Field(default=None, sa_type=StoredText)
     """The names of its outcomes where it has more than two; None of any other."""
 
 
@@ -153,8 +153,8 @@ class InstrumentRow(Row, table=True):
     kind: str = _text()
     instrument_id: str = _text()
     market_row: int | None = Field(default=None, foreign_key="markets.id", index=True)
-    side: str | None = Field(default=None, sa_type=Words)
-    currency: str = Field(sa_type=Words, sa_column_kwargs={"server_default": "USD"})
+    side: str | None = Field(default=None, sa_type=StoredText)
+    currency: str = Field(sa_type=StoredText, sa_column_kwargs={"server_default": "USD"})
     lowest_price: float = Field(sa_column_kwargs={"server_default": text("0")})
     """The least that one can cost; the bound belongs to its kind, so that no table of prices has one."""
     highest_price: float | None = None
@@ -176,11 +176,11 @@ class BotRow(Row, table=True):
     strategy: str = _text()
     arguments_json: str = _text()
     source_sha256: str = _text()
-    model: str | None = Field(default=None, sa_type=Words)
+    model: str | None = Field(default=None, sa_type=StoredText)
     """None for a bot without a model."""
-    knowledge_cutoff: str | None = Field(default=None, sa_type=Words)
+    knowledge_cutoff: str | None = Field(default=None, sa_type=StoredText)
     """The day up to which the model was trained, as `2025-06-01`; None where it is not known."""
-    members_json: str | None = Field(default=None, sa_type=Words)
+    members_json: str | None = Field(default=None, sa_type=StoredText)
     """The names of the bots whose decisions it pools; None where an older predibot did not write them down."""
 
 
@@ -212,8 +212,8 @@ class TaskRow(Row, table=True):
     subject_row: int = Field(foreign_key="subjects.id", index=True)
     status: str = _text()
     failures: int = 0
-    token: str | None = Field(default=None, sa_type=Words)
-    owner: str | None = Field(default=None, sa_type=Words)
+    token: str | None = Field(default=None, sa_type=StoredText)
+    owner: str | None = Field(default=None, sa_type=StoredText)
     lease_until: datetime | None = _instant(nullable=True)
     next_try_at: datetime | None = _instant(nullable=True)
     """Before this a failed task is not tried again unasked; None for at once."""
@@ -228,7 +228,7 @@ class AttemptRow(Row, table=True):
     number: int = Field(primary_key=True)
     started_at: datetime = _instant()
     ended_at: datetime | None = _instant(nullable=True)
-    outcome: str | None = Field(default=None, sa_type=Words)
+    outcome: str | None = Field(default=None, sa_type=StoredText)
     message: str = Field(default="", sa_type=Prose)
 
 
@@ -260,10 +260,10 @@ class DecisionRow(Row, table=True):
     cost_usd: float | None = None
     cost_known_usd: float = 0.0
     seconds: float = 0.0
-    trace_sha256: str | None = Field(default=None, sa_type=Words)
-    models_json: str | None = Field(default=None, sa_type=Words)
+    trace_sha256: str | None = Field(default=None, sa_type=StoredText)
+    models_json: str | None = Field(default=None, sa_type=StoredText)
     """The names of the models that were opened for it; None where nobody wrote them down."""
-    reason_kind: str | None = Field(default=None, sa_type=Words)
+    reason_kind: str | None = Field(default=None, sa_type=StoredText)
     """What made it abstain, or `answer` where no answer of its model could be taken; None for any other."""
 
 
@@ -308,7 +308,7 @@ class OrderRow(Row, table=True):
     status: str = _text()
     price: float | None = None
     """What it was booked by: its instrument's own, of a bet on an event that of YES; None where there was none."""
-    price_source: str | None = Field(default=None, sa_type=Words)
+    price_source: str | None = Field(default=None, sa_type=StoredText)
     note: str | None = Field(default=None, sa_type=Prose)
     """Why it, or a part of it, was not filled."""
     ended_at: datetime | None = _instant(nullable=True)
@@ -357,14 +357,14 @@ class QuoteRow(Row, table=True):
     __table_args__ = (_one_of("role", "shown", "booked"), CLUSTERED)
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
-    role: str = Field(primary_key=True, sa_type=Words)
+    role: str = Field(primary_key=True, sa_type=StoredText)
     at: datetime = _instant()
     bid: float | None = None
     ask: float | None = None
     displayed: float | None = None
     last: float | None = None
     history: float | None = None
-    depth_json: str | None = Field(default=None, sa_type=Words)
+    depth_json: str | None = Field(default=None, sa_type=StoredText)
     """The book of YES beside the best bid and ask, best first; None where the venue did not show it."""
 
 
@@ -382,7 +382,7 @@ class SourceRow(Row, table=True):
     kind: str = _text()
     text: str = Field(sa_type=Prose)
     final_url: str | None = Field(default=None, sa_type=Prose)
-    sha256: str | None = Field(default=None, sa_type=Words)
+    sha256: str | None = Field(default=None, sa_type=StoredText)
     title: str = Field(sa_type=Prose)
     published_at: datetime | None = _instant(nullable=True)
     results: int | None = None
@@ -402,15 +402,15 @@ class SpendingRow(_Amounts, table=True):
     """What is settled of one account; until version 0004 what was set aside was in it too."""
 
     __tablename__ = "spending"
-    account: str = Field(primary_key=True, sa_type=Words)
+    account: str = Field(primary_key=True, sa_type=StoredText)
 
 
 class ReservationRow(_Amounts, table=True):
     """What one process has set aside of one account; it counts as long as the process lives."""
 
     __tablename__ = "reservations"
-    account: str = Field(primary_key=True, sa_type=Words)
-    owner: str = Field(primary_key=True, sa_type=Words)
+    account: str = Field(primary_key=True, sa_type=StoredText)
+    owner: str = Field(primary_key=True, sa_type=StoredText)
     kept: bool = Field(primary_key=True)
     """Whether it is kept for answers that will be asked for."""
     lease_until: datetime = _instant()
@@ -420,7 +420,7 @@ class PaceRow(Row, table=True):
     """What all processes share of a host that bears only so much."""
 
     __tablename__ = "paces"
-    host: str = Field(primary_key=True, sa_type=Words)
+    host: str = Field(primary_key=True, sa_type=StoredText)
     free_at: datetime = _instant()
     """When its next turn is, if nothing may come before; bursts come earlier."""
     at_once: float | None = None
@@ -432,8 +432,8 @@ class PermitRow(Row, table=True):
     """How many calls at once one process may have of that; it counts as long as the process lives."""
 
     __tablename__ = "permits"
-    host: str = Field(primary_key=True, sa_type=Words)
-    owner: str = Field(primary_key=True, sa_type=Words)
+    host: str = Field(primary_key=True, sa_type=StoredText)
+    owner: str = Field(primary_key=True, sa_type=StoredText)
     held: int
     wanted: int
     lease_until: datetime = _instant()
@@ -465,7 +465,7 @@ class ResolutionRow(Row, table=True):
     settled_source: str = _text()
     effective_at: datetime = _instant()
     seen_at: datetime = _instant()
-    payouts_json: str | None = Field(default=None, sa_type=Words)
+    payouts_json: str | None = Field(default=None, sa_type=StoredText)
     """What a share of each of more than two outcomes paid; None of any other, and of one without a payout."""
 
 
@@ -482,7 +482,7 @@ class AccountRow(Row, table=True):
     game: str = _text()
     mode: str = _text()
     """Whether its runs are live or replays; the two never share one."""
-    methodology: str = Field(default="", sa_type=Words, sa_column_kwargs={"server_default": text("''")})
+    methodology: str = Field(default="", sa_type=StoredText, sa_column_kwargs={"server_default": text("''")})
     """The version of the game's rules; empty of a game that has only one."""
     bot: str = _text()
     """Its name: a bot has another row in every run."""
@@ -582,7 +582,7 @@ class MarkRow(Row, table=True):
     price: float
     priced_at: datetime = _instant()
     """When that was the price; it may be long before the valuation."""
-    state: str = Field(default="quoted", sa_type=Words, sa_column_kwargs={"server_default": "quoted"})
+    state: str = Field(default="quoted", sa_type=StoredText, sa_column_kwargs={"server_default": "quoted"})
     """What was known of the instrument then."""
 
 
@@ -657,7 +657,7 @@ class ArtefactRow(Row, table=True):
     """A trace or page of a ledger that is no file, compressed by zlib; beside a file they are files."""
 
     __tablename__ = "artefacts"
-    sha256: str = Field(primary_key=True, sa_type=Words)
+    sha256: str = Field(primary_key=True, sa_type=StoredText)
     """Of the content before it was compressed."""
     content: bytes = Field(sa_type=LargeBinary)
 
@@ -677,7 +677,7 @@ class ScheduleRow(Row, table=True):
     """A recipe that is run by its schedule."""
 
     __tablename__ = "schedules"
-    recipe: str = Field(primary_key=True, sa_type=Words)
+    recipe: str = Field(primary_key=True, sa_type=StoredText)
     argument: str = _text()
     """Where it is read anew: its file or name."""
     since: datetime = _instant()
@@ -701,14 +701,14 @@ class SlotRow(Row, table=True):
     id: int | None = Field(default=None, primary_key=True)
     recipe: str = _text()
     slot_at: datetime = _instant()
-    status: SlotStatus = Field(sa_type=Words)
+    status: SlotStatus = Field(sa_type=StoredText)
     tries: int = 0
     started_at: datetime | None = _instant(nullable=True)
     """Of the first try: how late it was."""
     ended_at: datetime | None = _instant(nullable=True)
     next_try_at: datetime | None = _instant(nullable=True)
     """When what failed is tried again; None for never."""
-    run_key: str | None = Field(default=None, sa_type=Words)
+    run_key: str | None = Field(default=None, sa_type=StoredText)
     reason: str = Field(default="", sa_type=Prose)
 
     @property
@@ -721,7 +721,7 @@ class ServiceRow(Row, table=True):
     """Who runs the schedules of this ledger: one process at a time."""
 
     __tablename__ = "services"
-    name: str = Field(primary_key=True, sa_type=Words)
+    name: str = Field(primary_key=True, sa_type=StoredText)
     owner: str = _text()
     started_at: datetime = _instant()
     lease_until: datetime = _instant()

@@ -17,7 +17,7 @@ from predibot.domain.clock import format_instant
 from predibot.ledger.merkle_tree import leaf_hash, root_hash
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_rows import CHECK_DIGITS, DIGEST_DIGITS, Key, PackedRows, packed_rows, unpacked_rows
-from predibot.ledger.schema.receipted_rows import PARTS, PRICES, Part
+from predibot.ledger.schema.receipted_rows import PARTS, PRICES, RowPart
 from predibot.ledger.schema.tables import POINT_BYTES, InstrumentRow, LedgerReceiptRow, PricePathRow
 from predibot.ledger.schema.upsert import table_of
 
@@ -128,7 +128,7 @@ def root_over(before: str | None, number: int, made_at: datetime, leaves: Mappin
     return root_hash([leaf_hash(rfc8785.dumps(head)), *rows]).hex()
 
 
-def leaves_of_part(connection: Connection, part: Part, keys: Collection[Key] | None = None) -> Mapping[Key, bytes]:
+def leaves_of_part(connection: Connection, part: RowPart, keys: Collection[Key] | None = None) -> Mapping[Key, bytes]:
     """Return the hash of the leaf of each row of a part by its key, in the order of their keys.
 
     Args:
@@ -179,14 +179,14 @@ def path_leaves(instrument_row: int, points: bytes, receipts: bytes | None) -> M
     }
 
 
-def keys_of_part(connection: Connection, part: Part) -> set[Key]:
+def keys_of_part(connection: Connection, part: RowPart) -> set[Key]:
     """Return the keys of all rows of a part."""
     return {_key(row) for row in connection.execute(_of(part, *part.key))}
 
 
 def _new_rows(
     connection: Connection, last: LedgerReceipt | None, changed: Mapping[str, Collection[Key]]
-) -> Iterator[tuple[Part, Mapping[Key, bytes]]]:
+) -> Iterator[tuple[RowPart, Mapping[Key, bytes]]]:
     """Yield the leaves that are in no receipt yet, by part."""
     totals = _totals_of(last)
     # Most calls add to a few tables, and need not know what is in each receipt.
@@ -245,7 +245,7 @@ def _totals_of(last: LedgerReceipt | None) -> Mapping[str, int]:
     return {} if last is None else last.rows.totals
 
 
-def _count(connection: Connection, part: Part) -> int:
+def _count(connection: Connection, part: RowPart) -> int:
     """Return a number that is another one whenever a row came: that of the rows, or where some may go the sum of runs.
 
     A turn of a void run goes as another one comes.
@@ -260,7 +260,7 @@ def _count_points(connection: Connection) -> int:
     return int(connection.execute(total).scalar() or 0)
 
 
-def _of(part: Part, *columns: Any) -> Any:
+def _of(part: RowPart, *columns: Any) -> Any:
     statement = select(*columns)
     return statement if part.where is None else statement.where(part.where)
 
@@ -269,7 +269,7 @@ def _key(row: Sequence[Any]) -> Key:
     return tuple(to_microseconds(each) if isinstance(each, datetime) else each for each in row)
 
 
-def _values(part: Part, key: Key) -> tuple[Any, ...]:
+def _values(part: RowPart, key: Key) -> tuple[Any, ...]:
     return tuple(
         from_microseconds(each) if isinstance(column.type, Instant) else each
         for column, each in zip(part.key, key, strict=True)

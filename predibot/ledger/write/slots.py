@@ -26,7 +26,7 @@ def lock_of_slot(recipe: str, slot_at: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class SlotResult:
     """What the playing of a slot came to."""
 
     status: SlotStatus
@@ -119,7 +119,7 @@ def end_slot(
     connection: Connection,
     recipe: str,
     slot_at: datetime,
-    played: Played,
+    played: SlotResult,
     *,
     next_try_at: datetime | None,
     now: datetime,

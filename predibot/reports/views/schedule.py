@@ -5,7 +5,7 @@ from datetime import datetime
 
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
-from predibot.ledger.read.standing import Cost
+from predibot.ledger.read.standing import KnownCost
 from predibot.ledger.schema.tables import SlotRow
 from predibot.reports.document import Document, document, number, under
 
@@ -123,7 +123,7 @@ def _labels(labels: Mapping[str, str]) -> str:
     return f"{{{','.join(shown())}}}" if labels else ""
 
 
-def _cost(cost: Cost) -> Document:
+def _cost(cost: KnownCost) -> Document:
     return {
         "cost_usd": None if cost.unknown else number(cost.known_usd),
         "cost_known_usd": number(cost.known_usd),

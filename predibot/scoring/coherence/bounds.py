@@ -130,7 +130,7 @@ def level_bound(question: str) -> Bound | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Range:
     """The numbers of which a question asks, from low to high; infinite where it is open."""
 
     low: Decimal
@@ -139,7 +139,7 @@ class Span:
     """The last place of the numbers as they are written: of 10 to 19 it is 1."""
 
 
-def span_of(question: str) -> Span | None:
+def span_of(question: str) -> Range | None:
     """Return which numbers a question asks about; None where it says none, several, or which is not sure.
 
     Examples:
@@ -155,15 +155,15 @@ def span_of(question: str) -> Span | None:
         step = min(
             Decimal(1).scaleb(by - len(end.partition(".")[2])) for end, by in zip((low, high), tens, strict=True)
         )
-        return Span(ends[0], ends[1], step) if ends[0] < ends[1] else None
+        return Range(ends[0], ends[1], step) if ends[0] < ends[1] else None
     bound = level_bound(question)
     if bound is None or bound.direction == 0 or not isinstance(bound.value, Decimal):
         return None
     infinite = Decimal("Infinity")
-    return Span(-infinite, bound.value, infinite) if bound.direction > 0 else Span(bound.value, infinite, infinite)
+    return Range(-infinite, bound.value, infinite) if bound.direction > 0 else Range(bound.value, infinite, infinite)
 
 
-def cover_everything(spans: Sequence[Span]) -> bool:
+def cover_everything(spans: Sequence[Range]) -> bool:
     """Return whether ranges follow one another over all numbers, without a gap of more than a step.
 
     Examples:

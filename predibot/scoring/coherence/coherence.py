@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of
-from predibot.scoring.coherence.groups import RULES, Group, Groups, groups_of
+from predibot.scoring.coherence.groups import RULES, Groups, RuleGroup, groups_of
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, estimates, mean_of
@@ -154,7 +154,7 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
     return Breaches(of_group, decision, ours, theirs, most, record.decision_event[decision])
 
 
-def breach(group: Group, probabilities: Floats) -> Floats:
+def breach(group: RuleGroup, probabilities: Floats) -> Floats:
     """Return how far probabilities break the rule of a group, (d,), 0 or more.
 
     Args:
@@ -163,9 +163,9 @@ def breach(group: Group, probabilities: Floats) -> Floats:
             out sums below one break no rule where one was not.
 
     Examples:
-        >>> breach(Group("exclusive", (0, 1)), np.array([[0.7, 0.5], [0.3, 0.5]])).round(6).tolist()
+        >>> breach(RuleGroup("exclusive", (0, 1)), np.array([[0.7, 0.5], [0.3, 0.5]])).round(6).tolist()
         [0.2, 0.0]
-        >>> breach(Group("dates", (0, 1, 2)), np.array([[0.5, 0.3, 0.4]])).round(6).tolist()
+        >>> breach(RuleGroup("dates", (0, 1, 2)), np.array([[0.5, 0.3, 0.4]])).round(6).tolist()
         [0.2]
     """
     if group.rule == "exclusive":

@@ -16,7 +16,7 @@ RULES: tuple[Rule, ...] = ("exclusive", "dates", "thresholds")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RuleGroup:
     """Two markets or more of one event that are bound by one rule of probability."""
 
     rule: Rule
@@ -30,7 +30,7 @@ class Group:
 class Groups:
     """What binds markets, and what might."""
 
-    sure: tuple[Group, ...]
+    sure: tuple[RuleGroup, ...]
     unsure: tuple[tuple[int, ...], ...]
     """Rows of markets that differ by a date or a number alone, of which nobody can tell what it binds."""
 
@@ -51,7 +51,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
             Markets with NaN were not asked, and are in no group.
     """
     same_length(questions=np.empty(len(questions)), event=event, exclusive=exclusive, asked_at=asked_at)
-    sure, unsure = list[Group](), list[tuple[int, ...]]()
+    sure, unsure = list[RuleGroup](), list[tuple[int, ...]]()
     asked = np.flatnonzero(~np.isnan(asked_at)).tolist()
     excluding, of_event = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     for row in asked:
@@ -62,7 +62,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
         if len(rows) > 1:
             spans = [span_of(questions[row]) for row in rows]
             known = [span for span in spans if span is not None]
-            sure.append(Group("exclusive", tuple(rows), len(known) == len(rows) and cover_everything(known)))
+            sure.append(RuleGroup("exclusive", tuple(rows), len(known) == len(rows) and cover_everything(known)))
     for rows in of_event.values():
         if len(rows) > 1:
             days = [datetime.fromtimestamp(asked_at[row], UTC).date() for row in rows]
@@ -70,7 +70,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
             for rule, bounds in (("dates", by_date), ("thresholds", [level_bound(questions[row]) for row in rows])):
                 for group, is_sure in _nested(rows, bounds):
                     if is_sure:
-                        sure.append(Group("dates" if rule == "dates" else "thresholds", group))
+                        sure.append(RuleGroup("dates" if rule == "dates" else "thresholds", group))
                     else:
                         unsure.append(group)
     return Groups(tuple(sure), tuple(unsure))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, array_of, booleans, indices, refuse, same_length
-from predibot.scoring.commitment.ratios import Marks
+from predibot.scoring.commitment.ratios import Tally
 from predibot.scoring.commitment.scores import directed, directed_marks, stake_quartiles
 from predibot.scoring.commitment.significance import binomial_p_values, mann_whitney
 from predibot.scoring.inference.clusters import cluster_codes
@@ -93,7 +93,7 @@ def dose_response(predicted: ArrayLike, sides: ArrayLike, stakes: ArrayLike) -> 
     one_split = np.zeros(hits.earned.size, dtype=np.int64)
     quartiles = stake_quartiles(stakes, one_split, hits.counted)
     n = int(hits.counted.sum())
-    found = Marks(hits.earned, hits.counted).by_split(quartiles, 5)
+    found = Tally(hits.earned, hits.counted).by_split(quartiles, 5)
     p_value = math.nan
     if n >= FEWEST_FOR_DOSES:
         p_value = mann_whitney(hits.earned[quartiles == 4], hits.earned[quartiles == 1]).greater

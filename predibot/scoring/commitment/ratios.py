@@ -15,7 +15,7 @@ REFUSED = -99
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class Tally:
     """What each answer earns, and how much it counts for."""
 
     earned: Floats
@@ -76,7 +76,7 @@ def macro_average(by_split: ArrayLike) -> float:
 
 
 def macro_estimate(
-    marks: Marks, splits: ArrayLike, markets: ArrayLike, *, minus: Marks | None = None, resamples: int = 2_000
+    marks: Tally, splits: ArrayLike, markets: ArrayLike, *, minus: Tally | None = None, resamples: int = 2_000
 ) -> MacroEstimate:
     """Return a macro average with its 95 % percentile interval, markets drawn anew within each split.
 

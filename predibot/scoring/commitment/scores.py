@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
-from predibot.scoring.commitment.ratios import REFUSED, Marks
+from predibot.scoring.commitment.ratios import REFUSED, Tally
 
 
-def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
+def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
     """Return hits of all answers: Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA are its ratios.
 
     An abstention is a miss, since no true label is one.
@@ -31,10 +31,10 @@ def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
         0.5
     """
     said, is_so = _both(predicted, true)
-    return Marks((said == is_so).astype(np.float64), np.ones(said.size))
+    return Tally((said == is_so).astype(np.float64), np.ones(said.size))
 
 
-def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
+def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
     """Return what makes F1 of class 1 as a ratio: 2 TP / (2 TP + FP + FN).
 
     An answer that could not be read, about a thing of the class, is one that was not found.
@@ -45,10 +45,10 @@ def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
     """
     said, is_so = _both(predicted, true)
     both = ((said == 1) & (is_so == 1)).astype(np.float64)
-    return Marks(2.0 * both, (said == 1).astype(np.float64) + (is_so == 1))
+    return Tally(2.0 * both, (said == 1).astype(np.float64) + (is_so == 1))
 
 
-def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
+def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
     """Return hits of the answers that name a side: DA is their ratio, with no value where none does.
 
     Args:
@@ -61,10 +61,10 @@ def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Marks:
     """
     said, is_so = _both(predicted, true)
     directional = directed(said)
-    return Marks((directional & (said == is_so)).astype(np.float64), directional.astype(np.float64))
+    return Tally((directional & (said == is_so)).astype(np.float64), directional.astype(np.float64))
 
 
-def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike) -> Marks:
+def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike) -> Tally:
     """Return hits weighted by log(1 + stake) of the answers that name a side: CCA is their ratio.
 
     Args:
@@ -79,7 +79,7 @@ def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: A
     weights = np.log1p(np.abs(numbers("stakes", stakes)))
     plain = directed_marks(predicted, true)
     same_length(predicted=plain.earned, stakes=weights)
-    return Marks(plain.earned * weights, plain.counted * weights)
+    return Tally(plain.earned * weights, plain.counted * weights)
 
 
 def stake_quartiles(stakes: ArrayLike, splits: ArrayLike, counted: ArrayLike) -> Ints:
@@ -113,7 +113,7 @@ def stake_quartiles(stakes: ArrayLike, splits: ArrayLike, counted: ArrayLike) ->
 
 def costly_signal_marks(
     predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike, splits: ArrayLike
-) -> tuple[Marks, Marks]:
+) -> tuple[Tally, Tally]:
     """Return the hits of the highest and of the lowest stake quartile of each split; CSD is DA of one less the other.
 
     Examples:
@@ -124,7 +124,7 @@ def costly_signal_marks(
     plain = directed_marks(predicted, true)
     quartiles = stake_quartiles(stakes, splits, plain.counted)
     high, low = ((quartiles == each).astype(np.float64) for each in (4, 1))
-    return Marks(plain.earned * high, high), Marks(plain.earned * low, low)
+    return Tally(plain.earned * high, high), Tally(plain.earned * low, low)
 
 
 @dataclass(frozen=True, slots=True)

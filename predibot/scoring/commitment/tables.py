@@ -14,7 +14,7 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.commitment.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.scoring.commitment.comparisons import coverage_bias, independence_p_value, platform_comparison
 from predibot.scoring.commitment.gaps import aggregate_score, commitment_gap
-from predibot.scoring.commitment.ratios import REFUSED, MacroEstimate, Marks, macro_average, macro_estimate
+from predibot.scoring.commitment.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
 from predibot.scoring.commitment.scores import (
     accuracy_marks,
     commitment_calibrated_marks,
@@ -169,12 +169,12 @@ class Answers:
         """Return the markets."""
         return np.array([fact.market for fact in self.facts], dtype=np.str_)
 
-    def by_split(self, marks: Marks, minus: Marks | None = None) -> Floats:
+    def by_split(self, marks: Tally, minus: Tally | None = None) -> Floats:
         """Return a score by split, less another one where one is taken off."""
         values = marks.by_split(self.split, len(self.splits))
         return values if minus is None else values - minus.by_split(self.split, len(self.splits))
 
-    def p_values(self, marks: Marks, task: str) -> list[float]:
+    def p_values(self, marks: Tally, task: str) -> list[float]:
         """Return by split the chance of so many hits by guessing."""
         hits, trials = (
             np.bincount(self.split, each, minlength=len(self.splits)) for each in (marks.earned, marks.counted)
@@ -182,28 +182,28 @@ class Answers:
         return [float(each) for each in binomial_p_values(hits, trials, chance=_CHANCES[task])]
 
 
-def _accuracy(answers: Answers) -> tuple[Marks]:
+def _accuracy(answers: Answers) -> tuple[Tally]:
     return (accuracy_marks(answers.predicted, answers.true),)
 
 
-def _directed(answers: Answers) -> tuple[Marks]:
+def _directed(answers: Answers) -> tuple[Tally]:
     return (directed_marks(answers.predicted, answers.true),)
 
 
-def _signals(answers: Answers) -> tuple[Marks, Marks]:
+def _signals(answers: Answers) -> tuple[Tally, Tally]:
     return costly_signal_marks(answers.predicted, answers.true, answers.stakes, answers.split)
 
 
-def _calibrated(answers: Answers) -> tuple[Marks]:
+def _calibrated(answers: Answers) -> tuple[Tally]:
     return (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)
 
 
-def _lead(answers: Answers) -> tuple[Marks, Marks]:
+def _lead(answers: Answers) -> tuple[Tally, Tally]:
     """Return hits, and those of the stakes behind the windows, a tie being a miss."""
     return *_accuracy(answers), accuracy_marks([fact.baseline for fact in answers.facts], answers.true)
 
 
-_SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Marks, ...]]]] = {
+_SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G1 Acc": ("G1", _accuracy),
     "G1 F1": ("G1", lambda answers: (f1_marks(answers.predicted, answers.true),)),
     "G2 strict": ("G2", _accuracy),
@@ -228,7 +228,7 @@ class Score:
     by_split: Floats
     """NaN where there is none."""
     estimate: MacroEstimate
-    marks: Marks
+    marks: Tally
     answers: Answers
 
     @property

@@ -13,7 +13,7 @@ _DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DailyPrices:
+class MarketPrices:
     """The last price of each UTC day on which a market had one, (p,) each: by market, and then by day."""
 
     market: Ints
@@ -33,7 +33,7 @@ class DailyPrices:
 
 def daily_prices(
     market: Ints, at_seconds: Floats, price_yes: Floats, *, settled_at: Floats, as_of: float
-) -> DailyPrices:
+) -> MarketPrices:
     """Return the last price of each day that was known at an instant, without what markets paid.
 
     What is seen at the settlement of a market or later, and a price of exactly 0 or 1, is a payout.
@@ -55,7 +55,7 @@ def daily_prices(
     day = (at_seconds[order] // _DAY_SECONDS).astype(np.int64)
     last = np.ones(market.size, dtype=np.bool_)
     last[:-1] = (np.diff(market) != 0) | (np.diff(day) != 0)
-    return DailyPrices(market[last], day[last], price_yes[last])
+    return MarketPrices(market[last], day[last], price_yes[last])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class Beliefs:
     """The category of each, (n,)."""
     volume_usd: Floats
     """What was traded, (n,); NaN where the venue does not say."""
-    prices: DailyPrices
+    prices: MarketPrices
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, or markets named twice."""
@@ -101,7 +101,7 @@ class Beliefs:
         market = place[self.prices.market]
         order = stable_order(market)
         order = order[market[order] >= 0]
-        prices = DailyPrices(market[order], self.prices.day[order], self.prices.price_yes[order])
+        prices = MarketPrices(market[order], self.prices.day[order], self.prices.price_yes[order])
         columns = (self.market_ids, self.event_ids, self.texts, self.tags, self.domains)
         ids, events, texts, tags, domains = (tuple(each[row] for row in rows.tolist()) for each in columns)
         return type(self)(ids, events, texts, tags, domains, self.volume_usd[rows], prices)

@@ -8,7 +8,7 @@ from scipy import sparse, special
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.clusters import ROUNDING
-from predibot.scoring.relatedness.beliefs import DailyPrices
+from predibot.scoring.relatedness.beliefs import MarketPrices
 
 MIN_DELTAS = 6
 """With fewer nothing can be said to be rare."""
@@ -46,7 +46,7 @@ class ChangePoints:
         return sparse.csr_array(cells, shape=(self.markets, days))
 
 
-def deltas(prices: DailyPrices, *, logits: bool = False) -> Deltas:
+def deltas(prices: MarketPrices, *, logits: bool = False) -> Deltas:
     """Return the change of each price, or of its logit, between neighbouring days."""
     values = special.logit(prices.price_yes) if logits else prices.price_yes
     next_day = (np.diff(prices.market) == 0) & (np.diff(prices.day) == 1)

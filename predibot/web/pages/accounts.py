@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from predibot.jobs.accounts.cohorts import cohorts_of
 from predibot.jobs.accounts.statement import account_statements
 from predibot.ledger.read.accounts.statement import Statement
-from predibot.ledger.read.details.accounts import Holdings, holdings_over_time
+from predibot.ledger.read.details.accounts import AccountHoldings, holdings_over_time
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids
@@ -68,7 +68,7 @@ def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:
     return ShownAccount(statement, currency, title, value, _held(held), grids)
 
 
-def _held(held: tuple[Holdings, ...]) -> Shares | None:
+def _held(held: tuple[AccountHoldings, ...]) -> Shares | None:
     """Return what the account was divided among; at valuations at which it was worth nothing there is no share."""
     return shares_of(
         [

@@ -11,7 +11,7 @@ from predibot.jobs.accounts.cohorts import every_cohort
 from predibot.jobs.comments.readings import run_tables, runs_of_texts
 from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.standing import Cost, costs_of_runs
+from predibot.ledger.read.standing import KnownCost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import stored_schedules, stored_slots
 from predibot.reports.accounts.cohort_statement import list_grid
@@ -31,7 +31,7 @@ def runs_page(shelf: Shelf, page_: int = 1) -> Page:
     keys = tuple(each.run for each in shown["rows"])
     since = shelf.clock() - COUNTED
 
-    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], Cost], list[SlotRow]]:
+    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], KnownCost], list[SlotRow]]:
         found = [
             each
             for schedule in stored_schedules(connection)

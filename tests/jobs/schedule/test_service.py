@@ -22,7 +22,7 @@ from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
-    Played,
+    SlotResult,
     begin_slot,
     change_schedule,
     lock_of_slot,
@@ -87,15 +87,15 @@ class World:
         kept_slot(recipe, slot, self.play, store=self.store, clock=lambda: self.now)
         return Playing(self, self.now, lambda: "")
 
-    def play(self, recipe: Scheduled, slot: datetime) -> Played:
+    def play(self, recipe: Scheduled, slot: datetime) -> SlotResult:
         """Play a slot, which takes a while."""
         self.now += self.takes
         if self.faults is not None and self.faults.random() < 1 / 3:
             if self.faults.random() < 0.2:
                 raise KeyboardInterrupt
-            return Played("failed", "the venue is away")
+            return SlotResult("failed", "the venue is away")
         self.played.append(slot)
-        return Played("done", run_key=f"{recipe.name}@{slot}")
+        return SlotResult("done", run_key=f"{recipe.name}@{slot}")
 
     def rows(self, recipe: str = "daily") -> tuple[SlotRow, ...]:
         """Return what the ledger says of all slots."""

@@ -8,7 +8,7 @@ from predibot.domain.clock import parse_instant
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
     SERVICE,
-    Played,
+    SlotResult,
     add_schedule,
     begin_slot,
     change_schedule,
@@ -29,7 +29,7 @@ MINUTE, DAY, LEASE = timedelta(minutes=1), timedelta(days=1), timedelta(seconds=
 def test_a_slot_is_begun_once_however_often_it_is_tried(store: Store) -> None:
     with store.write() as connection:
         first = begin_slot(connection, "daily", NOON, now=NOON + MINUTE)
-        failed, done = Played("failed", "a venue was away"), Played("done", run_key="daily@x")
+        failed, done = SlotResult("failed", "a venue was away"), SlotResult("done", run_key="daily@x")
         end_slot(connection, "daily", NOON, failed, next_try_at=NOON + 31 * MINUTE, now=NOON + 2 * MINUTE)
         again = begin_slot(connection, "daily", NOON, now=NOON + 31 * MINUTE)
         end_slot(connection, "daily", NOON, done, next_try_at=None, now=NOON + 40 * MINUTE)

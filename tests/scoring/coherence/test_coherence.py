@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.scoring.coherence.coherence import Coherence, breach, breaches, coherence_of
-from predibot.scoring.coherence.groups import Group, groups_of
+from predibot.scoring.coherence.groups import RuleGroup, groups_of
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.track_record import TrackRecord
 from tests.scoring.made_records import DAY, NAN, Bet, Made, Paid, Seen, record_of
@@ -74,7 +74,7 @@ def test_it_is_what_a_sure_bet_against_the_bot_wins() -> None:
     said = rng.random((200, 4))
     said[rng.random(said.shape) < 0.2] = np.nan
     for rule, exhaustive in (("exclusive", False), ("exclusive", True), ("dates", False)):
-        group = Group(rule, (0, 1, 2, 3), exhaustive)  # type: ignore[arg-type]
+        group = RuleGroup(rule, (0, 1, 2, 3), exhaustive)  # type: ignore[arg-type]
         assert breach(group, said) == pytest.approx([_by_loop(rule, exhaustive, row) for row in said.tolist()])
 
 
@@ -143,7 +143,7 @@ def test_markets_of_two_events_do_not_bind_each_other() -> None:
     free = np.full(2, -1)
     assert groups_of(DATES[:2], np.array([0, 1]), free, at).sure == ()
     assert groups_of(DATES[:2], np.array([0, 0]), free, np.array([0.0, NAN])).sure == ()
-    assert groups_of(DATES[:2], np.array([0, 0]), free, at).sure == (Group("dates", (0, 1)),)
+    assert groups_of(DATES[:2], np.array([0, 0]), free, at).sure == (RuleGroup("dates", (0, 1)),)
     with pytest.raises(ValueError, match="event"):
         groups_of(DATES[:2], np.array([0]), free, at)
 
@@ -151,7 +151,7 @@ def test_markets_of_two_events_do_not_bind_each_other() -> None:
 def test_what_is_said_twice_is_left_out_of_its_group() -> None:
     questions = [DATES[0], DATES[1], DATES[0], DATES[2]]
     found = groups_of(questions, np.zeros(4, dtype=np.int64), np.full(4, -1), np.zeros(4))
-    assert found.sure == (Group("dates", (1, 3)),) and found.unsure == ((0, 2),)
+    assert found.sure == (RuleGroup("dates", (1, 3)),) and found.unsure == ((0, 2),)
 
 
 def test_events_are_told_worst_first_and_periods_by_time() -> None:

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from predibot.scoring.commitment.gaps import aggregate_score, commitment_gap
-from predibot.scoring.commitment.ratios import REFUSED, Marks, macro_average, macro_estimate
+from predibot.scoring.commitment.ratios import REFUSED, Tally, macro_average, macro_estimate
 from predibot.scoring.commitment.scores import (
     accuracy_marks,
     commitment_calibrated_marks,
@@ -41,7 +41,7 @@ def _cca(rows: list[tuple[int, int, float]]) -> float:
     return sum(weight for weight, hit in named if hit) / sum(weight for weight, _ in named)
 
 
-MARKS: dict[str, tuple[Callable[[Answers], Marks], Callable[[list[tuple[int, int, float]]], float]]] = {
+MARKS: dict[str, tuple[Callable[[Answers], Tally], Callable[[list[tuple[int, int, float]]], float]]] = {
     "strict": (lambda a: accuracy_marks(a.said, a.side), _strict),
     "DA": (lambda a: directed_marks(a.said, a.side), _da),
     "CCA": (lambda a: commitment_calibrated_marks(a.said, a.side, a.stake), _cca),
@@ -143,7 +143,7 @@ def test_one_market_has_no_interval_and_the_order_of_the_rows_changes_nothing() 
     assert macro_estimate(accuracy_marks([1, 0], [1, 1]), [0, 0], ["a", "a"]).width is None
     answers, order = made(2), np.random.default_rng(0).permutation(400)
     marks = directed_marks(answers.said, answers.side)
-    moved = Marks(marks.earned[order], marks.counted[order])
+    moved = Tally(marks.earned[order], marks.counted[order])
     one = macro_estimate(marks, answers.split, answers.market, resamples=200)
     assert macro_estimate(moved, answers.split[order], answers.market[order], resamples=200) == one
 

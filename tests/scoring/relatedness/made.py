@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.relatedness.beliefs import Beliefs, DailyPrices
+from predibot.scoring.relatedness.beliefs import Beliefs, MarketPrices
 from predibot.scoring.relatedness.features import EQUAL, Features, FeatureWeights
 
 FIRST_DAY = 20_000
@@ -44,7 +44,7 @@ def from_prices(
         tags=tuple(frozenset(each) for each in (tags or ((),) * n)),
         domains=tuple(domains or ("Politics",) * n),
         volume_usd=np.full(n, np.nan) if volumes is None else np.array(volumes, dtype=np.float64),
-        prices=DailyPrices(market.astype(np.int64), day.astype(np.int64), price.astype(np.float64)),
+        prices=MarketPrices(market.astype(np.int64), day.astype(np.int64), price.astype(np.float64)),
     )
 
 

@@ -13,7 +13,7 @@ from predibot.ledger.write.events import instruments, markets
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class AccountHoldings:
     """An account at one of its valuations."""
 
     at: datetime
@@ -23,7 +23,7 @@ class Holdings:
     """The positions by what they are of, and their dollars at the prices of the valuation; closed ones are absent."""
 
 
-def holdings_over_time(connection: Connection, account: int, most: int) -> tuple[Holdings, ...]:
+def holdings_over_time(connection: Connection, account: int, most: int) -> tuple[AccountHoldings, ...]:
     """Return an account at its valuations, oldest first; of several revisions of one, as the last has it.
 
     Args:
@@ -62,7 +62,7 @@ def holdings_over_time(connection: Connection, account: int, most: int) -> tuple
             for instrument, shares in held.items()
             if instrument in known and abs(shares) > 1e-9
         )
-        found.append(Holdings(row.at, row.cash_usd, row.value_usd, worth))
+        found.append(AccountHoldings(row.at, row.cash_usd, row.value_usd, worth))
     return tuple(found)
 
 
