@@ -1,21 +1,22 @@
 """The tables of an evaluation: what each bot did, how good it was, and on how much that rests."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.text import plain, within
 from predibot.reports.views.evaluation_csv import bot_rows
 from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
 from predibot.reports.views.metrics import COLUMNS, bin_documents, short_more_events
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
-from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.records.horizon_returns import SETTLED
@@ -27,8 +28,16 @@ _NAMED = 10
 _PART_CELLS = 6
 """Of a part the first scores are shown, up to the skill; all are in the JSON."""
 _CURVE_CELLS = 40
-_BOT = Column("bot", "0", kind="name")
-_HORIZON = Column("horizon", kind="key")
+_BOT = Column("bot", "bot", kind="name")
+
+
+def _horizon(label: str) -> str:
+    if label in ("now", "settled"):
+        return label
+    return f"{label} day{'' if label == '1' else 's'}"
+
+
+_HORIZON = Column("horizon", "horizon", _horizon, kind="key")
 
 
 def _thousandths_of(interval: tuple[float, float]) -> str:
@@ -112,108 +121,67 @@ def _asked_grids(evaluation: Evaluation) -> Iterator[Table]:
         yield _counterfactual_grid("The same forecasts, bet by other rules", "sizing", evaluation.sizings)
 
 
-def metric_grid(
-    title: str,
-    columns: Sequence[Column],
-    rows: Sequence[tuple[tuple[str, ...], object]],
-    *,
-    names: tuple[Column, ...] = (_BOT,),
-    without: Collection[str] = (),
-    below: tuple[str, ...] = (),
-    days: str | None = None,
-) -> Table:
-    """Return a table of metrics; what is said of its columns holds on every screen.
-
-    Args:
-        title: Of the table.
-        columns: Its metrics, such as one of `COLUMNS`, from the left.
-        rows: What names each row, and what its metrics are of.
-        names: The columns of those names.
-        without: Headers of columns that say nothing here.
-        below: What has to be said for it to be read.
-        days: Of the horizon in a header.
-    """
-    shown = [replace(each, header=each.header.format(days=days)) for each in columns if each.header not in without]
-    found = table_of(title, shown, [row for _, row in rows], below)
-    named = tuple((*name, *cells) for (name, _), cells in zip(rows, found.rows, strict=True))
-    return replace(found, columns=(*names, *found.columns), rows=named)
-
-
 def _decisions(evaluation: Evaluation) -> Iterator[Table]:
-    rows = [((plain(card.bot),), card) for card in evaluation.cards if card.decisions]
+    rows = [row for row in bot_rows(evaluation) if row.card is not None and row.card.decisions]
+    # Where no model can have known an end, there is nothing to tell apart.
+    known = any(card.clean < card.decisions for card in evaluation.cards)
+    columns = [each for each in COLUMNS["decisions"] if known or each.header not in KNOWLEDGE]
     if rows:
-        # Where no model can have known an end, there is nothing to tell apart.
-        known = any(card.clean < card.decisions for _, card in rows)
-        yield metric_grid("Decisions", COLUMNS["decisions"], rows, without=() if known else KNOWLEDGE)
+        yield table_of("Decisions", (_BOT, *columns), rows)
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Table]:
-    board = leaderboard(evaluation)
+    board, rows = leaderboard(evaluation), tuple(bot_rows(evaluation))
     if any(row.edge is not None for row in board):
-        found = {row.bot: row for row in bot_rows(evaluation)}
-        yield metric_grid(
-            "Edge over the price, on every market asked, in thousandths of squared error",
-            COLUMNS["edge"],
-            [((plain(row.bot),), found[row.bot]) for row in board],
-        )
-        yield Table(
-            "Edge as it added up, from the first day to the last",
-            (_BOT, Column("edge over time", kind="key")),
-            tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board),
-            ("Each line has its own scale, zero included.",),
-        )
-    cards = evaluation.cards
-    if cards:
+        found = {row.bot: row for row in rows}
+        title = "Edge over the price, on every market asked, in thousandths of squared error"
+        yield table_of(title, (_BOT, *COLUMNS["edge"]), [found[row.bot] for row in board])
+        title = "Edge as it added up, from the first day to the last"
+        yield table_of(title, (_BOT, _CURVE), board, ["Each line has its own scale, zero included."])
+    if rows:
         title = "Forecasts on settled markets, beside the price at that time"
-        yield metric_grid(title, COLUMNS["scores"], [((plain(card.bot),), card.forecast) for card in cards])
-        yield metric_grid("All forecasts", COLUMNS["more"], [((plain(card.bot),), card) for card in cards])
+        yield table_of(title, (_BOT, *COLUMNS["scores"]), rows)
+        yield table_of("All forecasts", (_BOT, *COLUMNS["more"]), rows)
+
+
+_CURVE = Column("edge over time", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), kind="key")
 
 
 def _returns(evaluation: Evaluation) -> Iterator[Table]:
-    scores = _by_horizon(evaluation.cards)
-    if not scores:
-        return
-    below = ""
-    if any(_settles_early(label, score) for _, label, score in scores):
-        below = (
-            f"settled with more than {MOST_OPEN_STAKES:.0%} of the dollars on open markets is no fair sample: "
-            "what settles early is not like the rest."
-        )
-    yield metric_grid(
-        "Returns: mean of a decision of one dollar",
-        COLUMNS["returns"],
-        [((plain(card.bot), _horizon_said(label, score)), score) for card, label, score in scores],
-        names=(_BOT, replace(_HORIZON, drop=0)),
-        below=(below,) if below else (),
+    rows = _by_horizon(evaluation.cards)
+    early = (
+        f"settled with more than {MOST_OPEN_STAKES:.0%} of the dollars on open markets is no fair sample: "
+        "what settles early is not like the rest."
     )
+    if rows:
+        columns = (_BOT, Column("horizon", "", _horizon_and_open, 0, kind="key"), *COLUMNS["returns"])
+        below = [early] if any(map(_settles_early, rows)) else ()
+        yield table_of("Returns: mean of a decision of one dollar", columns, rows, below)
 
 
-def _settles_early(label: str, score: HorizonScore) -> bool:
-    return label == SETTLED and (score.open_stakes or 0.0) > MOST_OPEN_STAKES
+def _settles_early(row: Mapping[str, Any]) -> bool:
+    return row["horizon"] == SETTLED and (row["score"].open_stakes or 0.0) > MOST_OPEN_STAKES
 
 
-def _horizon_said(label: str, score: HorizonScore) -> str:
-    said = _horizon(label)
-    return f"{said}, {figures.percent(score.open_stakes)} open" if _settles_early(label, score) else said
+def _horizon_and_open(row: Mapping[str, Any]) -> str:
+    open_stakes = f", {figures.percent(row['score'].open_stakes)} open" if _settles_early(row) else ""
+    return f"{_horizon(row['horizon'])}{open_stakes}"
 
 
-def _by_horizon(cards: Sequence[Scorecard]) -> list[tuple[Scorecard, str, HorizonScore]]:
-    return [(card, label, score) for card in cards for label, score in card.horizons.items()]
+def _by_horizon(cards: Sequence[Scorecard]) -> list[Mapping[str, Any]]:
+    return [
+        {"bot": card.bot, "horizon": label, "score": score} for card in cards for label, score in card.horizons.items()
+    ]
 
 
 def _quote(evaluation: Evaluation) -> Iterator[Table]:
     """Yield what the mid hides, as far as there is something."""
-    scores = _by_horizon(evaluation.cards)
-    free = all(card.cost_usd == 0.0 for card, *_ in scores)
-    grid = metric_grid(
-        "What the mid hides, and where prices went",
-        COLUMNS["quote"],
-        [((plain(card.bot), _horizon(label)), score) for card, label, score in scores],
-        names=(_BOT, _HORIZON),
-        without=("net of cost", "n of cost") if free else (),
-    )
-    if len(grid.columns) > 2:
-        yield grid
+    free = all(card.cost_usd == 0.0 for card in evaluation.cards if card.horizons)
+    columns = [each for each in COLUMNS["quote"] if not free or each.header not in ("net of cost", "n of cost")]
+    rows = _by_horizon(evaluation.cards)
+    found = table_of("What the mid hides, and where prices went", (_BOT, _HORIZON, *columns), rows)
+    if len(found.columns) > 2:
+        yield found
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Table]:
@@ -282,7 +250,8 @@ def _calibration(evaluation: Evaluation) -> Iterator[Table]:
     if not cards:
         return
     title = "Calibration: how far stated probabilities lie from how often it happened"
-    yield metric_grid(title, COLUMNS["calibration"], [((plain(card.bot),), card.forecast) for card in cards])
+    rows = [row for row in bot_rows(evaluation) if row.forecast.n]
+    yield table_of(title, (_BOT, *COLUMNS["calibration"]), rows)
     bins = [(card.bot, each) for card in cards for each in bin_documents(card.forecast.calibration) if each["n"]]
     if bins:
         below = "95%: Wilson's interval of how often it happens, over as many events as the forecasts are worth."
@@ -290,7 +259,7 @@ def _calibration(evaluation: Evaluation) -> Iterator[Table]:
 
 
 _BINS = (
-    _BOT,
+    Column("bot", "0", kind="name"),
     Column("forecasts", "1", lambda each: f"{each['lower']:.1f} to {each['upper']:.1f}", kind="key"),
     Column("count", "1.n", figures.count),
     Column("mean said", "1.mean_probability", figures.probability, 1),
@@ -317,47 +286,45 @@ ACCOUNT_TABLES = (ACCOUNTS, "risk", "behaviour", "delays", "pairs", COHORTS)
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Table]:
-    """Yield what was asked for by `--by`."""
-    by = evaluation.question.grouping
-    group = Column(by or "", kind="text")
-    if evaluation.parts:
-        rows = [(plain(each.group, _GROUP_CELLS), each.card.bot, each.card.forecast) for each in evaluation.parts]
-        yield _part_scores_grid(f"Forecasts by {by}", group, rows)
-        yield from _part_returns_grids(evaluation, group)
-    scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by or "", ())
+    """Yield what was asked for by `--by`: scores, and of parts that have returns those at the quote and at the mid."""
+    by = evaluation.question.grouping or ""
+    group = Column(by, "group", within(_GROUP_CELLS), kind="text")
+    columns = (group, _BOT, *(replace(each, drop=LAST, meaning="") for each in COLUMNS["scores"][:_PART_CELLS]))
+    cards = [(each.group, each.card) for each in evaluation.parts]
+    if cards:
+        rows = [{"group": part, "bot": card.bot, "forecast": card.forecast} for part, card in cards]
+        yield table_of(f"Forecasts by {by}", columns, rows)
+        yield from _part_returns_grids(by, group, cards)
+    scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, ())
     if scores:
-        rows = [(plain(each.group), each.bot, each.score) for each in scores]
-        yield _part_scores_grid(f"Forecasts by {_PARTED_BY[by or '']}", group, rows)
-
-
-def _part_scores_grid(title: str, group: Column, rows: Sequence[tuple[str, str, ForecastScore]]) -> Table:
-    named = [((part, plain(bot)), score) for part, bot, score in rows]
-    columns = [replace(each, drop=LAST, meaning="") for each in COLUMNS["scores"][:_PART_CELLS]]
-    return metric_grid(title, columns, named, names=(group, _BOT))
+        rows = [{"group": each.group, "bot": each.bot, "forecast": each.score} for each in scores]
+        yield table_of(f"Forecasts by {_PARTED_BY[by]}", columns, rows)
 
 
 _PARTED_BY = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
 
 
-def _part_returns_grids(evaluation: Evaluation, group: Column) -> Iterator[Table]:
-    """Yield the returns of parts at the quote, where any is known, and those at the mid."""
-    cards = [each.card for each in evaluation.parts]
-    labels = tuple(cards[0].horizons)
-    names = [(plain(each.group, _GROUP_CELLS), plain(each.card.bot)) for each in evaluation.parts]
-    columns = [Column(_horizon(label), f"1.{place}", figures.signed_percent) for place, label in enumerate(labels)]
+def _part_returns_grids(by: str, group: Column, cards: Sequence[tuple[str, Scorecard]]) -> Iterator[Table]:
+    labels = tuple(cards[0][1].horizons)
+    columns = [
+        Column(_horizon(label), f"returns.{place}", figures.signed_percent) for place, label in enumerate(labels)
+    ]
+    shown = (group, _BOT, Column("decisions", "decisions", figures.count), *columns)
     for at, name in (("quote", "quote_mean_return"), ("mid", "mean_return")):
-        found = [(card.decisions, [getattr(card.horizons[label], name) for label in labels]) for card in cards]
-        if at == "mid" or any(value is not None for _, values in found for value in values):
-            title = f"Returns at the {at} by {evaluation.question.grouping}"
-            rows = list(zip(names, found, strict=True))
-            yield metric_grid(title, (Column("decisions", "0", figures.count), *columns), rows, names=(group, _BOT))
+        found = [[getattr(card.horizons[label], name) for label in labels] for _, card in cards]
+        rows = [
+            {"group": part, "bot": card.bot, "decisions": card.decisions, "returns": returns}
+            for (part, card), returns in zip(cards, found, strict=True)
+        ]
+        if at == "mid" or any(value is not None for returns in found for value in returns):
+            yield table_of(f"Returns at the {at} by {by}", shown, rows)
 
 
 def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual]) -> Table:
     columns = (
-        Column("bot", "bot", kind="name"),
+        _BOT,
         Column(change, "change", kind="key"),
-        Column("horizon", "horizon", _horizon, kind="key"),
+        _HORIZON,
         Column("return", "mean_return", figures.signed_percent),
         Column("as it was", "actual_mean_return", figures.signed_percent),
         Column("difference", "difference.estimate", figures.signed_percent),
@@ -365,9 +332,3 @@ def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual
         Column("n", "", lambda each: figures.count(value_of(each, "difference.n") or 0)),
     )
     return table_of(title, columns, found)
-
-
-def _horizon(label: str) -> str:
-    if label in ("now", "settled"):
-        return label
-    return f"{label} day{'' if label == '1' else 's'}"

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.table import Column, Table
+from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import (
     ACCOUNTS,
@@ -16,7 +16,6 @@ from predibot.reports.terminal.evaluation_grids import (
     TABLES,
     asked_grids,
     joined_grids,
-    metric_grid,
     table_grids,
 )
 from predibot.reports.terminal.grid import fitted, print_grid
@@ -185,17 +184,14 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: Shown) -> N
 def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Table:
     """Return the table of the summary; all but the curves fit 80 columns."""
     days = next((row.horizon for row in rows if row.horizon is not None), None)
-    return metric_grid(
-        title,
-        COLUMNS["summary"],
-        [
-            ((figures.count(row.rank), plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price), row)
-            for row in rows
-        ],
-        names=(Column("#"), Column("bot", drop=0, kind="name")),
-        without=(*(() if curves else ("edge over time",)), *(("{days}d",) if days is None else ())),
-        days=days,
-    )
+    without = (*(() if curves else ("edge over time",)), *(("{days}d",) if days is None else ()))
+    shown = [
+        replace(each, header=each.header.format(days=days)) for each in COLUMNS["summary"] if each.header not in without
+    ]
+    return table_of(title, (Column("#", "rank", figures.count), _BOT, *shown), rows)
+
+
+_BOT = Column("bot", "", lambda row: plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price, 0, kind="name")
 
 
 def _places(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:

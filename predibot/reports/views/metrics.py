@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
-from predibot.reports.table import Column, ends
+from predibot.reports.table import Column, ends, value_of
 from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_said
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore
@@ -115,7 +115,7 @@ def short_more_events(found: Verdict) -> str:
     return more_events(found).replace("more than ", ">").removeprefix("about ")
 
 
-_n_quote, _n_drift = attrgetter("n_quote"), attrgetter("n_drift")
+_n_quote, _n_drift = partial(value_of, path="score.n_quote"), partial(value_of, path="score.n_drift")
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "summary": (
@@ -187,31 +187,31 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("said", "card.edge.answered", figures.count, 1, "markets answered"),
     ),
     "scores": (
-        Column("n", "n", figures.count, 5),
-        Column("events", "clusters", figures.count, 4),
-        Column("Brier", "brier", figures.score, 0),
-        Column("95% of Brier", "intervals.brier", ends(figures.interval), 6),
-        Column("price", "market_brier", figures.score, 0),
+        Column("n", "forecast.n", figures.count, 5),
+        Column("events", "forecast.clusters", figures.count, 4),
+        Column("Brier", "forecast.brier", figures.score, 0),
+        Column("95% of Brier", "forecast.intervals.brier", ends(figures.interval), 6),
+        Column("price", "forecast.market_brier", figures.score, 0),
         Column(
             "skill",
-            "skill_vs_market",
+            "forecast.skill_vs_market",
             figures.ratio,
             3,
             "1 less the Brier score over that of the price on the same forecasts; above 0 it knew something",
         ),
-        Column("95% of skill", "intervals.skill_vs_market", ends(partial(figures.interval, decimals=2)), 2),
+        Column("95% of skill", "forecast.intervals.skill_vs_market", ends(partial(figures.interval, decimals=2)), 2),
         Column(
             "ECE",
-            "calibration_error",
+            "forecast.calibration_error",
             figures.probability,
             1,
             "how far stated probabilities lie from how often it happened",
         ),
     ),
     "more": (
-        Column("forecasts", "forecasts", figures.count),
-        Column("settled", "settled", figures.count, 6),
-        Column("void", "void", figures.count, 5, "on markets that paid neither 0 nor 1"),
+        Column("forecasts", "card.forecasts", figures.count),
+        Column("settled", "card.settled", figures.count, 6),
+        Column("void", "card.void", figures.count, 5, "on markets that paid neither 0 nor 1"),
         Column("right", "forecast.accuracy", figures.percent, meaning="called rightly"),
         Column("log score", "forecast.log_score", figures.score),
         Column(
@@ -219,108 +219,124 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
             "forecast",
             lambda score: figures.score(brier_by_event(score)),
             meaning="the Brier score with every event counting once, where that is far off",
-            only_with=lambda card: brier_by_event(card.forecast),
+            only_with=lambda row: brier_by_event(row.forecast),
         ),
         Column("adjusted", "forecast.adjusted_brier", figures.score, 2, "Brier had all answered the same"),
         Column("sure~error", "forecast.confidence_and_error", figures.ratio, 1, "below 0, the surer were better"),
         Column(
-            "open", "brier_open", figures.score, 4, "squared distance to the last price", attrgetter("n_brier_open")
+            "open",
+            "card.brier_open",
+            figures.score,
+            4,
+            "squared distance to the last price",
+            attrgetter("card.n_brier_open"),
         ),
-        Column("n open", "n_brier_open", figures.count, 3, only_with=attrgetter("n_brier_open")),
+        Column("n open", "card.n_brier_open", figures.count, 3, only_with=attrgetter("card.n_brier_open")),
     ),
     "returns": (
         Column(
             "at the quote",
-            "quote_mean_return",
+            "score.quote_mean_return",
             figures.signed_percent,
             meaning="bought at the ask, sold at the bid, with fees",
         ),
-        Column("95% at quote", "intervals.quote_mean_return", ends(figures.percent_interval)),
+        Column("95% at quote", "score.intervals.quote_mean_return", ends(figures.percent_interval)),
         Column(
             "n quoted",
-            "n_quote",
+            "score.n_quote",
             figures.count,
             8,
             "all but decisions with money on a market without a book; 0 where no other has money",
         ),
-        Column("at the mid", "mean_return", figures.signed_percent, 9, "between both, which nobody gets"),
-        Column("95% at mid", "intervals.mean_return", ends(figures.percent_interval), 6),
+        Column("at the mid", "score.mean_return", figures.signed_percent, 9, "between both, which nobody gets"),
+        Column("95% at mid", "score.intervals.mean_return", ends(figures.percent_interval), 6),
         Column(
-            "market", "market_mean_return", figures.signed_percent, 3, "market_price on the same decisions, at the mid"
+            "market",
+            "score.market_mean_return",
+            figures.signed_percent,
+            3,
+            "market_price on the same decisions, at the mid",
         ),
         Column(
             "by event",
-            "",
+            "score",
             lambda score: figures.signed_percent(return_by_event(score)),
             4,
             "with every event counting once, where that is far off",
-            return_by_event,
+            lambda row: return_by_event(row["score"]),
         ),
-        Column("n", "n", figures.count, 7),
-        Column("events", "clusters", figures.count, 5),
-        Column("coverage", "coverage", figures.percent, 2),
-        Column("Sharpe", "sharpe", figures.ratio, 1),
+        Column("n", "score.n", figures.count, 7),
+        Column("events", "score.clusters", figures.count, 5),
+        Column("coverage", "score.coverage", figures.percent, 2),
+        Column("Sharpe", "score.sharpe", figures.ratio, 1),
     ),
     "quote": (
-        Column("at the quote", "quote_mean_return", figures.signed_percent, only_with=_n_quote),
+        Column("at the quote", "score.quote_mean_return", figures.signed_percent, only_with=_n_quote),
         Column(
             "friction",
-            "friction",
+            "score.friction",
             figures.signed_percent,
             meaning="what spread and fees take from the return at the mid",
             only_with=_n_quote,
         ),
-        Column("n quoted", "n_quote", figures.count, 4, only_with=_n_quote),
+        Column("n quoted", "score.n_quote", figures.count, 4, only_with=_n_quote),
         Column(
-            "net of cost", "net_mean_return", figures.signed_percent, meaning="at the mid, less what the models cost"
+            "net of cost",
+            "score.net_mean_return",
+            figures.signed_percent,
+            meaning="at the mid, less what the models cost",
         ),
-        Column("n of cost", "n_net", figures.count, 2),
+        Column("n of cost", "score.n_net", figures.count, 2),
         Column(
             "drift",
-            "drift",
+            "score.drift",
             figures.signed_score,
             meaning="how far prices came toward the forecasts; above 0, the market came to agree",
             only_with=_n_drift,
         ),
-        Column("95% of drift", "intervals.drift", ends(figures.interval), 3, only_with=_n_drift),
-        Column("n of drift", "n_drift", figures.count, 1, only_with=_n_drift),
+        Column("95% of drift", "score.intervals.drift", ends(figures.interval), 3, only_with=_n_drift),
+        Column("n of drift", "score.n_drift", figures.count, 1, only_with=_n_drift),
     ),
     "calibration": (
-        Column("n", "n", figures.count),
-        Column("error", "calibration_error", figures.short_score, meaning="the mean distance over ten bins"),
+        Column("n", "forecast.n", figures.count),
+        Column("error", "forecast.calibration_error", figures.short_score, meaning="the mean distance over ten bins"),
         Column(
             "by chance",
-            "calibration_error_by_chance",
+            "forecast.calibration_error_by_chance",
             figures.short_score,
             meaning="what a perfect forecaster with the same forecasts would show",
         ),
         Column(
             "95% of chance",
-            "calibration_error_by_chance_high",
+            "forecast.calibration_error_by_chance_high",
             figures.short_score,
             meaning="what it would pass one time in twenty",
         ),
-        Column("reliability", "murphy.reliability", figures.score, 4),
-        Column("resolution", "murphy.resolution", figures.score, 3),
-        Column("uncertainty", "murphy.uncertainty", figures.score, 2),
+        Column("reliability", "forecast.murphy.reliability", figures.score, 4),
+        Column("resolution", "forecast.murphy.resolution", figures.score, 3),
+        Column("uncertainty", "forecast.murphy.uncertainty", figures.score, 2),
         Column(
             "within bins",
-            "murphy.within_bin",
+            "forecast.murphy.within_bin",
             figures.score,
             1,
             "the rest, so that Brier = reliability - resolution + uncertainty + within bins",
         ),
     ),
     "decisions": (
-        Column("decisions", "decisions", figures.count, 0),
-        Column("refused", "refused", figures.count, 6),
-        Column("failed", "failed", figures.count, 7),
-        Column("abstained", "abstained", figures.count, 3),
-        Column("clean", "clean", figures.count, 1, "the models cannot know the end"),
-        Column("unknown", "unknown", figures.count, 2, "their cutoff is not known, scored apart"),
-        Column("ahead", "ahead", figures.count, 4, "they may know the end, in no score"),
-        Column("contaminated", "contaminated", figures.count, 5, "the end came before their cutoff, in no score"),
-        Column("cost", "cost_usd", figures.cost_usd, 0),
+        Column("decisions", "card.decisions", figures.count, 0),
+        Column("refused", "card.refused", figures.count, 6),
+        Column("failed", "card.failed", figures.count, 7),
+        Column("abstained", "card.abstained", figures.count, 3),
+        Column("clean", "card.clean", figures.count, 1, "the models cannot know the end"),
+        Column("unknown", "card.unknown", figures.count, 2, "their cutoff is not known, scored apart"),
+        Column("ahead", "card.ahead", figures.count, 4, "they may know the end, in no score"),
+        Column("contaminated", "card.contaminated", figures.count, 5, "the end came before their cutoff, in no score"),
+        Column("cost", "card.cost_usd", figures.cost_usd, 0),
     ),
 }
-"""The columns of a terminal's tables, from the left, after those that name the row."""
+"""The columns of a terminal's tables, from the left, after those that name the row.
+
+Those of the summary are of a `LeaderboardRow`, those of returns of a bot's `score` at a horizon, all others of a
+`ScoreRow`.
+"""

@@ -2,8 +2,7 @@
 
 from predibot.reports import figures
 from predibot.reports.document import document
-from predibot.reports.table import Column, value_of
-from predibot.reports.terminal.evaluation_grids import metric_grid
+from predibot.reports.table import Column, table_of, value_of
 from predibot.reports.terminal.evaluation_screen import Shown as Screen
 from predibot.reports.views.metrics import (
     CARD,
@@ -50,8 +49,8 @@ def test_a_metric_that_is_described_stands_in_every_report() -> None:
     score = horizon(7, 0.1, 4)
     assert score_document(score, f"{HORIZON} n_unpriced")["n_unpriced"] == 6
     assert document(score, f"{CSV_HORIZON} n_unpriced")["n_unpriced"] == 6
-    shown = Column("unpriced", "n_unpriced", figures.count, meaning="decisions without a value")
-    grid = metric_grid("Returns", (*COLUMNS["returns"], shown), [(("a",), score)])
+    shown = Column("unpriced", "score.n_unpriced", figures.count, meaning="decisions without a value")
+    grid = table_of("Returns", (*COLUMNS["returns"], shown), [{"score": score}])
     assert (grid.columns[-1].header, grid.rows[0][-1]) == ("unpriced", "6")
     assert grid.legend_lines()[0].endswith("unpriced: decisions without a value.")
 
