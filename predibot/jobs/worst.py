@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from predibot.domain.clock import EPOCH
-from predibot.ledger.read.details.reasons import markets_of_venue, reason_of
+from predibot.ledger.read.details.reasons import reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import market_rows
 from predibot.scoring.records.losses import Loss, largest_losses
 from predibot.scoring.records.part import EVERYTHING, Part
 
@@ -47,7 +48,8 @@ def worst_decisions(
 
 def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) -> tuple[WorstDecision, ...]:
     """Return bets of a venue's record with what was asked and why they were made."""
-    rows = markets_of_venue(connection, venue_name) if bets else ()
+    # In the order in which a track record numbers them.
+    rows = sorted(market_rows(connection, venue_name).values()) if bets else ()
     found = [
         (
             bet,

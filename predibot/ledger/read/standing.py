@@ -71,23 +71,23 @@ def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: da
     )
 
 
+_COST = (
+    func.coalesce(func.sum(decisions.c.cost_known_usd), 0.0),
+    func.coalesce(func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0)), 0),
+)
+
+
 def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> KnownCost:
     """Return what the decisions of a recipe's runs cost since an instant, or those of one run; void ones too."""
-    unknown = func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0))
     which = runs.c.slot_at > since if run_key is None else runs.c.key == run_key
-    statement = (
-        select(func.coalesce(func.sum(decisions.c.cost_known_usd), 0.0), func.coalesce(unknown, 0))
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .where(runs.c.recipe == recipe, which)
-    )
+    statement = select(*_COST).join(runs, runs.c.id == decisions.c.run_id).where(runs.c.recipe == recipe, which)
     return KnownCost(*connection.execute(statement).one())
 
 
 def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], KnownCost]:
     """Return what the decisions of some runs cost, by key and when the run was taken out of all scores, if it was."""
-    unknown = func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0))
     statement = (
-        select(runs.c.key, runs.c.voided_at, func.sum(decisions.c.cost_known_usd), unknown)
+        select(runs.c.key, runs.c.voided_at, *_COST)
         .join(decisions, decisions.c.run_id == runs.c.id)
         .where(runs.c.key.in_(keys))
         .group_by(runs.c.id, runs.c.key, runs.c.voided_at)

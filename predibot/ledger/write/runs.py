@@ -227,19 +227,8 @@ def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None)
 
 def imported_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
     """Return how many decisions of runs that count were imported from somebody's files."""
-    statement = (
-        select(func.count())
-        .select_from(decisions)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .where(
-            runs.c.venue_name == venue,
-            runs.c.voided_at.is_(None),
-            runs.c.digest.startswith(IMPORTED, autoescape=True),
-            decisions.c.decided_at <= as_of,
-            *which,
-        )
-    )
-    return int(connection.execute(statement).scalar_one())
+    is_imported = runs.c.digest.startswith(IMPORTED, autoescape=True)
+    return sum(_counted_by_game(connection, venue, as_of, is_imported, *which).values())
 
 
 def decisions_on_no_event(

@@ -12,13 +12,6 @@ from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs, with_decisions
 
 
-def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:
-    """Return the rows of a venue's markets in the order in which a track record numbers them."""
-    return tuple(
-        connection.execute(select(markets.c.id).where(markets.c.venue == venue).order_by(markets.c.id)).scalars()
-    )
-
-
 def named_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
     """Return a venue's markets in the order in which a track record numbers them."""
     statement: Select[Any] = (
