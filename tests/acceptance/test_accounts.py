@@ -160,10 +160,12 @@ def test_a_deposit_from_nothing_is_found_and_what_cannot_be_rerun_is_no_success(
     (key,) = (key for (key,) in rows(folder, "SELECT key FROM runs"))
     assert "games with accounts are not rerun yet" in " ".join(said("decide", "--rerun-traces", key, code=1).split())
     columns = "account_id, number, kind, at, shares, cash_usd"
-    add = f"INSERT INTO journal ({columns}) SELECT 2, 2, 'deposit', at, 0, 9 FROM journal"
+    # Who came first has the first account; this one has bought nothing, and its next row is the second.
+    greedy = "(SELECT id FROM accounts WHERE bot = 'greedy')"
+    add = f"INSERT INTO journal ({columns}) SELECT account_id, 2, 'deposit', at, 0, 9 FROM journal"
     with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
-        connection.execute(text(f"{add} WHERE account_id = 2"))
-        connection.execute(text("UPDATE journal SET cash_usd = 1000 WHERE account_id = 1 AND number = 1"))
+        connection.execute(text(f"{add} WHERE account_id = {greedy}"))
+        connection.execute(text(f"UPDATE journal SET cash_usd = 1000 WHERE account_id <> {greedy} AND number = 1"))
     broken = json.loads(said("ledger", "verify", "--json", code=1))["broken"]
     seen = " ".join(each["seen"] for each in broken)
     assert "follows from no decision and no resolution" in seen
