@@ -397,7 +397,7 @@ def decide(
         ledger=_url(ledger),
         venue=venue,
         as_of=_aware("as_of", as_of),
-        watching=lambda: nullcontext((listener or _unheard, unwatched)),
+        watching=lambda: nullcontext((listener or unwatched, unwatched)),
     ) as report:
         return decide_view(report)
 
@@ -460,7 +460,7 @@ def replay(
         settings=load_settings(),
         clock=wall_clock,
     )
-    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or _unheard) as (done, _):
+    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or unwatched) as (done, _):
         played = Rows(done.played, _PLAYED_COLUMNS, _played_cells)
         return Replay(played, Scores(done.evaluation), replay_view(done).notes)
 
@@ -520,11 +520,7 @@ def _url(address: Address) -> str:
 
 
 def _caller(listener: ProgressListener | None) -> Caller:
-    return Caller(load_settings, wall_clock, _unheard, lambda: nullcontext(listener or _unheard))
-
-
-def _unheard(_: object) -> None:
-    """Tell nobody: who calls from Python knows what is worked with, and asks for what else is told."""
+    return Caller(load_settings, wall_clock, unwatched, lambda: nullcontext(listener or unwatched))
 
 
 def _kinds(table: Sequence[Cells]) -> dict[str, Kind]:

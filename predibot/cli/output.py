@@ -222,8 +222,10 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     What plug-ins print meanwhile goes to stderr too: stdout is for the result.
     """
     if not sys.stderr.isatty():
+        from predibot.jobs.deciding.activity import unwatched
+
         with redirect_stdout(sys.stderr):
-            yield _log_lines if verbose else _nothing
+            yield _log_lines if verbose else unwatched
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -254,7 +256,7 @@ def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressList
 
     if not sys.stderr.isatty():
         with redirect_stdout(sys.stderr):
-            yield (_log_lines, _log_activity) if verbose else (_nothing, unwatched)
+            yield (_log_lines, _log_activity) if verbose else (unwatched, unwatched)
         return
     from predibot.reports.terminal.live import live_board
 
@@ -273,7 +275,3 @@ def _log_activity(activity: "Activity") -> None:
 def _log_lines(step: "Progress") -> None:
     of = f" of {step.total}" if step.total is not None else ""
     say(f"{step.stage}: {step.done}{of} {step.text}".rstrip())
-
-
-def _nothing(step: "Progress") -> None:
-    """Show nothing: nobody is looking."""

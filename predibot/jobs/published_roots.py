@@ -4,9 +4,9 @@ import fcntl
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,24 +80,20 @@ _Run = tuple[str, str]
 """Its key, and when it was made."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Published:
     """What a file of roots has, the newest last."""
 
-    roots: Mapping[_Run, list[PublishedRoot]] = field(default_factory=dict)
-    ledger: Sequence[LedgerRoot] = ()
-    voids: Mapping[_Run, PublishedVoid] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, lines: Sequence[_Line]) -> "_Published":
-        """Return what lines say."""
-        roots: dict[_Run, list[PublishedRoot]] = {}
+    def __init__(self, lines: Sequence[_Line]) -> None:
+        self.roots: dict[_Run, list[PublishedRoot]] = {}
+        self.ledger: list[LedgerRoot] = []
+        self.voids: dict[_Run, PublishedVoid] = {}
         for line in lines:
             if isinstance(line, PublishedRoot):
-                roots.setdefault((line.run, line.created_at), []).append(line)
-        voids = {(line.run, line.created_at): line for line in lines if isinstance(line, PublishedVoid)}
-        of_ledger = [line.ledger for line in lines if isinstance(line, PublishedRoot | PublishedLedgerRoot)]
-        return cls(roots, [each for each in of_ledger if each is not None], voids)
+                self.roots.setdefault((line.run, line.created_at), []).append(line)
+            if isinstance(line, PublishedVoid):
+                self.voids[line.run, line.created_at] = line
+            elif isinstance(line, PublishedRoot | PublishedLedgerRoot) and line.ledger is not None:
+                self.ledger.append(line.ledger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ def verify_against(
         UsageError: If the file cannot be read, or has no line of the run.
         LedgerUnusable: If the ledger cannot be read.
     """
-    published = _Published.of(_read(file))
+    published = _Published(_read(file))
     with store.read() as connection:
         known = {(run.key, format_instant(run.created_at)): run for run in receipted_runs(connection, key)}
         wanted = published.roots
@@ -153,7 +149,7 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
         LedgerUnusable: If the ledger cannot be read.
     """
     with _appending(file) as (lines, add):
-        published = _Published.of(lines)
+        published = _Published(lines)
         added, voids, verified, ledger = list[Any](), list[PublishedVoid](), [], None
         with store.read() as connection:
             chosen = receipted_runs(connection) if key is None else [run_of_key(connection, key)]
@@ -189,7 +185,7 @@ def publish_voids(store: Store, file: Path, key: str) -> int:
         LedgerUnusable: If the ledger cannot be read.
     """
     with _appending(file) as (lines, add), store.read() as connection:
-        published = _Published.of(lines)
+        published = _Published(lines)
         new = [
             each
             for each in _voids(connection, runs.c.key == key)

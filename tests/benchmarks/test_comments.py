@@ -45,7 +45,7 @@ def collect(pipe: Connection, folder: Path, url: str, *, manifold: bool) -> None
             if manifold
             else PolymarketComments(get, kept, gamma_url=f"{url}/gamma", data_url=f"{url}/data", clob_url=f"{url}/clob")
         )
-        report = collect_comments(source, folder, salt=bytes(32), store=kept, listener=_unheard)
+        report = collect_comments(source, kept, salt=bytes(32), listener=_unheard)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
     pipe.send((report.funnel["comments served"], report.asked, most))
 

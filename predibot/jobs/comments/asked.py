@@ -1,7 +1,6 @@
 """Collecting comments in one call: whom to ask, at which addresses, and with which salt."""
 
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 from predibot.domain.spelling import did_you_mean
@@ -51,19 +50,18 @@ def collect_platform(
                 deadline_seconds=settings.call_deadline_seconds, requests_per_10_seconds=rates, now=caller.clock
             )
         )
-        get = partial(VenueClient.get, client)
         source: Source = (
-            ManifoldComments(get, kept, manifold_url=urls["manifold_url"])
+            ManifoldComments(client.get, kept, manifold_url=urls["manifold_url"])
             if platform.endswith("manifold")
             else PolymarketComments(
-                get, kept, gamma_url=urls["gamma_url"], data_url=urls["data_url"], clob_url=urls["clob_url"]
+                client.get, kept, gamma_url=urls["gamma_url"], data_url=urls["data_url"], clob_url=urls["clob_url"]
             )
         )
         closing.enter_context(kept.alone(platform))
         with_salt.parent.mkdir(parents=True, exist_ok=True)
         listener = closing.enter_context(caller.progress())
         caller.say(f"salt: {with_salt}")
-        return collect_comments(source, folder, salt=salt_of(with_salt), store=kept, listener=listener, markets=markets)
+        return collect_comments(source, kept, salt=salt_of(with_salt), listener=listener, markets=markets)
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:

@@ -164,13 +164,7 @@ def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[La
 
 
 def collect_comments(
-    source: Source,
-    folder: Path,
-    *,
-    salt: bytes,
-    store: RawStore,
-    listener: ProgressListener,
-    markets: int | None = None,
+    source: Source, store: RawStore, *, salt: bytes, listener: ProgressListener, markets: int | None = None
 ) -> CollectReport:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 
@@ -178,9 +172,8 @@ def collect_comments(
 
     Args:
         source: What is asked.
-        folder: Where the answers are kept, and the files written.
+        store: Where the source keeps its answers; the files are written into its folder.
         salt: Of the ids.
-        store: Where the source keeps its answers.
         listener: Told of each market.
         markets: How many markets are taken at most; None for all.
 
@@ -188,6 +181,7 @@ def collect_comments(
         VenueError: If the venue does not answer; the next call goes on from there.
     """
     funnel: Counter[str] = Counter()
+    folder = store.folder
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / "comments.jsonl") as comments, whole_file(folder / "windows.jsonl") as windows:
         for joined in islice(joined_markets(source, packaged_words(), funnel), markets):

@@ -46,7 +46,7 @@ def collected_from(get: Get, folder: Path, *, manifold: bool) -> CollectReport:
         if manifold
         else PolymarketComments(get, store, gamma_url="gamma", data_url="data", clob_url="clob")
     )
-    return collect_comments(source, folder, salt=SALT, store=store, listener=_unheard)
+    return collect_comments(source, store, salt=SALT, listener=_unheard)
 
 
 def _unheard(_: Progress) -> None:
