@@ -15,25 +15,16 @@ from predibot._lazy import lazily
 from predibot.version import __version__
 
 if TYPE_CHECKING:
-    from predibot.api.python import (
-        DecideView,
-        LeaderboardRow,
-        Ledger,
-        LedgerCohort,
-        LedgerDecision,
-        LedgerForecast,
-        LedgerRun,
-        Played,
-        PredibotError,
-        Progress,
-        Replay,
-        Rows,
-        ScoreRow,
-        Scores,
-        decide,
-        open_ledger,
-        replay,
-    )
+    from predibot.api.python import Ledger, Replay, Scores, decide, open_ledger, replay
+    from predibot.contracts import Progress
+    from predibot.errors import PredibotError
+    from predibot.jobs.replay.replay import Played
+    from predibot.ledger.read.cohorts.rows_for_python import LedgerCohort
+    from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, LedgerRun
+    from predibot.reports.views.decide import DecideView
+    from predibot.reports.views.evaluation_csv import ScoreRow
+    from predibot.reports.views.leaderboard import LeaderboardRow
+    from predibot.rows import Rows
 else:
     __getattr__, __dir__ = lazily(__name__)
 

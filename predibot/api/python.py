@@ -14,12 +14,12 @@ from typing import Literal, Self
 from predibot.api.decide import decide as decide_run
 from predibot.api.replay import replay as replay_plan
 from predibot.config import load_settings
-from predibot.contracts import Progress, ProgressListener
+from predibot.contracts import ProgressListener
 from predibot.domain.decision import STATUSES
 from predibot.domain.sizing import SIZINGS
 from predibot.domain.spelling import did_you_mean
 from predibot.environment import DEFAULT_LEDGER
-from predibot.errors import PredibotError, UsageError
+from predibot.errors import UsageError
 from predibot.jobs.caller import Caller, wall_clock
 from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
@@ -52,26 +52,6 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import convention_named
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import Part
-
-__all__ = [
-    "DecideView",
-    "LeaderboardRow",
-    "Ledger",
-    "LedgerCohort",
-    "LedgerDecision",
-    "LedgerForecast",
-    "LedgerRun",
-    "Played",
-    "PredibotError",
-    "Progress",
-    "Replay",
-    "Rows",
-    "ScoreRow",
-    "Scores",
-    "decide",
-    "open_ledger",
-    "replay",
-]
 
 Address = str | PathLike[str]
 """The URL of a SQLite or PostgreSQL ledger, or the path of a SQLite file."""

@@ -28,10 +28,9 @@ def export(
 ) -> None:
     """Write the ledger's rows; two ledgers that hold the same have equal canonical exports, byte for byte."""
     from predibot.domain.spelling import did_you_mean
-    from predibot.jobs.export import FORMATS, export_files, export_lines
-    from predibot.ledger.read.export import CANONICAL_TABLES, TABLES
+    from predibot.jobs.export import FORMATS, export_files, export_lines, tables_of
 
-    known = CANONICAL_TABLES if canonical else TABLES
+    known = tables_of(canonical=canonical)
     for name in table or ():
         if name not in known:
             raise typer.BadParameter(f"no table {name!r}. {did_you_mean(name, known)}")

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.ledger.read.export import export_columns, export_rows, export_values
+from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_columns, export_rows, export_values
 from predibot.ledger.store import Store
 from predibot.whole_file import whole_file
 
@@ -22,6 +22,11 @@ _GROUP_ROWS, _GROUP_CHARACTERS = 10_000, 8_000_000
 
 Columns = Mapping[str, type]
 Rows = Iterable[tuple[Any, ...]]
+
+
+def tables_of(*, canonical: bool) -> tuple[str, ...]:
+    """Return the tables an export has."""
+    return CANONICAL_TABLES if canonical else TABLES
 
 
 def export_lines(store: Store, tables: Sequence[str], *, canonical: bool) -> Iterator[str]:
