@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from typing import Literal
 
 from predibot.contracts import OpenVenue, ProgressListener
+from predibot.domain.account import Mode
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
@@ -128,7 +128,7 @@ def decide(
         KeyboardInterrupt: Passed on, after what is under way was booked and the claims were given back.
     """
     began = time.monotonic()
-    store, settings, clock, live = resources.store, resources.settings, resources.clock, opened.venue.live
+    store, settings, clock = resources.store, resources.settings, resources.clock
     agents = agent_setup(request.recipe, opened, settings, clock, store)
     run = open_run(request, opened, resources, unplayable={} if agents is None else agents.unplayable)
     if not run.stored.id:
@@ -137,8 +137,9 @@ def decide(
     stored, game, cohorts = run.stored, request.recipe.make_game(), tuple[PlayedCohort, ...]()
     if game.cohorts is not None:
         bots = request.recipe.bots
-        started_cohort(stored, game, store, bots=bots, live=live, asked=request.start_cohort)
-        cohorts = played_cohorts(stored, game, store, bots=bots, live=live, venue=opened.venue)
+        mode: Mode = "live" if opened.venue.live else "replay"
+        started_cohort(stored, game, store, bots=bots, mode=mode, asked=request.start_cohort)
+        cohorts = played_cohorts(stored, game, store, bots=bots, mode=mode, venue=opened.venue)
         # A line-up plays as it was frozen, whatever the recipe says by now.
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
@@ -205,40 +206,29 @@ def _pool(worker: Worker, request: RunRequest, opened: OpenVenue, processes: Pro
         load_loops(request.recipe)
         return ThreadPool(worker)
     # What starts processes costs a moment, which only they pay.
-    from predibot.jobs.workers.process_worker import open_worker
+    from predibot.jobs.workers.process_worker import WorkerSpec
 
     executor = processes.executor
     is_cluster = executor.kind == "dask"
     # A password travels through no scheduler.
     address, password = without_password(processes.ledger) if is_cluster else (processes.ledger, "")
-    set_up = partial(
-        open_worker,
-        recipe=request.recipe,
-        run_key=worker.run.key,
-        venue=opened.spec,
-        as_of=None if opened.venue.live else opened.now,
-        ledger=address,
-        settings=worker.settings,
-        clock=worker.clock,
-        began_at=worker.claimant.began_at,
-        retry=request.retry,
+    as_of = None if opened.venue.live else opened.now
+    spec = WorkerSpec(
+        request.recipe, worker.run.key, opened.spec, as_of, address, worker.settings, worker.clock, worker.claimant
     )
     if not is_cluster:
         from predibot.jobs.workers.process_pool import ProcessPool
 
-        return ProcessPool(set_up, worker, executor.count)
+        return ProcessPool(spec, worker, executor.count)
     try:
         from predibot.jobs.workers.dask_pool import DaskPool
-        from predibot.jobs.workers.dask_worker import Ordered
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("dask", "distributed"):
             raise
         raise UsageError(
             "--executor dask:... needs what is not installed: pip install 'predibot[distributed]'"
         ) from None
-    is_file, is_local = address.startswith("sqlite"), not executor.scheduler
-    ordered = Ordered(worker.claimant.owner, set_up, request.recipe.bots, is_file=is_file, is_local=is_local)
-    return DaskPool(ordered, worker, executor, {"PGPASSWORD": password} if password else {})
+    return DaskPool(spec, worker, executor, {"PGPASSWORD": password} if password else {})
 
 
 def bot_plan(bot: BotSpec) -> BotPlan:
@@ -263,7 +253,8 @@ def _give_back(worker: Worker, owners: Sequence[str]) -> None:
     """
 
     def give_back() -> None:
-        worker.claims.end()
+        with worker.claiming:
+            worker.has_ended.set()
         if worker.agents is not None:
             worker.agents.write_off()
         with worker.store.write() as connection:

@@ -46,7 +46,7 @@ class PlayedCohort:
 
 
 def started_cohort(
-    run: StoredRun, game: Game, store: Store, *, bots: Sequence[BotSpec], live: bool, asked: bool = False
+    run: StoredRun, game: Game, store: Store, *, bots: Sequence[BotSpec], mode: Mode, asked: bool = False
 ) -> str:
     """Start the cohort of a run's week, where the run may and it is not there yet; return its name, or no text.
 
@@ -57,7 +57,7 @@ def started_cohort(
         game: That is played.
         store: The ledger.
         bots: Of the recipe, as it is now.
-        live: Whether the run is.
+        mode: Whether the run is live.
         asked: Whether it is also started by a run that is not of the first hour of its week.
     """
     if not (asked or starts_cohort(run.slot_at)):
@@ -66,10 +66,10 @@ def started_cohort(
 
     def work(connection: Connection) -> bool:
         known = dict[str, BotSpec]()
-        for cohort in _kept(connection, run, game, live=live):
+        for cohort in _kept(connection, run, game, mode):
             known.update(_line_up(connection, cohort, bots))
         line_up = [_member(bot, _free_id(bot, known)) for bot in _bots(connection, run.id, bots).values()]
-        return start_cohort(connection, run, name, mode=_mode(live), methodology=game.methodology, line_up=line_up)
+        return start_cohort(connection, run, name, mode=mode, methodology=game.methodology, line_up=line_up)
 
     return name if store.run_write(work) else ""
 
@@ -80,8 +80,8 @@ def played_cohorts(
     store: Store,
     *,
     bots: Sequence[BotSpec],
-    live: bool,
-    venue: Venue | None = None,
+    mode: Mode,
+    venue: Venue,
 ) -> tuple[PlayedCohort, ...]:
     """Return the cohorts that decide in a run, the newest first.
 
@@ -90,12 +90,11 @@ def played_cohorts(
         game: That is played.
         store: The ledger.
         bots: Of the recipe, as it is now.
-        live: Whether the run is.
-        venue: Asked which markets are open, where that says whether a cohort decides; left out, all are that the
-            ledger does not know to be settled.
+        mode: Whether the run is live.
+        venue: Asked which markets are open, where that says whether a cohort decides.
     """
     rules = game.cohorts or CohortRules()
-    kept = store.run_read(partial(_kept, run=run, game=game, live=live))
+    kept = store.run_read(partial(_kept, run=run, game=game, mode=mode))
     # Where the latest decide, nothing but its start says whether a cohort does.
     known = [each.known() for each in kept] if rules.latest is not None else _with_open(kept, run, store, venue)
     # A run of the first minutes of a week plays that week too: its slot has no other run.
@@ -116,7 +115,7 @@ def played_cohorts(
     return store.run_read(played)
 
 
-def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue | None) -> list[Cohort]:
+def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
     """Return cohorts with whether a market of theirs is open at the run's instant, and how many positions."""
     is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= run.as_of)
     statement = select(markets.c.market_id).where(markets.c.venue == run.venue_name, *is_settled)
@@ -133,8 +132,6 @@ def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: 
     def is_open(market: KnownMarket) -> bool:
         if market.ref.id in settled:
             return False
-        if venue is None:
-            return True
         if market.event_id not in listed:
             with suppress(UsageError):
                 listed[market.event_id] = venue.event(market.event_id, run.as_of)
@@ -152,8 +149,8 @@ def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: 
     return [each.known(held[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)]
 
 
-def _kept(connection: Connection, run: StoredRun, game: Game, *, live: bool) -> list[KeptCohort]:
-    group = (run.recipe, run.game, _mode(live), game.methodology)
+def _kept(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[KeptCohort]:
+    group = (run.recipe, run.game, mode, game.methodology)
     found = kept_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
     return [each for each in found if each.group == group]
 
@@ -216,7 +213,3 @@ def _member(bot: BotSpec, bot_id: str) -> Member:
     terms = bot.terms
     prices = usd(terms.input_usd_per_million_tokens), usd(terms.output_usd_per_million_tokens)
     return Member(bot_id, bot.name, bot.model or "", *prices, prompt_version=bot.strategy.source_sha256[:12])
-
-
-def _mode(live: bool) -> Mode:
-    return "live" if live else "replay"

@@ -179,7 +179,9 @@ def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]
     def of_event(connection: Connection) -> tuple[Claim | Taken, None]:
         return claim(connection, worker.run.id, *about, who, now=now, token=token), None
 
-    with worker.claims.one():
+    with worker.claiming:
+        if worker.has_ended.is_set():
+            raise RuntimeError("the program ends, and makes no decision any more")
         return worker.store.run_write(of_account if job.subject.kind in ACCOUNT_SUBJECTS else of_event)
 
 

@@ -298,11 +298,9 @@ def _overrides(request: RunRequest) -> dict[str, Any]:
 def _fits(run: StoredRun, request: RunRequest, opened: OpenVenue) -> bool:
     if (run.venue, dict(run.overrides)) != (opened.spec, _overrides(request)):
         return False
-    return run.digest == request.digest or bool(request.retry and _has_other_limits_only(run, request))
-
-
-def _has_other_limits_only(run: StoredRun, request: RunRequest) -> bool:
-    """Return whether only what may be spent differs: who lacked budget is asked again with more of it."""
+    if run.digest == request.digest or not request.retry:
+        return run.digest == request.digest
+    # Who lacked budget is asked again with more of it, where only what may be spent differs.
     return all(each.startswith("limits.") for each in _differences(run, request))
 
 

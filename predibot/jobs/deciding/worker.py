@@ -1,8 +1,7 @@
 """What a worker has: made once for each process, for all the decisions of a run that are made there."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -81,32 +80,6 @@ class ContextSetup(Protocol):
         ...
 
 
-class Claims:
-    """Whether claims are still made here: where they are all given back, none comes after."""
-
-    def __init__(self) -> None:
-        """Begin with claims being made."""
-        self._lock = threading.Lock()
-        self._has_ended = False
-
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """Make a claim in the block.
-
-        Raises:
-            RuntimeError: If claims are given back already.
-        """
-        with self._lock:
-            if self._has_ended:
-                raise RuntimeError("the program ends, and makes no decision any more")
-            yield
-
-    def end(self) -> None:
-        """Wait for a claim that is being made, and have none made after it."""
-        with self._lock:
-            self._has_ended = True
-
-
 @dataclass(frozen=True, slots=True)
 class Worker:
     """What a process makes decisions of a run with."""
@@ -133,7 +106,10 @@ class Worker:
     """Under whose name amounts of limits are set aside."""
     under_way: dict[JobKey, Context] = field(default_factory=dict)
     """The contexts of the decisions that are under way here."""
-    claims: Claims = field(default_factory=Claims)
+    claiming: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a claim is made here."""
+    has_ended: threading.Event = field(default_factory=threading.Event)
+    """Set where all claims are given back, and none comes after."""
     news: NewsBoard | None = None
     """None where the game shows no news, or no bot reads any."""
     references: Callable[[], References] | None = None

@@ -48,7 +48,7 @@ class RecordedVenue(Venue):
 class RecordedQuotes(VenueBoard):
     """The quotes that are stored with a decision: first those it was shown, then those it was booked at."""
 
-    def __init__(self, venue: RecordedVenue, now: datetime, *quoted: Mapping[str, Quote]) -> None:
+    def __init__(self, venue: Venue, now: datetime, *quoted: Mapping[str, Quote]) -> None:
         """Keep them in their order."""
         super().__init__(venue, lambda: now)
         self._recorded = list(quoted)

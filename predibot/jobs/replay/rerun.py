@@ -81,7 +81,9 @@ def rerun(
         before = decision_rows(connection, run.key)
     recipe, lacking = _with_needs(Recipe.from_json(run.recipe_json))
     with scratch_ledger() as again:
-        replica = _replica(again, run, events, clock())
+        plan = replace(run, id=0, voided_at=None, void_reason=None, code_version=__version__, created_at=clock())
+        with again.write() as connection:
+            replica = freeze_run(connection, plan, events)
         worker = _worker(again, replica, events, recipe, clock())
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
@@ -142,13 +144,6 @@ def _decide_again(job: DecideJob, worker: Worker) -> None:
         _log.info("%s crashed on %s: %s", job.bot.name, job.subject.id, error)
 
 
-def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datetime) -> StoredRun:
-    """Return the same run in another ledger."""
-    plan = replace(run, id=0, voided_at=None, void_reason=None, code_version=__version__, created_at=now)
-    with store.write() as connection:
-        return freeze_run(connection, plan, events)
-
-
 def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, now: datetime) -> Worker:
     with store.read() as connection:
         known = catalogue(connection, run.id)
@@ -173,7 +168,7 @@ def _own_worker(worker: Worker, rows: Rows, record: Record) -> Worker:
     return replace(
         worker,
         run=replace(worker.run, as_of=decided_at),
-        board=RecordedQuotes(RecordedVenue(worker.venue.name), decided_at, *quotes),
+        board=RecordedQuotes(worker.venue, decided_at, *quotes),
         agents=record,
         loopback=record.loopback(),
     )

@@ -26,8 +26,9 @@ from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.decide_one import WorkResult
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.workers.dask_worker import DecidingPlugin, Ordered, decide_there
+from predibot.jobs.workers.dask_worker import DecidingPlugin, decide_there
 from predibot.jobs.workers.lost import book_lost, give_up_lost, settle
+from predibot.jobs.workers.process_worker import WorkerSpec
 from predibot.jobs.workers.thread_pool import no_answer
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine
 
@@ -89,12 +90,12 @@ class DaskPool:
     """A `Pool` of the workers of a Dask cluster, which come and go as they like."""
 
     def __init__(
-        self, ordered: Ordered, worker: Worker, executor: ExecutorSpec, environment: Mapping[str, str]
+        self, spec: WorkerSpec, worker: Worker, executor: ExecutorSpec, environment: Mapping[str, str]
     ) -> None:
         """Start a cluster, or reach one.
 
         Args:
-            ordered: What every worker is told.
+            spec: What every worker is told.
             worker: What this process records with, for one that died.
             executor: Which cluster.
             environment: Of workers that are started here, beside this process's own.
@@ -105,7 +106,7 @@ class DaskPool:
         self._worker = worker
         self._deadline_seconds = worker.settings.decision_deadline_seconds
         self._lease_seconds = worker.claimant.lease / timedelta(seconds=1)
-        self._call = ordered.call
+        self._call = spec.asked_by.owner
         self._lock = threading.RLock()
         self._tasks: dict[int, _Task] = {}
         self._later: list[tuple[float, _Task]] = []
@@ -131,7 +132,7 @@ class DaskPool:
             self._client = _client(executor, worker.settings.workers, environment, closing)
             self._client.subscribe_topic(self._call, self._heard)
             self._client.subscribe_topic("all", self._cluster_changed)
-            self._client.register_plugin(DecidingPlugin(ordered))
+            self._client.register_plugin(DecidingPlugin(spec, is_local=not executor.scheduler))
             self._closing = closing.pop_all()
 
     def submit(self, job: DecideJob) -> "Future[WorkResult]":

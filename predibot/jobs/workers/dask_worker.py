@@ -16,7 +16,7 @@ from predibot.errors import LedgerError, PluginError, PredibotError, UsageError
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.decide_one import WorkResult
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.workers.process_worker import SetUp
+from predibot.jobs.workers.process_worker import WorkerSpec
 from predibot.jobs.workers.thread_pool import work_elsewhere
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.process_identity import helper_owner, is_same_kernel, new_owner
@@ -26,20 +26,6 @@ from predibot.recipe.recipe import BotSpec
 _IDLE_SECONDS = 60.0
 """After so long without a job everything is closed: who ordered it may be gone, and cannot say so."""
 _LOGGER = "predibot"
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """What is the same for all jobs of a call, as plain data; no key and no password is in it."""
-
-    call: str
-    """The owner that ordered it, of the process that started the call."""
-    set_up: SetUp
-    bots: tuple[BotSpec, ...]
-    is_file: bool
-    """Whether the ledger is a file, which processes of one machine may share, and no others."""
-    is_local: bool
-    """Whether the workers were started by the call itself, and end with it."""
 
 
 @dataclass(slots=True)
@@ -55,10 +41,15 @@ class _Opened:
 class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
     """What a worker process of the cluster knows of one call; the scheduler hands it to those that come later too."""
 
-    def __init__(self, ordered: Ordered) -> None:
-        """Open nothing yet."""
-        self.ordered = ordered
-        self.name = ordered.call
+    def __init__(self, spec: WorkerSpec, *, is_local: bool) -> None:
+        """Open nothing yet.
+
+        Args:
+            spec: What is the same for all jobs of a call; no key and no password is in it.
+            is_local: Whether the workers were started by the call itself, and end with it.
+        """
+        self._spec, self._is_local = spec, is_local
+        self.name = spec.asked_by.owner
 
     def setup(self, worker: DaskWorker) -> None:
         """Take note of the process this runs in; called by Dask."""
@@ -66,7 +57,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._opened: _Opened | None = None
         self._has_ended = False
-        if self.ordered.is_local:
+        if self._is_local:
             # Ctrl-C reaches every process of the terminal; the first one decides what follows.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         _stop_profiling(worker)
@@ -113,16 +104,17 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             return self._opened
 
     def _open(self) -> _Opened:
-        ordered = self.ordered
-        if ordered.is_file and not is_same_kernel(ordered.call):
+        spec = self._spec
+        # Processes of one machine may share a file, and no others.
+        if spec.ledger.startswith("sqlite") and not is_same_kernel(self.name):
             raise UsageError(
                 f"worker {self._dask.address} runs on another machine, and the ledger is a SQLite file, which only "
                 "one machine can write. Take PostgreSQL with --ledger postgresql://..., or workers of this machine"
             )
-        _check_strategies(ordered.bots)
-        holder = helper_owner(ordered.call, new_owner().replace("/", "_"))
+        _check_strategies(spec.recipe.bots)
+        holder = helper_owner(self.name, new_owner().replace("/", "_"))
         with ExitStack() as closing:
-            worker = ordered.set_up(closing, holder=holder, watch=self._watched)
+            worker = spec.open(closing, holder=holder, watch=self._watched)
             opened = _Opened(worker, closing.pop_all())
         threading.Thread(target=self._close_when_idle, name="predibot-idle", daemon=True).start()
         return opened

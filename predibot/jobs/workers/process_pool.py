@@ -19,7 +19,7 @@ from predibot.jobs.deciding.decide_one import WorkResult
 from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
 from predibot.jobs.logs.about import logged_about
 from predibot.jobs.workers.lost import book_lost, give_up_lost, settle
-from predibot.jobs.workers.process_worker import Logged, Ready, Report, SetUp, run_process
+from predibot.jobs.workers.process_worker import Logged, Ready, Report, WorkerSpec, run_process
 from predibot.jobs.workers.thread_pool import no_answer
 from predibot.ledger.write.process_identity import helper_owner
 
@@ -60,15 +60,15 @@ class _Child:
 class ProcessPool:
     """A `Pool` of spawned processes, in each of which threads work."""
 
-    def __init__(self, set_up: SetUp, worker: Worker, count: int) -> None:
+    def __init__(self, spec: WorkerSpec, worker: Worker, count: int) -> None:
         """Start the processes.
 
         Args:
-            set_up: Makes what each of them works with.
+            spec: Of what each of them works with.
             worker: What this process records with, for one that died.
             count: How many.
         """
-        self._set_up = set_up
+        self._spec = spec
         self._worker = worker
         self._deadline_seconds = worker.settings.decision_deadline_seconds
         self._lock = threading.RLock()
@@ -123,7 +123,7 @@ class ProcessPool:
         holder = helper_owner(self._worker.claimant.owner, self._spawns)
         log_level = logging.getLogger().getEffectiveLevel()
         process = get_context("spawn").Process(
-            target=run_process, args=(theirs, self._set_up, holder, log_level), daemon=True
+            target=run_process, args=(theirs, self._spec, holder, log_level), daemon=True
         )
         process.start()
         # Else our own copy of its end would keep us from seeing that it is gone.

@@ -10,7 +10,6 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.connection import Connection
-from typing import Protocol
 
 from predibot.config import Settings
 from predibot.errors import PredibotError
@@ -24,7 +23,7 @@ from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import work_elsewhere
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.recipe.recipe import Recipe
@@ -51,20 +50,66 @@ Report = Ready | WorkResult | PredibotError | Logged | Activity
 """What a process says; an error is why it could not be set up."""
 
 
-class SetUp(Protocol):
-    """Opens everything that a process works with: `open_worker` with what is the same for all of them."""
+@dataclass(frozen=True, slots=True)
+class WorkerSpec:
+    """Enough to make what a process works with, as plain data: the same run, with ledger and venue of its own."""
 
-    def __call__(self, closing: ExitStack, *, holder: str, watch: Watch) -> Worker:
-        """Return it; what is to be closed at the end is put on the stack."""
-        ...
+    recipe: Recipe
+    run_key: str
+    venue: str
+    as_of: datetime | None
+    ledger: str
+    settings: Settings
+    clock: Callable[[], datetime]
+    asked_by: Claimant
+    """The process that asks for the work."""
+
+    def open(self, closing: ExitStack, *, holder: str, watch: Watch) -> Worker:
+        """Return it; what is to be closed at the end is put on the stack.
+
+        Raises:
+            PredibotError: If it cannot be opened.
+        """
+        # Who starts the processes has it open: a server that is away just now comes back.
+        store = closing.enter_context(Store.open(self.ledger, create=False, was_reached=True))
+        opened = open_venue(
+            self.venue,
+            self.settings,
+            as_of=self.as_of,
+            purpose="decide",
+            clock=self.clock,
+            paces=SharedPaces(store=store),
+        )
+        closing.enter_context(opened)
+        load_loops(self.recipe)
+        agents = agent_setup(self.recipe, opened, self.settings, self.clock, store)
+        run = store.run_read(lambda connection: find_run(connection, self.run_key))
+        if run is None:
+            raise PredibotError(f"run {self.run_key} was voided meanwhile")
+        run_id, began_at = run.id, self.asked_by.began_at
+        events = store.run_read(lambda connection: frozen_events(connection, run_id))
+        resources = Resources(store, self.settings, self.clock, unwatched, watch)
+        worker = make_worker(
+            run,
+            events,
+            self.recipe,
+            agents,
+            opened,
+            resources,
+            began_at=began_at,
+            retry=self.asked_by.retry,
+            holder=holder,
+        )
+        closing.enter_context(Heartbeat(worker.claimant.lease, worker.renew))
+        return worker
 
 
-def run_process(connection: Connection, set_up: SetUp, holder: str, log_level: int) -> None:
+def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level: int) -> None:
     """Do jobs until the other end of the connection is closed; the body of a process.
 
     Args:
         connection: Where jobs come from, and reports go.
-        set_up: Makes what it works with.
+        spec: Of what it works with.
         holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
         log_level: From which on the first process logs.
     """
@@ -78,7 +123,7 @@ def run_process(connection: Connection, set_up: SetUp, holder: str, log_level: i
     try:
         # What plug-ins print: stdout is for the result of who started it.
         with redirect_stdout(sys.stderr), ExitStack() as closing:
-            worker = set_up(closing, holder=holder, watch=reports.send)
+            worker = spec.open(closing, holder=holder, watch=reports.send)
             reports.send(Ready(worker.claimant.owner))
             threads = DaemonThreadExecutor(worker.settings.workers)
             while True:
@@ -101,39 +146,6 @@ def _next_job(connection: Connection) -> DecideJob:
 
 def _work_and_report(job: DecideJob, worker: Worker, reports: "_Reports") -> None:
     reports.send(work_elsewhere(job, worker))
-
-
-def open_worker(
-    closing: ExitStack,
-    *,
-    holder: str,
-    watch: Watch,
-    recipe: Recipe,
-    run_key: str,
-    venue: str,
-    as_of: datetime | None,
-    ledger: str,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    began_at: datetime,
-    retry: frozenset[Retry],
-) -> Worker:
-    """Return what a process works with, from plain data: the same run, with ledger and venue of its own."""
-    # Who starts the processes has it open: a server that is away just now comes back.
-    store = closing.enter_context(Store.open(ledger, create=False, was_reached=True))
-    paces = SharedPaces(store=store)
-    opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces))
-    load_loops(recipe)
-    agents = agent_setup(recipe, opened, settings, clock, store)
-    run = store.run_read(lambda connection: find_run(connection, run_key))
-    if run is None:
-        raise PredibotError(f"run {run_key} was voided meanwhile")
-    run_id = run.id
-    events = store.run_read(lambda connection: frozen_events(connection, run_id))
-    resources = Resources(store, settings, clock, unwatched, watch)
-    worker = make_worker(run, events, recipe, agents, opened, resources, began_at=began_at, retry=retry, holder=holder)
-    closing.enter_context(Heartbeat(worker.claimant.lease, worker.renew))
-    return worker
 
 
 class _Reports(logging.Handler):
