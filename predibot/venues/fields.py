@@ -141,11 +141,6 @@ def known_volume(value: object) -> float | None:
         return None
 
 
-def known_size(value: object) -> float | None:
-    """Return a number above zero, or None where none is stated or what stands there cannot be one."""
-    return known_volume(value) or None
-
-
 def known_flag(value: object) -> bool | None:
     """Return a truth value, or None where none is stated or what stands there is none."""
     try:
@@ -202,17 +197,9 @@ def unix_instant(value: object) -> datetime:
 
 def json_list(value: object) -> list[object]:
     """Return a list that is written as one, as JSON inside a string, or not at all."""
-    if value is None or value == "":
+    value = None if value == "" else _decoded(value, "a list")
+    if value is None:
         return []
-    if isinstance(value, str):
-        if len(value) > MAX_LIST_TEXT_CHARACTERS:
-            raise ValueError(f"a list of {len(value):,} characters is too long")
-        try:
-            value = loads(value)
-        except ValueError:
-            raise ValueError(f"{seen(value)} is not a list written as JSON") from None
-        if value is None:
-            return []
     if not isinstance(value, list):
         raise ValueError(f"{seen(value)} is not a list")
     return value
@@ -220,16 +207,19 @@ def json_list(value: object) -> list[object]:
 
 def json_object(value: object) -> object:
     """Return an object that may be written as JSON inside a string, or None."""
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        if len(value) > MAX_LIST_TEXT_CHARACTERS:
-            raise ValueError(f"an object of {len(value):,} characters is too long")
-        try:
-            return loads(value)
-        except ValueError:
-            raise ValueError(f"{seen(value)} is not an object written as JSON") from None
-    return value
+    return None if value == "" else _decoded(value, "an object")
+
+
+def _decoded(value: object, what: str) -> object:
+    """Return what is written as JSON inside a string; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    if len(value) > MAX_LIST_TEXT_CHARACTERS:
+        raise ValueError(f"{what} of {len(value):,} characters is too long")
+    try:
+        return loads(value)
+    except ValueError:
+        raise ValueError(f"{seen(value)} is not {what} written as JSON") from None
 
 
 def optional_text(value: object) -> str:
@@ -295,7 +285,8 @@ def condition_id(value: object) -> str | None:
 
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
 KnownVolume = Annotated[float | None, BeforeValidator(known_volume)]
-KnownSize = Annotated[float | None, BeforeValidator(known_size)]
+KnownSize = Annotated[KnownVolume, AfterValidator(lambda number: number or None)]
+"""A number above zero."""
 KnownFlag = Annotated[bool | None, BeforeValidator(known_flag)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(stated_price)]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from predibot.sandbox.server.gamma_payload import has_tokens
-from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply, whole_number
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
 from predibot.sandbox.world.closing import Stage
@@ -197,7 +197,4 @@ def _range(query: Query, fidelity_minutes: int, now_seconds: int) -> tuple[int, 
 
 def _whole_number(query: Query, name: str, default: int) -> int:
     """Return a parameter that is a whole number."""
-    try:
-        return int(query[name][-1]) if name in query else default
-    except ValueError:
-        raise RequestDenied(error_reply(400, f"invalid filters: '{name}' must be a whole number")) from None
+    return whole_number(query, name, default, error_reply(400, f"invalid filters: '{name}' must be a whole number"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from predibot.sandbox.server.gamma_payload import liquidity_usd, tag_ids
-from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, whole_number
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.volumes import Volume
@@ -241,10 +241,7 @@ def _flag(query: Query, name: str) -> bool | None:
 
 def _whole_number(query: Query, name: str, default: int) -> int:
     """Return a parameter that is a whole number."""
-    try:
-        return int(query[name][-1]) if name in query else default
-    except ValueError:
-        raise _refusal(f"{name} must be a whole number") from None
+    return whole_number(query, name, default, _refusal(f"{name} must be a whole number").reply)
 
 
 def _decimal(text: str) -> float:

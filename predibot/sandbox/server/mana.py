@@ -10,7 +10,7 @@ YES is the first outcome of a market, whatever its label is.
 from collections.abc import Sequence
 
 from predibot.sandbox.server.gamma_payload import Json, slug_of
-from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply, whole_number
 from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.plan import EventPlan
@@ -22,6 +22,7 @@ LARGEST_OFFSET = 1_000
 _SECONDS_A_MINUTE = 60
 _FAR_FUTURE_MS = 8_640_000_000_000_000
 """The last instant of a browser's calendar: an end that nobody meant."""
+_INVALID = error_reply(400, "Error validating request.")
 _UNPLAYED: tuple[tuple[str, Json], ...] = (
     ("poll", {"outcomeType": "POLL", "mechanism": "none"}),
     ("number", {"outcomeType": "PSEUDO_NUMERIC", "mechanism": "cpmm-1", "min": 0, "max": 100, "probability": 0.4}),
@@ -69,12 +70,13 @@ def _is_binary(plan: EventPlan) -> bool:
 
 def _search(snapshot: Snapshot, query: Query) -> HttpReply:
     """Return a page of the list, without descriptions and answers."""
-    offset, limit = _whole_number(query, "offset", 0), _whole_number(query, "limit", DEFAULT_PAGE)
+    offset = whole_number(query, "offset", 0, _INVALID)
+    limit = whole_number(query, "limit", DEFAULT_PAGE, _INVALID)
     if not 0 <= offset <= LARGEST_OFFSET or not 1 <= limit <= LARGEST_PAGE:
-        raise RequestDenied(error_reply(400, "Error validating request."))
+        return _INVALID
     asked = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
     if asked not in {("open", "24-hour-vol"), ("all", "24-hour-vol"), ("resolved", "24-hour-vol")}:
-        raise RequestDenied(error_reply(400, "Error validating request."))
+        return _INVALID
     key: tuple[object, ...] = ("mana", asked[0])
     rows = snapshot.sorted_keys.get(key)
     if rows is None:
@@ -209,9 +211,9 @@ def _bets(snapshot: Snapshot, query: Query) -> HttpReply:
     number = event_of(snapshot, query.get("contractId", [""])[-1])
     if number is None:
         return error_reply(404, "Contract not found")
-    limit = _whole_number(query, "limit", LARGEST_PAGE)
+    limit = whole_number(query, "limit", LARGEST_PAGE, _INVALID)
     if not 1 <= limit <= LARGEST_PAGE:
-        raise RequestDenied(error_reply(400, "Error validating request."))
+        return _INVALID
     bets = bets_of(snapshot, number)
     if query.get("includeZeroShareRedemptions", [""])[-1] != "true":
         bets = [bet for bet in bets if not bet["isRedemption"] or bet["shares"]]
@@ -219,7 +221,7 @@ def _bets(snapshot: Snapshot, query: Query) -> HttpReply:
     if "before" in query:
         known = [place for place, bet in enumerate(bets) if bet["id"] == query["before"][-1]]
         if not known:
-            raise RequestDenied(error_reply(404, "Bet not found"))
+            return error_reply(404, "Bet not found")
         start = known[0] + 1
     return json_reply(bets[start : start + limit])
 
@@ -277,10 +279,3 @@ def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
 
 def _ms(minute: int) -> int:
     return minute * _SECONDS_A_MINUTE * 1_000
-
-
-def _whole_number(query: Query, name: str, default: int) -> int:
-    try:
-        return int(query[name][-1]) if name in query else default
-    except ValueError:
-        raise RequestDenied(error_reply(400, "Error validating request.")) from None

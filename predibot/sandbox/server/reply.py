@@ -40,3 +40,15 @@ class RequestDenied(Exception):
         """Hold the reply."""
         super().__init__(reply.status)
         self.reply = reply
+
+
+def whole_number(query: Query, name: str, default: int, refusal: HttpReply) -> int:
+    """Return a parameter that is a whole number, or its default where it is not given.
+
+    Raises:
+        RequestDenied: With the refusal, if it is none.
+    """
+    try:
+        return int(query[name][-1]) if name in query else default
+    except ValueError:
+        raise RequestDenied(refusal) from None

@@ -7,10 +7,9 @@ from functools import cache
 
 from predibot.research.search.blocked_domains import first_blocked_domain
 from predibot.sandbox.server.reply import HttpReply, Query, error_reply, json_reply
-from predibot.sandbox.stocks.news import StockStory, stories_of
+from predibot.sandbox.stocks.news import stories_of
 from predibot.sandbox.stocks.trading_days import day_of
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
-from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.news import NewsPage, pages_of, slug_of
 from predibot.sandbox.world.news_text import headline_of, snippet_of
 from predibot.sandbox.world.world import World
@@ -71,8 +70,12 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
     within = _RANGES.get(query.get("time_range", [""])[-1])
     stock = _STOCK.match(text)
     if stock:
-        stories = _stories(world.draws, stock.group(1), minute)
-        results = [_story_result(each, base_url) for each in stories if within is None or each.minute > minute - within]
+        stories = stories_of(world.draws, stock.group(1), day_of(minute - STOCK_DAYS * MINUTES_A_DAY), day_of(minute))
+        results = [
+            _row(f"{base_url}/news/{story.slug}", story.headline, story.summary, story.minute)
+            for story in reversed(stories)
+            if story.minute <= minute and (within is None or story.minute > minute - within)
+        ]
     else:
         pages = index.found(text, minute)
         if within is not None:
@@ -98,39 +101,26 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
 def _result(world: World, page: NewsPage, base_url: str) -> dict[str, object]:
     """Return a page as a result."""
     title = world.plan(page.event).wording.title
-    published = instant_of(page.published_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00") if page.is_dated else None
     url = f"{base_url}/news/{slug_of(world, page)}"
-    return _row(url, headline_of(page, title), snippet_of(title), published)
-
-
-def _stories(draws: Draws, ticker: str, minute: int) -> list[StockStory]:
-    """Return the news of a stock by a minute, newest first."""
-    found = stories_of(draws, ticker, day_of(minute - STOCK_DAYS * MINUTES_A_DAY), day_of(minute))
-    return [story for story in reversed(found) if story.minute <= minute]
-
-
-def _story_result(story: StockStory, base_url: str) -> dict[str, object]:
-    """Return the news of a stock as a result."""
-    published = instant_of(story.minute).strftime("%Y-%m-%dT%H:%M:%S+00:00")
-    return _row(f"{base_url}/news/{story.slug}", story.headline, story.summary, published)
+    minute = page.published_minute if page.is_dated else None
+    return _row(url, headline_of(page, title), snippet_of(title), minute)
 
 
 def _market_result(world: World, number: int) -> dict[str, object]:
     """Return the result that leads to the market's own site, which agents must not copy from."""
     plan = world.plan(number)
     slug = re.sub(r"[^a-z0-9]+", "-", plan.wording.title.lower()).strip("-")
-    published = instant_of(plan.born_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00")
     url = f"https://{first_blocked_domain()}/event/{slug}"
-    return _row(url, plan.wording.title, "Trade on this market.", published)
+    return _row(url, plan.wording.title, "Trade on this market.", plan.born_minute)
 
 
-def _row(url: str, title: str, content: str, published: str | None) -> dict[str, object]:
+def _row(url: str, title: str, content: str, published_minute: int | None) -> dict[str, object]:
     """Return a result with SearXNG's fields."""
     return {
         "url": url,
         "title": title,
         "content": content,
-        "publishedDate": published,
+        "publishedDate": None if published_minute is None else instant_of(published_minute).isoformat(),
         "engine": "sandbox news",
         "engines": ["sandbox news"],
         "template": "default.html",

@@ -8,13 +8,8 @@ CLOSING_HOUR = 21
 """Of UTC, at which the close of a day is known; also of a short one."""
 
 
-def is_trading_day(day: date) -> bool:
-    """Return whether there is trading: on every weekday, as there are no holidays."""
-    return day.weekday() < 5
-
-
 def trading_days(start: date, count: int) -> tuple[date, ...]:
-    """Return the first so many trading days from a date on.
+    """Return the first so many trading days from a date on: weekdays, as there are no holidays.
 
     Raises:
         ValueError: If it is no whole day or more.
@@ -23,7 +18,7 @@ def trading_days(start: date, count: int) -> tuple[date, ...]:
         raise ValueError(f"stocks are simulated for 1 trading day or more, got {count}")
     # Five of any seven days in a row are weekdays.
     days = (start + timedelta(days=place) for place in range(count // 5 * 7 + 9))
-    return tuple(day for day in days if is_trading_day(day))[:count]
+    return tuple(day for day in days if day.weekday() < 5)[:count]
 
 
 def on_or_after(day: date) -> date:
