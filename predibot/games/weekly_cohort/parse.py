@@ -1,7 +1,7 @@
 """The answer in a cohort: untrusted text, parsed once into a decision or refused with what to fix."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from predibot.domain.decision import Decision, Forecast, Order
@@ -22,7 +22,7 @@ MAX_ENTRIES = 500
 _LISTED_SIDES = 12
 
 
-def parse_answer(answer: object, view: CohortView, *, fields: Collection[str] = FIELDS) -> Decision:
+def parse_answer(answer: object, view: CohortView) -> Decision:
     """Return the decision that an answer says, which keeps the rules at the view's prices.
 
     A sale of a position after an earlier one in the same answer is of what that one leaves.
@@ -31,12 +31,11 @@ def parse_answer(answer: object, view: CohortView, *, fields: Collection[str] = 
         answer: What the model handed in: an object, or its JSON text, which also shows what
             an object cannot any more, such as a field that is given twice.
         view: What it is about.
-        fields: The names that a complaint may repeat.
 
     Raises:
         AnswerError: The message names everything that is wrong, and says what to fix.
     """
-    data = read_json(answer, fields) if isinstance(answer, str) else answer
+    data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
         raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {ACTION} and {REASONING}.")
     complaints = list(_field_complaints(data))

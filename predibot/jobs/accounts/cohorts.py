@@ -10,7 +10,7 @@ from predibot.errors import UsageError
 from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.accounts.cohort_statement import CohortStatement, cohort_statements
-from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, cohorts_as_of, kept_cohorts
+from predibot.ledger.read.accounts.cohorts import KeptCohort, cohorts_as_of, kept_cohorts
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
@@ -23,7 +23,7 @@ _INSTANTS = (journal.c.at, valuations.c.at, resolutions.c.effective_at)
 
 def every_cohort(
     store: Store, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
-) -> tuple[CohortAsOf, ...]:
+) -> tuple[KeptCohort, ...]:
     """Return all cohorts of a ledger, or of a recipe, archived ones too.
 
     Args:

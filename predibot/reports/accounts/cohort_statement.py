@@ -16,7 +16,7 @@ from predibot.ledger.read.accounts.cohort_statement import (
     HeldPositions,
     PositionLine,
 )
-from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, MemberAccount
+from predibot.ledger.read.accounts.cohorts import KeptCohort, MemberAccount
 from predibot.plugins.venues import known_venue
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number, under
@@ -29,6 +29,7 @@ _SHOWN = 20
 """Rows of a long table; --full and --json have all."""
 _QUESTION_CELLS = 30
 _MESSAGE_CELLS = 90
+_STATE = "decides complete_at=ended_at"
 _OF_DECISION = "run decided_at status message orders"
 _OF_ACCOUNT = ("cash_usd", "stake_usd", "value_usd", "profit_usd", "valued_at", "standing")
 _CAN: Mapping[str, str] = {"playing": "bet"}
@@ -64,7 +65,7 @@ def cohort_document(found: CohortStatement) -> Document:
     return {
         **_named(found.cohort),
         **document(found, "as_of week"),
-        **_state(found.cohort),
+        **document(found.cohort, _STATE),
         **document(found, "markets unresolved_markets=unresolved"),
         "members": [_member_document(found, each) for each in found.cohort.members],
         "positions": [position_document(line) for line in found.held.lines],
@@ -80,16 +81,15 @@ def cohort_document(found: CohortStatement) -> Document:
     }
 
 
-def summary_document(found: CohortAsOf) -> Document:
+def summary_document(found: KeptCohort) -> Document:
     """Return a row of the list as JSON has it."""
     return {
         **_named(found),
-        **_state(found),
-        **document(found, "open_positions values_usd mean_profit_usd"),
+        **document(found, f"{_STATE} open_positions values_usd mean_profit_usd"),
     }
 
 
-def list_grid(found: Sequence[CohortAsOf]) -> Table:
+def list_grid(found: Sequence[KeptCohort]) -> Table:
     """Return the list of cohorts, each in its venue's currency."""
     return table_of("Cohorts", _COHORTS, found)
 
@@ -147,16 +147,11 @@ def provenance_lines(held: HeldPositions, *, full: bool) -> Iterator[str]:
 
 def _named(cohort: KeptCohort) -> Document:
     return {
-        "cohort": cohort.name,
-        **document(cohort, "recipe game mode venue"),
+        **document(cohort, "cohort=name recipe game mode venue"),
         "currency": known_venue(cohort.venue).currency,
         **document(cohort, "methodology started_at archived_at archived_reason"),
         "line_up": [asdict(member) for member in cohort.members],
     }
-
-
-def _state(cohort: CohortAsOf) -> Document:
-    return {"decides": cohort.decides, "complete_at": json_value(cohort.ended_at)}
 
 
 def _print_head(console: Console, found: CohortStatement) -> None:
@@ -307,14 +302,14 @@ def _holders(holders: Sequence[tuple[str, str, float]]) -> str:
     return "; ".join(f"{plain(bot)} {plain(side, 20)} {shares:,.0f}" for bot, side, shares in holders)
 
 
-def _mean_profit(cohort: CohortAsOf) -> str:
+def _mean_profit(cohort: KeptCohort) -> str:
     if cohort.mean_profit_usd is None:
         return figures.MISSING
     with figures.in_currency(known_venue(cohort.venue).currency):
         return figures.whole_gain_usd(cohort.mean_profit_usd)
 
 
-def _state_of(cohort: CohortAsOf) -> str:
+def _state_of(cohort: KeptCohort) -> str:
     if cohort.archived_at is not None:
         return "archived"
     return "decides" if cohort.decides else "tracked" if cohort.ended_at is None else "complete"

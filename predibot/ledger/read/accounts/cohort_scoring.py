@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import Connection, literal, select
 
 from predibot.games.positions import resolved_bets
-from predibot.ledger.read.accounts.cohorts import CohortAsOf, KeptCohort, MemberAccount, cohorts_as_of
+from predibot.ledger.read.accounts.cohorts import KeptCohort, MemberAccount, cohorts_as_of
 from predibot.ledger.read.accounts.scoring import (
     HELD_BY_SYSTEM,
     counted_statuses,
@@ -58,7 +58,7 @@ def cohort_records(
         return ()
     every = sorted((each for cohort in kept for each in cohort.accounts.values()), key=lambda each: each.row)
     own = [each for each in every if not part.bots or each.bot in part.bots]
-    groups: defaultdict[_Group, list[CohortAsOf]] = defaultdict(list)
+    groups: defaultdict[_Group, list[KeptCohort]] = defaultdict(list)
     for each in kept:
         groups[each.group].append(each)
     rows = [each.row for each in own]
@@ -90,7 +90,7 @@ def _bots(
     connection: Connection,
     venue: str,
     members: Sequence[MemberAccount],
-    cohorts: Mapping[int, CohortAsOf],
+    cohorts: Mapping[int, KeptCohort],
     decided: Columns,
     said: Columns,
     strategies: Mapping[tuple[int, str], str],
@@ -130,7 +130,7 @@ def _bots(
         )
 
 
-def _result(member: MemberAccount, cohort: CohortAsOf, as_of: datetime) -> CohortResult | None:
+def _result(member: MemberAccount, cohort: KeptCohort, as_of: datetime) -> CohortResult | None:
     """Return what a member made of its stake; None where nobody knows what it is worth."""
     if member.value_usd is None:
         return None

@@ -14,7 +14,6 @@ from predibot.games.cohorts import decision_week, week_of
 from predibot.games.outcomes import Outcome, outcomes_of
 from predibot.games.positions import CohortPosition, Standing
 from predibot.ledger.read.accounts.cohorts import (
-    CohortAsOf,
     KeptCohort,
     MemberAccount,
     cohorts_as_of,
@@ -82,7 +81,7 @@ class SharedMarket:
 class CohortStatement:
     """All that is known of a cohort, as of an instant."""
 
-    cohort: CohortAsOf
+    cohort: KeptCohort
     as_of: datetime
     week: int
     """Which week of it this is, 1 for the first."""
@@ -185,7 +184,7 @@ def _position_lines(
             )
 
 
-def _statement(connection: Connection, cohort: CohortAsOf, as_of: datetime) -> CohortStatement:
+def _statement(connection: Connection, cohort: KeptCohort, as_of: datetime) -> CohortStatement:
     own = cohort.accounts
     made = _decisions(connection, [each.row for each in own.values()], as_of)
     named = {each.bot_id: place for place, each in enumerate(cohort.members)}

@@ -5,7 +5,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 
@@ -33,7 +33,7 @@ _SHARED = ("recipe", "game", "mode", "methodology")
 
 @dataclass(frozen=True, slots=True)
 class KeptCohort:
-    """A cohort as it is stored."""
+    """A cohort as it is stored, and what is known of it."""
 
     row: int
     recipe: str
@@ -50,6 +50,12 @@ class KeptCohort:
     """None where the game is not installed any more, or has no such methodology."""
     archived_at: datetime | None = None
     archived_reason: str | None = None
+    accounts: Mapping[str, "MemberAccount"] = field(default_factory=dict)
+    """Of its members by bot, in the order of their rows; this and what follows as of an instant, where that is read."""
+    ended_at: datetime | None = None
+    """When nothing could happen in it any more; None of one that goes on."""
+    decides: bool = False
+    """Whether its members decide in this week."""
 
     @property
     def rules(self) -> CohortRules:
@@ -69,18 +75,6 @@ class KeptCohort:
     def group(self) -> tuple[str, str, str, str]:
         """Return recipe, game, mode and methodology: only of one such group results may be compared."""
         return self.recipe, self.game, self.mode, self.methodology
-
-
-@dataclass(frozen=True, slots=True)
-class CohortAsOf(KeptCohort):
-    """A cohort with what is known of it at an instant."""
-
-    accounts: Mapping[str, "MemberAccount"] = field(kw_only=True)
-    """Of its members by bot, in the order of their rows."""
-    ended_at: datetime | None = field(kw_only=True)
-    """When nothing could happen in it any more; None of one that goes on."""
-    decides: bool = field(kw_only=True)
-    """Whether its members decide in this week."""
 
     @property
     def open_positions(self) -> int:
@@ -160,7 +154,6 @@ def kept_cohorts(
     *,
     venue: str | None = None,
     recipe: str | None = None,
-    name: str | None = None,
 ) -> tuple[KeptCohort, ...]:
     """Return the cohorts that have started by an instant, archived ones too, oldest first in each group.
 
@@ -169,12 +162,11 @@ def kept_cohorts(
         as_of: Those that start later are left out.
         venue: Only of this venue, as runs name it.
         recipe: Only of the recipe with this name.
-        name: Only of this Sunday.
 
     Raises:
         ValueError, TypeError, UsageError: If a row is not as predibot writes it.
     """
-    asked = {"venue": venue, "recipe": recipe, "name": name}
+    asked = {"venue": venue, "recipe": recipe}
     statement = (
         select(cohorts, runs.c.recipe_json)
         .join(runs, runs.c.id == cohorts.c.run_id)
@@ -255,7 +247,7 @@ def member_accounts(
 
 def cohorts_as_of(
     connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
-) -> tuple[CohortAsOf, ...]:
+) -> tuple[KeptCohort, ...]:
     """Return the cohorts that have started by an instant, with their accounts; arguments and order as `kept_cohorts`.
 
     Archived ones are among them, also because newer ones end the window of older ones.
@@ -285,12 +277,8 @@ def cohorts_as_of(
                 window = paid[each.row][2] if rules.latest is None else newer[rules.latest - 1]
                 booked = [one.booked_at for one in own[each.row].values()]
                 ended_at = max(at for at in (each.started_at, *booked, window) if at is not None)
-            found[each.row] = CohortAsOf(
-                **{name.name: getattr(each, name.name) for name in fields(each)},
-                accounts=own[each.row],
-                ended_at=ended_at,
-                decides=each.name in names and ended_at is None,
-            )
+            decides = each.name in names and ended_at is None
+            found[each.row] = replace(each, accounts=own[each.row], ended_at=ended_at, decides=decides)
     return tuple(found[each.row] for each in kept)
 
 
