@@ -4,7 +4,7 @@ import hashlib
 import heapq
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
@@ -183,7 +183,7 @@ def drawn(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> D
         _offer_market(draw, comments, tasks)
         split = _split(comments[0])
         won, counted = crowds.get(split, (0, 0))
-        says = _market_side(comments)
+        says = stake_sign((row.side or "", row.size) for row in comments)
         if says and comments[0].resolved:
             crowds[split] = (won + (says == comments[0].resolved), counted + 1)
     if "G4" in tasks:
@@ -279,10 +279,10 @@ def _window(row: LabelledWindow, said: Mapping[str, LabelledComment]) -> Item:
     )
 
 
-def _market_side(comments: Sequence[LabelledComment]) -> int:
-    positioned: Iterator[LabelledComment] = (row for row in comments if row.side is not None)
-    pairs = [(row.side, row.size) for row in positioned if row.side is not None]
-    says = stake_weighted_direction([side for side, _ in pairs], [size for _, size in pairs]) if pairs else None
+def stake_sign(stakes: Iterable[tuple[str, float]]) -> int:
+    """Return where stakes point, magnitudes counting: 1 for YES, -1 for NO, 0 for a tie; without a side none counts."""
+    held: Any = [(side, size) for side, size in stakes if side in ("YES", "NO")]
+    says = stake_weighted_direction([side for side, _ in held], [size for _, size in held])
     return {"UP": 1, "DOWN": -1, None: 0}[says]
 
 

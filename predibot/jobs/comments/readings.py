@@ -14,8 +14,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
 from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
 from predibot.text_tasks.positions import ACTION_HOURS
-from predibot.text_tasks.tasks import CROWD, TASKS, Item
-from predibot.text_tasks.windows import stake_weighted_direction
+from predibot.text_tasks.tasks import CROWD, TASKS, Item, stake_sign
 
 T = TypeVar("T")
 GAME = "stakebench"
@@ -24,7 +23,6 @@ FIRST = ("3", "13")
 _MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
 _SILENT = (("abstained", "bot"), ("failed", "answer"))
 """How a model ends that gave no label: it would not, or nothing could be made of what it said."""
-_SIGNS = {"UP": 1, "DOWN": -1, None: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +135,7 @@ def _fact(item: Item) -> Fact:
         raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
     side, stake, baseline = "", 0.0, 0
     if TASKS[item.task].kind == "window":
-        pairs = [(side, size) for side, size in truth.stakes if side in ("YES", "NO")]
-        baseline = _SIGNS[stake_weighted_direction([a for a, _ in pairs], [b for _, b in pairs])]  # type: ignore[misc]
+        baseline = stake_sign(truth.stakes)
     elif truth.stakes:
         ((side, stake),) = truth.stakes
     return Fact(
