@@ -31,7 +31,7 @@ MIGRATION = f'''"""Events with their titles twice."""
 import sqlalchemy as sa
 from alembic import op
 
-from predibot.ledger.schema.change_counts import OF_NO_RUN, count_changes
+from predibot.ledger.schema.change_counts import OF_NO_RUN, triggers_in_a_file
 
 revision, down_revision = "{NEXT}", "{HEAD}"
 
@@ -44,7 +44,8 @@ def upgrade() -> None:
         events.create_check_constraint("short", "length(title) < 100")
     if is_file:
         # The table is another one, which knows nothing of triggers.
-        count_changes(connection, "events", OF_NO_RUN)
+        for statement in triggers_in_a_file("events", OF_NO_RUN):
+            connection.execute(sa.text(statement))
     connection.execute(sa.text("UPDATE events SET again = title"))
 '''
 READ_COMMANDS = (

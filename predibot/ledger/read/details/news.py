@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from predibot.ledger.schema.tables import NewsRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.decisions import decisions, sources
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs, with_decisions
 
@@ -43,7 +43,6 @@ def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Dat
             decisions.c.decided_at <= as_of,
             sources.c.kind == "page",
             sources.c.published_at <= as_of,
-            bots.c.id.is_not(None),
         )
     )
     headlines = (
