@@ -30,6 +30,7 @@ from predibot.scoring import (
     settled_forecasts,
 )
 from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
@@ -137,7 +138,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     },
     "rank_agreements": {"orders": {"a": ["x", "y", "z"], "b": ["z", "y", "x"]}},
     "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
-    "record_evidence": {"record": RECORD, "dollars": False},
+    "record_evidence": {"record": RECORD, "dollars": False, "marks": record_marks(RECORD)},
     "ranked": {"cards": scorecards(RECORD), "evidence": scoring.record_evidence(RECORD)},
     "return_pairs": {
         "record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW, "book": Book.of(RECORD),

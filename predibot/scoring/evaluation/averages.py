@@ -16,6 +16,7 @@ from predibot.scoring.inference.intervals import Spread, comparison_by_prices, e
 from predibot.scoring.inference.price_implied import Exclusion, Holdings, Stored, first_after, run_ends, variances
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
 from predibot.scoring.price_lookup import Observations
+from predibot.scoring.records.daily_marks import Marks, record_marks
 from predibot.scoring.records.moments import Moments
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -50,14 +51,16 @@ class Book:
     """Where the cells of each bot end, (bots + 1,), from 0."""
     observations: Observations | None
     """Those of markets that exclude others; None where none do."""
+    daily_marks: Marks | None
+    """The record's; None until they are needed."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
     marks: dict[float, Ints] = field(default_factory=dict)
     """Likewise the marks at which holdings end, by how long they are held."""
 
     @classmethod
-    def of(cls, record: TrackRecord) -> "Book":
-        """Return the book of a record."""
+    def of(cls, record: TrackRecord, marks: Marks | None = None) -> "Book":
+        """Return the book of a record; its daily marks where the caller has them already."""
         start = record.decided_at[record.bet_decision]
         by_market = np.argsort(start, kind="stable")
         by_market = by_market[stable_order(record.bet_market[by_market])]
@@ -85,12 +88,14 @@ class Book:
             cell=cell.astype(np.int64),
             ends_of_cells=np.searchsorted(cells // max(clusters.size, 1), everyone).astype(np.int64),
             observations=_of_exclusive(record),
+            daily_marks=marks,
         )
 
     @cached_property
     def daily(self) -> DailyPrices:
         """Return what prices did day by day."""
-        return DailyPrices.of(self.record, self.cluster[self.record.bet_decision])
+        marks = record_marks(self.record) if self.daily_marks is None else self.daily_marks
+        return DailyPrices.of(self.record, self.cluster[self.record.bet_decision], marks)
 
     def marks_until(self, held_seconds: float) -> Ints:
         """Return the daily mark after the last one of each bet that is held for so long, (n_b,)."""

@@ -7,7 +7,7 @@ import numpy as np
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import dependence_by_day
-from predibot.scoring.records.daily_marks import Marks, daily_marks, midnights
+from predibot.scoring.records.daily_marks import Marks, midnights
 from predibot.scoring.records.track_record import TrackRecord
 
 
@@ -30,16 +30,14 @@ class DailyPrices:
     """Its first mark, (n_b,); k for none."""
 
     @classmethod
-    def of(cls, record: TrackRecord, cluster: Ints) -> "DailyPrices":
+    def of(cls, record: TrackRecord, cluster: Ints, marks: Marks) -> "DailyPrices":
         """Return them.
 
         Args:
             record: Whose bets, and what prices did.
             cluster: Of each bet, (n_b,), from zero; a market is in one.
+            marks: Those of the record.
         """
-        settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
-        observed = (record.observation_market, record.observation_at, record.observation_price_yes)
-        marks = daily_marks(record.payout_yes, settled_at, *observed, record.as_of, unfinished=True)
         cluster_of = np.zeros(record.payout_yes.size, dtype=np.int64)
         cluster_of[record.bet_market] = cluster
         market, day = np.divmod(marks.key, marks.span)

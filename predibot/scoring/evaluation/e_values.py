@@ -27,7 +27,7 @@ from predibot.scoring.arguments import (
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import NO_MOVE, dependence_by_day
 from predibot.scoring.metrics.kelly import kelly_fraction
-from predibot.scoring.records.daily_marks import DAY_SECONDS, Marks, daily_marks
+from predibot.scoring.records.daily_marks import DAY_SECONDS, Marks, daily_marks, record_marks
 from predibot.scoring.records.track_record import TrackRecord
 
 BEATS_FROM = 20.0
@@ -198,7 +198,7 @@ def betting_evidence(
     instant = scalar("as_of", as_of)
     if not abs(instant) < _LATEST:
         raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
-    marks = daily_marks(payouts, paid_at, observed, seen_at, seen, instant)
+    marks = daily_marks(payouts, paid_at, observed, seen_at, seen, instant).of_whole_days(instant)
     moves = _paths(positions, marks).moves(np.arange(positions.stake.size), positions)
     return _evidence(positions, marks, moves)
 
@@ -215,7 +215,9 @@ class BotEvidence:
 
 
 @within_floats
-def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEvidence, ...]:
+def record_evidence(
+    record: TrackRecord, *, dollars: bool = True, marks: Marks | None = None
+) -> tuple[BotEvidence, ...]:
     """Return the e-values of each bot, in the record's order, of decisions that are scored.
 
     A forecast stakes `kelly_fraction`, over the markets asked of the event and
@@ -225,21 +227,16 @@ def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEv
     Args:
         record: What was done.
         dollars: Whether the evidence of the dollars is wanted too.
+        marks: Those of `record_marks`, where the caller has them already.
 
     Raises:
         ValueError: If an argument is of another class.
     """
     instance_of("record", record, TrackRecord)
     instance_of("dollars", dollars, bool)
-    settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
-    marks = daily_marks(
-        record.payout_yes,
-        settled_at,
-        record.observation_market,
-        record.observation_at,
-        record.observation_price_yes,
-        record.as_of,
-    )
+    if marks is not None:
+        instance_of("marks", marks, Marks)
+    marks = (record_marks(record) if marks is None else marks).of_whole_days(record.as_of)
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
     counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
     rows = np.flatnonzero(counts)

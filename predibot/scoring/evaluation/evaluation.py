@@ -31,6 +31,7 @@ from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
+from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges
 from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.records.grouping import GROUPINGS
@@ -214,10 +215,10 @@ def _evaluation(record: TrackRecord, as_of: datetime, asked: Question) -> Evalua
     others = None if apart is None else _evaluation(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
     # First, because it needs memory for a while, of which more and more is taken below.
-    dollars = "dollars" in asked.wanted
-    evidence = record_evidence(record, dollars=dollars) if "evidence" in asked.wanted else ()
+    marks, dollars = record_marks(record), "dollars" in asked.wanted
+    evidence = record_evidence(record, dollars=dollars, marks=marks) if "evidence" in asked.wanted else ()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
-    book, ahead = Book.of(record), edges(record)
+    book, ahead = Book.of(record, marks), edges(record)
     cards = scorecards(
         record,
         returns=returns,

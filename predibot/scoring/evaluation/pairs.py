@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
+from predibot.scoring.arguments import instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average, Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
@@ -15,7 +15,7 @@ from predibot.scoring.inference.clusters import difference
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
 from predibot.scoring.inference.power import smallest_detectable
 from predibot.scoring.inference.student_t import t_quantile, t_two_sided
-from predibot.scoring.inference.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
+from predibot.scoring.inference.uncertainty import AT_ONCE, Uncertainty, comparisons, fullest, mean_of
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import Forecasts
 from predibot.scoring.records.horizon_returns import SETTLED, HorizonReturns, stakes_open
@@ -106,19 +106,9 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     instance_of("by_edge", by_edge, Sequence)
     for each in by_edge:
         instance_of("one of by_edge", each, Pair)
-    errors = forecasts.squared_errors()
-    at, asked, market = forecasts.made_at, forecasts.question, forecasts.market
-    # Anybody's file says itself what is one question.
-    subject = asked if at is None or market is None else market
-    at = np.zeros(errors.shape) if at is None else at
-    answers = _Answers(errors, forecasts.forecaster, subject, asked, forecasts.cluster, at)
     edge_of = {frozenset((each.first, each.second)): each for each in by_edge}
-    return _adjusted(
-        [
-            _widened(pair, edge_of.get(frozenset((pair.first, pair.second))))
-            for pair in _drawn_pairs("brier", forecasts.forecasters, answers, uncertainty)
-        ]
-    )
+    drawn = _drawn_pairs(forecasts, uncertainty)
+    return _adjusted([_widened(pair, edge_of.get(frozenset((pair.first, pair.second)))) for pair in drawn])
 
 
 @within_floats
@@ -191,26 +181,6 @@ def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Avera
     return replace(edge_average(of_each, replace(book, subject=each)), book=book)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Answers:
-    """What is compared, (m,) each: a value, whose it is, of what, and with what it belongs together."""
-
-    values: Floats
-    bot: Ints
-    subject: Ints
-    asked: Ints
-    """The same with the slot."""
-    cluster: Ints
-    at: Floats
-    """When."""
-
-    def of(self, bots: Ints) -> "_Answers":
-        """Return those of some bots, given in order, which are numbered anew."""
-        rows = np.flatnonzero(np.isin(self.bot, bots))
-        bot = np.searchsorted(bots, self.bot[rows])
-        return _Answers(self.values[rows], bot, self.subject[rows], self.asked[rows], self.cluster[rows], self.at[rows])
-
-
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
     known = average.units.decision[~np.isnan(average.units.value)]
     n = np.bincount(average.book.record.decision_bot[known], minlength=len(bots))
@@ -223,19 +193,28 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
     return pairs
 
 
-def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> list[Pair]:
-    compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
-    own = answers.of(compared)
-    moments = Moments.of(own.bot, own.subject, own.asked, own.at, compared.size)
-    means, clusters = moments.means(own.values), own.cluster[moments.row]
+def _drawn_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
+    bots = forecasts.forecasters
+    compared = fullest(np.bincount(forecasts.forecaster, minlength=len(bots)), MOST_IN_PAIRS)
+    own = forecasts.only(np.isin(forecasts.forecaster, compared))
+    # Anybody's file says itself what is one question.
+    subject = own.question if own.made_at is None or own.market is None else own.market
+    at = np.zeros(own.probability.shape) if own.made_at is None else own.made_at
+    bot = np.searchsorted(compared, own.forecaster)
+    moments = Moments.of(bot, subject, own.question, at, compared.size)
+    means, clusters = moments.means(own.squared_errors()), own.cluster[moments.row]
     both = list(combinations(range(compared.size), 2))
     pairs: list[Pair] = []
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
-        beside = [_difference(means, clusters, moments, *each) for each in some]
-        found = comparisons([less for less, _ in beside], uncertainty)
-        for (first, second), each, (_, apart) in zip(some, found, beside, strict=True):
-            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], each, apart))
+        matched = [moments.matched(*each) for each in some]
+        # Of two scores in [0, 1].
+        differences = [
+            mean_of(difference(means[ours], means[theirs]), clusters[ours], (-1.0, 1.0)) for ours, theirs, _ in matched
+        ]
+        found = comparisons(differences, uncertainty)
+        for (first, second), each, (*_, apart) in zip(some, found, matched, strict=True):
+            pairs.append(_pair("brier", bots[compared[first]], bots[compared[second]], each, apart))
     return pairs
 
 
@@ -274,13 +253,6 @@ def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     p_values = [each.p_value for each in pairs if each.p_value is not None]
     adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
     return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
-
-
-def _difference(means: Floats, clusters: Ints, moments: Moments, first: int, second: int) -> tuple[Ratio, int]:
-    """Return the difference of two bots, and on how many subjects both have values that are not compared."""
-    ours, theirs, apart = moments.matched(first, second)
-    # Of two scores in [0, 1].
-    return mean_of(difference(means[ours], means[theirs]), clusters[ours], (-1.0, 1.0)), apart
 
 
 def _pair(metric: str, first: str, second: str, found: Comparison | None, apart: int) -> Pair:

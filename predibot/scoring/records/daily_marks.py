@@ -1,13 +1,14 @@
 """Daily marks: what markets were priced at by each UTC midnight that shows anything new."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import in_order
+from predibot.scoring.records.track_record import TrackRecord
 
 DAY_SECONDS = 86_400.0
 
@@ -42,6 +43,16 @@ class Marks:
         row = row + ((self.key[inside] == wanted) & (self.at[inside] <= at))
         return np.where(row < self.ends[market], row, self.key.size)
 
+    def of_whole_days(self, as_of: float) -> "Marks":
+        """Return the marks of midnights that had come by an instant."""
+        rows = np.flatnonzero(self.key % self.span + self.first <= math.floor(as_of / DAY_SECONDS))
+        if rows.size == self.key.size:
+            return self
+        ends = np.searchsorted(rows, self.ends).astype(np.int64)
+        return replace(
+            self, key=self.key[rows], price=self.price[rows], at=self.at[rows], paid=self.paid[rows], ends=ends
+        )
+
 
 def midnights(at: Floats) -> Floats:
     """Return the first midnight not before each instant, in days since 1970."""
@@ -52,17 +63,17 @@ def midnights(at: Floats) -> Floats:
     return days
 
 
-def daily_marks(
-    payouts: Floats,
-    settled_at: Floats,
-    market: Ints,
-    at: Floats,
-    prices: Floats,
-    as_of: float,
-    *,
-    unfinished: bool = False,
-) -> Marks:
-    """Return the last price of each market by each midnight up to an instant, where one was seen since the one before.
+def record_marks(record: TrackRecord) -> Marks:
+    """Return the marks of a record's markets."""
+    settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
+    observed = (record.observation_market, record.observation_at, record.observation_price_yes)
+    return daily_marks(record.payout_yes, settled_at, *observed, record.as_of)
+
+
+def daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, prices: Floats, as_of: float) -> Marks:
+    """Return the last price of each market by each midnight, where one was seen since the one before.
+
+    The day in which the instant lies counts too, as far as it had come.
 
     Args:
         payouts: What each market paid, (m,), NaN for nothing yet.
@@ -71,16 +82,12 @@ def daily_marks(
         at: When it was seen, (o,).
         prices: What YES was priced at, (o,).
         as_of: The instant.
-        unfinished: Whether the day in which it lies counts too, as far as it had come.
     """
-    last = math.floor(as_of / DAY_SECONDS)
-    if unfinished:
-        last += last * DAY_SECONDS < as_of
-    until = min(as_of, last * DAY_SECONDS)
-    paid_on = np.where(settled_at <= until, midnights(settled_at), np.inf)
+    paid = np.flatnonzero(settled_at <= as_of)
+    paid_on = np.full(settled_at.shape, np.inf)
+    paid_on[paid] = midnights(settled_at[paid])
     seen_on = midnights(at)
-    kept = np.flatnonzero((at <= until) & (seen_on < paid_on[market]))
-    paid = np.flatnonzero(paid_on <= last)
+    kept = np.flatnonzero((at <= as_of) & (seen_on < paid_on[market]))
     if kept.size + paid.size == 0:
         nothing = np.zeros(0)
         none = np.zeros(0, dtype=np.int64)
@@ -89,8 +96,10 @@ def daily_marks(
     first = int(days.min())
     span = int(days.max()) - first + 2
     key = market[kept] * span + (seen_on[kept] - first).astype(np.int64)
-    order = np.arange(key.size) if in_order(key, at[kept]) else np.lexsort((at[kept], key))
-    latest = order[np.diff(key[order], append=-1) != 0]
+    if not in_order(key, at[kept]):
+        order = np.lexsort((at[kept], key))
+        kept, key = kept[order], key[order]
+    latest = np.flatnonzero(np.diff(key, append=-1))
     row = kept[latest]
     key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
     order = np.argsort(key, kind="stable")

@@ -80,12 +80,12 @@ def horizon_returns(
         passed = scored & (end <= record.as_of)
         # As of the evaluation: what settles later has not paid by then.
         paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
-        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid), baseline))
-    settled = ~np.isnan(payout[record.bet_market])
-    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled), baseline))
-    later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
-    may_have_value = scored & _has_settled(record, payout)
-    returns.append(_returns_of(record, SETTLED, None, scored, may_have_value, later, baseline))
+        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, prices, paid, baseline))
+    finally_paid = payout[record.bet_market]
+    settled, may_have_value = ~np.isnan(finally_paid), scored & _has_settled(record, payout)
+    returns.append(_returns_of(record, NOW, None, scored, scored, prices_now, settled, baseline))
+    every = np.ones(settled.shape, dtype=np.bool_)
+    returns.append(_returns_of(record, SETTLED, None, scored, may_have_value, finally_paid, every, baseline))
     return tuple(returns)
 
 
@@ -182,44 +182,38 @@ def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     return settled
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Later:
-    """What YES of each bet's market was priced at by a horizon, (n_b,), and whether that is what it paid."""
-
-    prices: Floats
-    paid: NDArray[np.bool_]
-
-
 def _returns_of(
     record: TrackRecord,
     label: str,
     days: float | None,
     passed: NDArray[np.bool_],
     may_have_value: NDArray[np.bool_],
-    later: _Later,
+    prices: Floats,
+    paid: NDArray[np.bool_],
     baseline_usd: Floats,
 ) -> HorizonReturns:
     decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
     # Without money on it a market needs no price.
-    needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
+    needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
-    baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, later.prices))
+    baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, prices))
     # Of a market that was asked and not answered no price is known, so a bot that chooses markets chooses no baseline.
     rows, asked = (np.bincount(of, minlength=record.decided_at.size) for of in (record.bet_decision, record.asked()[0]))
     priced = decided & (rows > 0) & (rows >= asked)
+    at_quote = _at_quote(record, prices, paid)
     return HorizonReturns(
         label=label,
         days=days,
         passed=passed,
         value=np.where(may_have_value & decided, value, np.nan),
         market_value=np.where(passed & priced, baseline, np.nan),
-        quote_value=_with_money(record, passed, np.where(may_have_value & decided, _at_quote(record, later), np.nan)),
-        price_of_bet=later.prices,
-        paid=later.paid,
+        quote_value=_with_money(record, passed, np.where(may_have_value & decided, at_quote, np.nan)),
+        price_of_bet=prices,
+        paid=paid,
     )
 
 
-def _at_quote(record: TrackRecord, later: _Later) -> Floats:
+def _at_quote(record: TrackRecord, prices: Floats, paid: NDArray[np.bool_]) -> Floats:
     """Return what each decision returned against the book, (n_d,), NaN where a bet had none.
 
     A market without money on it needs none, so a decision without any money
@@ -232,8 +226,8 @@ def _at_quote(record: TrackRecord, later: _Later) -> Floats:
         record.bet_usd,
         record.bet_bid_yes,
         record.bet_ask_yes,
-        later.prices,
-        settled=later.paid,
+        prices,
+        settled=paid,
         fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
         fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
     )

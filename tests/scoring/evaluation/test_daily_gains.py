@@ -8,6 +8,7 @@ import pytest
 
 from predibot.scoring import Uncertainty, scorecards
 from predibot.scoring.evaluation.daily_gains import DailyPrices
+from predibot.scoring.records.daily_marks import record_marks
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
 DAY = 86_400.0
@@ -16,7 +17,7 @@ DAY = 86_400.0
 def daily(*seen: Seen, paid: dict[int, Paid] | None = None, as_of: float = 9.0) -> DailyPrices:
     """Return what prices did from a bet at noon of day 0 on, at .5."""
     record = record_of([Made("a", 0.5, (Bet(0, 1.0, 0.5),))], seen=seen, paid=paid, as_of=as_of)
-    return DailyPrices.of(record, np.zeros(1, dtype=np.int64))
+    return DailyPrices.of(record, np.zeros(1, dtype=np.int64), record_marks(record))
 
 
 def by_day(found: DailyPrices, gained: list[float]) -> dict[int, float]:
