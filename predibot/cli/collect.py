@@ -81,10 +81,10 @@ def pairs(
     from predibot.reports.terminal.tables import print_pairs
 
     caller = output.caller(log)
-    report = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
+    about = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
     if json:
         from dataclasses import asdict
 
-        output.print_document({"folder": str(report.folder), **asdict(report.about)}, exit_code=DONE)
+        output.print_document({"folder": str(folder), **asdict(about)}, exit_code=DONE)
     else:
-        print_pairs(output.report_console(), report)
+        print_pairs(output.report_console(), folder, about)

@@ -24,12 +24,9 @@ OWN = "predibot"
 """Whose records are logged below warnings; libraries write addresses and headers there."""
 
 
-class NotOthers(logging.Filter):
-    """Keeps what other libraries say below a warning out of a log."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is logged."""
-        return record.levelno >= logging.WARNING or record.name.partition(".")[0] == OWN
+def is_logged(record: logging.LogRecord) -> bool:
+    """Return whether a record is logged: what other libraries say below a warning is not."""
+    return record.levelno >= logging.WARNING or record.name.partition(".")[0] == OWN
 
 
 class Line(logging.Formatter):

@@ -36,14 +36,6 @@ MOST_PAIRS = 1_000
 _DECIMALS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class PairsReport:
-    """What a data set of pairs came to."""
-
-    folder: Path
-    about: About
-
-
 def collect_pairs(
     source: str,
     folder: Path,
@@ -54,8 +46,10 @@ def collect_pairs(
     most: int = MOST_PAIRS,
     weights: str = "",
     model: str | None = None,
-) -> PairsReport:
-    """Make a data set of labelled pairs of the markets of an archive or a ledger; equal sources give equal files.
+) -> About:
+    """Make a data set of labelled pairs of the markets of an archive or a ledger; return what it was made of.
+
+    Equal sources give equal files.
 
     Args:
         source: As `archive:FOLDER`, or the address of a ledger.
@@ -105,7 +99,7 @@ def write_pairs(
     filters: Filters | None = None,
     weights: FeatureWeights = EQUAL,
     model: str | None = None,
-) -> PairsReport:
+) -> About:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
     Args:
@@ -164,7 +158,7 @@ def write_pairs(
                     file.write(json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
-    return PairsReport(folder, about)
+    return about
 
 
 def _markets(found: KnownMarkets, beliefs: Beliefs) -> list[PairedMarket]:

@@ -18,7 +18,7 @@ from predibot.jobs.deciding.activity import Activity, Watch, unwatched
 from predibot.jobs.deciding.decide_one import WorkResult
 from predibot.jobs.deciding.worker import DecideJob, Resources, Worker, agent_setup, load_loops, make_worker
 from predibot.jobs.logs.about import About, about_now
-from predibot.jobs.logs.log_file import NotOthers
+from predibot.jobs.logs.log_file import is_logged
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import work_elsewhere
@@ -118,7 +118,7 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     reports = _Reports(connection)
     reports.setFormatter(logging.Formatter("%(message)s"))
-    reports.addFilter(NotOthers())
+    reports.addFilter(is_logged)
     logging.basicConfig(level=log_level, handlers=[reports], force=True)
     try:
         # What plug-ins print: stdout is for the result of who started it.

@@ -12,14 +12,13 @@ from rich.console import Console
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.jobs.comments.readings import RunTables
-from predibot.jobs.pairs.collect import PairsReport
 from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Kind, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.scoring.commitment.tables import Table as TaskTable
-from predibot.text_tasks.pairs import LABELS
+from predibot.text_tasks.pairs import LABELS, About
 from predibot.whole_file import whole_file
 
 _MEANINGS = {
@@ -74,17 +73,17 @@ def print_funnel(console: Console, funnel: Mapping[str, int]) -> None:
         print_line(console, f"{stage:<{width}}  {n:>12,}")
 
 
-def print_pairs(console: Console, report: PairsReport) -> None:
+def print_pairs(console: Console, folder: Path, about: About) -> None:
     """Print what a data set of pairs came to: at each stage, and by domain and label."""
-    print_line(console, f"{plain(str(report.folder))}: as of {report.about.as_of}")
-    print_funnel(console, report.about.funnel)
+    print_line(console, f"{plain(str(folder))}: as of {about.as_of}")
+    print_funnel(console, about.funnel)
     console.print()
     columns = (
         Column("domain", "0", kind="name"),
         *(Column(label, f"1.{label}", figures.count) for label in LABELS),
         Column("all", "1", lambda counts: figures.count(sum(counts.values()))),
     )
-    print_grid(console, table_of("Pairs by how related they are", columns, report.about.pairs.items()))
+    print_grid(console, table_of("Pairs by how related they are", columns, about.pairs.items()))
 
 
 def tables_document(found: RunTables) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import About, logged_about
-from predibot.jobs.logs.log_file import Line, LogFile, NotOthers
+from predibot.jobs.logs.log_file import Line, LogFile, is_logged
 from predibot.ledger.store import Store
 
 WRITER = """
@@ -128,10 +128,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_done(tmp_pa
 
 
 def test_libraries_are_logged_from_warnings_on() -> None:
-    kept = NotOthers()
-    assert [kept.filter(record("", name=name)) for name in ("predibot.x", "httpx", "predibotic")] == [
+    assert [is_logged(record("", name=name)) for name in ("predibot.x", "httpx", "predibotic")] == [
         True,
         False,
         False,
     ]
-    assert kept.filter(record("", name="httpx", level=logging.WARNING)) is True
+    assert is_logged(record("", name="httpx", level=logging.WARNING)) is True

@@ -12,12 +12,12 @@ import pytest
 from predibot.config import Settings
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.caller import Caller
-from predibot.jobs.pairs.collect import PairsReport, collect_pairs, write_pairs
+from predibot.jobs.pairs.collect import collect_pairs, write_pairs
 from predibot.jobs.pairs.markets import archived_markets, ledger_markets
 from predibot.ledger.store import Store
 from predibot.scoring.relatedness.filters import Filters, filtered
 from predibot.scoring.relatedness.relevance import relevance_class
-from predibot.text_tasks.pairs import ACROSS, LABELS, PAIR_FILES
+from predibot.text_tasks.pairs import ACROSS, LABELS, PAIR_FILES, About
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive
 from predibot.venues.pairs import PAIRS
@@ -26,7 +26,7 @@ from tests.jobs.tiny import decide_on, nobody, recipe_of, request_of, track_on
 from tests.scoring.relatedness.made import scores_of
 
 
-def made(archive: Path, folder: Path, *, most: int = 1_000, **more: Any) -> PairsReport:
+def made(archive: Path, folder: Path, *, most: int = 1_000, **more: Any) -> About:
     known = archived_markets(Archive(archive), ENDS, nobody)
     return write_pairs(known, folder, listener=nobody, seed=42, most=most, **more)
 
@@ -58,7 +58,7 @@ def test_every_pair_has_the_score_and_the_label_that_S_gives_it(tmp_path: Path) 
     scores = scores_of(beliefs)
     pairs = {(row["first"], row["second"]): row for row in rows_of(tmp_path / "pairs", "pairs")}
     # Of all markets, the quarter of each domain that was traded least is out.
-    assert beliefs.n == report.about.funnel["markets compared"] == 8
+    assert beliefs.n == report.funnel["markets compared"] == 8
     assert len(pairs) == 8 * 7 // 2
     for one, other in combinations(range(beliefs.n), 2):
         row = pairs[beliefs.market_ids[one], beliefs.market_ids[other]]
@@ -94,15 +94,13 @@ def test_of_each_domain_and_label_so_many_are_kept_whichever_way_the_archive_lis
     counts: dict[tuple[str, str], int] = {}
     for row in rows_of(tmp_path / "some", "pairs"):
         counts[row["domain"], row["label"]] = counts.get((row["domain"], row["label"]), 0) + 1
-    assert counts == {
-        (domain, label): min(3, n) for domain, of in whole.about.pairs.items() for label, n in of.items() if n
-    }
+    assert counts == {(domain, label): min(3, n) for domain, of in whole.pairs.items() for label, n in of.items() if n}
     # What there was is told whole, whatever is kept.
-    assert json.loads((tmp_path / "some" / "about.jsonl").read_text())["pairs"] == whole.about.pairs
+    assert json.loads((tmp_path / "some" / "about.jsonl").read_text())["pairs"] == whole.pairs
 
 
 def test_the_funnel_adds_up(tmp_path: Path) -> None:
-    funnel = made(write_markets(tmp_path / "archive"), tmp_path / "pairs").about.funnel
+    funnel = made(write_markets(tmp_path / "archive"), tmp_path / "pairs").funnel
     assert funnel["markets listed"] + sum(-n for stage, n in funnel.items() if stage in _OF_MARKETS) == 8
     assert funnel["- little traded"] == 4
     assert funnel["pairs of markets"] - funnel.get("- never open together", 0) == funnel["pairs labelled"] == 28
@@ -121,7 +119,7 @@ def test_markets_that_never_move_make_no_data_set_and_none_is_written(tmp_path: 
 def test_a_price_file_that_is_broken_costs_its_market_alone(tmp_path: Path) -> None:
     archive = write_markets(tmp_path / "archive")
     (archive / "prices" / "120.json").write_text("{")
-    funnel = made(archive, tmp_path / "pairs").about.funnel
+    funnel = made(archive, tmp_path / "pairs").funnel
     assert funnel["- prices unreadable"] == 1
     assert all(row["id"] != "12" for row in rows_of(tmp_path / "pairs", "markets"))
 
@@ -166,7 +164,7 @@ def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_
         report = write_pairs(known, tmp_path / f"pairs{number}", listener=nobody, seed=42, most=1_000)
         found.append(bytes_of(tmp_path / f"pairs{number}"))
     assert found[0] == found[1]
-    assert report.about.funnel == {
+    assert report.funnel == {
         "markets listed": 95,
         "- flat": 14,
         "volume not stated": 95,
@@ -186,8 +184,8 @@ def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_r
     caller = Caller(Settings, lambda: ENDS, print, lambda: nullcontext(nobody))
     asked: dict[str, Any] = {"caller": caller, "as_of": ENDS}
     report = collect_pairs(f"archive:{archive}", tmp_path / "pairs", weights="0,1,0,0", **asked)
-    assert report.about.settings["weight_tags"] == 1.0
-    assert report.about.settings["text_by"] == "tfidf"
+    assert report.settings["weight_tags"] == 1.0
+    assert report.settings["text_by"] == "tfidf"
     assert all(row["score"] == round(row["tags"], 9) for row in rows_of(tmp_path / "pairs", "pairs"))
     # Where markets have no tags, nothing else is weighed for them: they are told of as such.
     untagged = next((archive / "snapshots").glob("2026-03-01T*")) / "events.json"
@@ -195,7 +193,7 @@ def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_r
     untagged.write_text(
         json.dumps([{**event, "tags": []} if number < 2 else event for number, event in enumerate(events)])
     )
-    funnel = collect_pairs(f"archive:{archive}", tmp_path / "untagged", weights="0,1,0,0", **asked).about.funnel
+    funnel = collect_pairs(f"archive:{archive}", tmp_path / "untagged", weights="0,1,0,0", **asked).funnel
     assert funnel["- without a score"] > 0
     assert "- never open together" not in funnel
     assert funnel["pairs of markets"] - funnel["- without a score"] == funnel["pairs labelled"]
