@@ -168,7 +168,7 @@ class _Ending:
 
     def wait(self, service: ScheduleService, seconds: float) -> None:
         """Wait for a signal, for the end of something that goes on, or so long."""
-        children = [work.sentinel for work in service.works if isinstance(work, Child)]
+        children = [work.sentinel for work in service.works]
         if self._read in pipes.wait([self._read, *children], timeout=seconds):
             os.read(self._read, 64)
 
@@ -180,14 +180,12 @@ class _Ending:
             service.collect()
         ends_at = time.monotonic() + _GIVE_BACK_SECONDS
         for work in service.works:
-            if isinstance(work, Child):
-                work.stop()
+            work.stop()
         while service.works and (left := ends_at - time.monotonic()) > 0.0:
             self.wait(service, left)
             service.collect()
         for work in service.works:
-            if isinstance(work, Child):
-                work.kill()
+            work.kill()
 
 
 def play_now(

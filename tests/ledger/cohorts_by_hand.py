@@ -18,7 +18,7 @@ from predibot.games.accounts import account_of
 from predibot.games.cohorts import Member, cohort_name
 from predibot.games.fills import MidFills
 from predibot.games.weekly_cohort import WeeklyCohort
-from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
+from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date
 from predibot.ledger.schema.tables import AccountRow, CohortRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.store import Store
@@ -99,7 +99,7 @@ class Weeks:
         quote = None if name in self.paid else Quote(at, displayed=self.prices.get(name, 0.5), last=self.last.get(name))
         return Market(MarketRef(name), f"Will {name} happen?", ("Yes", "No"), quote=quote, closed=name in self.paid)
 
-    def known(self, at: datetime) -> Known:
+    def known(self, at: datetime) -> MarketSnapshot:
         """Return what the venue says at an instant."""
         events = self.events(at)
         with self.store.read() as connection:
@@ -108,7 +108,7 @@ class Weeks:
                 for row, name in connection.execute(select(markets.c.id, markets.c.market_id))
                 if name in self.paid
             }
-        return Known(
+        return MarketSnapshot(
             at,
             {instrument: price for event in events for instrument, price in prices_of(event, VENUE).items()},
             frozenset(

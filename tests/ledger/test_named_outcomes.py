@@ -12,7 +12,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import BINARY_OUTCOME, Instrument, Quote
 from predibot.domain.resolution import Resolution
 from predibot.games.accounts import account_of
-from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
+from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import last_prices, stored_journal
@@ -45,7 +45,7 @@ class Cups(Weeks):
         cup = replace(cup, outcome_quotes=(None,) * len(self.outcomes) if self.cup_closed else quotes)
         return (*super().events(at), Event("e-cup", "The cup", (cup,)))
 
-    def known(self, at: datetime) -> Known:
+    def known(self, at: datetime) -> MarketSnapshot:
         found = super().known(at)
         closed = found.closed | set(self.events(at)[-1].markets[0].instruments(VENUE)) if self.cup_closed else ()
         with self.store.read() as connection:

@@ -28,7 +28,7 @@ _SAME_FOR_ALL = frozenset({"run", "void", "bot", "subject_kind", "subject_id", *
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DecisionDifference:
     """One thing that is not the same; None stands for what is not there."""
 
     run: str
@@ -49,7 +49,7 @@ class LookAhead:
     decisions: int
     """Of the replay that could be made again."""
     checked: int
-    differences: tuple[Difference, ...]
+    differences: tuple[DecisionDifference, ...]
     skipped: Mapping[str, str]
     """Why the decisions of a bot are not made again, by bot."""
 
@@ -70,7 +70,7 @@ class _Place:
 
     def differences(
         self, instants: Mapping[str, datetime], asked: Mapping[str, Sequence[DecisionKey]]
-    ) -> Iterator[Difference]:
+    ) -> Iterator[DecisionDifference]:
         """Yield what is not the same of decisions of several runs, whose accounts go through all of them.
 
         Args:
@@ -153,7 +153,7 @@ def check_look_ahead(
     for number in sorted(draw.sample(range(len(there)), min(sample, len(there)))):
         asked.setdefault(there[number][0], []).append(there[number][1])
     drawn = sum(map(len, asked.values()))
-    found: list[Difference] = []
+    found: list[DecisionDifference] = []
     if _plays_accounts(store, instants):
         found += place.differences(instants, asked)
         listener(Progress("look ahead", drawn, drawn))
@@ -199,13 +199,13 @@ def _made(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) 
             yield bot, event_id
 
 
-def _compared(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[Difference]:
+def _compared(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[DecisionDifference]:
     """Yield what is not the same of a decision: as it is stored, without the future, and with it."""
     values = [_named(each) for each in rows]
     stored, without, _ = values
     for what in dict.fromkeys((*stored, *without)):
         if stored.get(what) != without.get(what):
-            yield Difference(run_key, *key, what, *(each.get(what) for each in values))
+            yield DecisionDifference(run_key, *key, what, *(each.get(what) for each in values))
 
 
 def _named(rows: Rows | None) -> Mapping[str, object]:

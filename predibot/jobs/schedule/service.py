@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import takewhile
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
+from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.scheduled import Scheduled, close_slot
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -38,15 +39,7 @@ LONGEST_WAIT = timedelta(seconds=30)
 """Without a look at the clock, which may be set, or stand still while the machine sleeps."""
 
 
-class Work(Protocol):
-    """What was started and goes on beside the service."""
-
-    def ended(self) -> str | None:
-        """Return how it ended, nothing where it ended well; None while it goes on."""
-        ...
-
-
-Start = Callable[[Scheduled, datetime | None], Work]
+Start = Callable[[Scheduled, datetime | None], Child]
 """Starts to play a slot of a recipe, or, without one, to store new prices of what the recipe played."""
 OnSlot = Callable[[SlotRow], None]
 """Told of each slot that ended or was missed."""
@@ -60,7 +53,7 @@ class _Begun:
     """As it read then."""
     slot_at: datetime | None
     """None for tracking."""
-    work: Work
+    work: Child
 
 
 class ScheduleService:
@@ -109,7 +102,7 @@ class ScheduleService:
             self._recipes[argument] = recipe
 
     @property
-    def works(self) -> tuple[Work, ...]:
+    def works(self) -> tuple[Child, ...]:
         """Return what goes on."""
         return tuple(each.work for each in self._begun.values())
 

@@ -60,7 +60,7 @@ _STALLED_SECONDS = 30.0
 
 
 @dataclass(slots=True, eq=False)
-class _Task:
+class _DaskTask:
     """A job somebody waits for."""
 
     number: int
@@ -108,8 +108,8 @@ class DaskPool:
         self._lease_seconds = worker.claimant.lease / timedelta(seconds=1)
         self._call = spec.asked_by.owner
         self._lock = threading.RLock()
-        self._tasks: dict[int, _Task] = {}
-        self._later: list[tuple[float, _Task]] = []
+        self._tasks: dict[int, _DaskTask] = {}
+        self._later: list[tuple[float, _DaskTask]] = []
         self._numbers = 0
         self._owners: dict[str, tuple[str, str]] = {}
         """By the address of a worker: the name it claims under, and the one it sets amounts aside under."""
@@ -139,7 +139,7 @@ class DaskPool:
         """Return the future of a job, for whichever worker the scheduler chooses."""
         with self._lock:
             self._numbers += 1
-            task = self._tasks[self._numbers] = _Task(self._numbers, job, Future())
+            task = self._tasks[self._numbers] = _DaskTask(self._numbers, job, Future())
             self._hand_out(task)
         return task.future
 
@@ -191,14 +191,14 @@ class DaskPool:
         with suppress(Exception, asyncio.CancelledError):
             self._closing.close()
 
-    def _hand_out(self, task: _Task) -> None:
+    def _hand_out(self, task: _DaskTask) -> None:
         task.began, task.seen_ended = None, None
         key = (f"{self._call}/decide", task.number, self._numbers)
         self._numbers += 1
         task.dask = self._client.submit(decide_there, self._call, task.number, task.job, key=key, pure=False)
         task.dask.add_done_callback(lambda ended: self._ended(task, ended))
 
-    def _ended(self, task: _Task, ended: DaskFuture) -> None:
+    def _ended(self, task: _DaskTask, ended: DaskFuture) -> None:
         """Take how a task ended; in a thread of Dask's."""
         if self._closed or task.number not in self._tasks:
             return
@@ -211,7 +211,7 @@ class DaskPool:
             self._take(task, ended.result())
         # Else its result went with its worker, and it comes again or is found to be lost.
 
-    def _lost_on_the_way(self, now: float, *, is_stalled: bool) -> list[_Task]:
+    def _lost_on_the_way(self, now: float, *, is_stalled: bool) -> list[_DaskTask]:
         """Return the tasks to hand out again, because nobody will say what became of them; a call inside the lock.
 
         A worker may be killed between the end of a task and the moment its result is fetched, and the cluster may
@@ -232,7 +232,7 @@ class DaskPool:
             _log.warning("what became of %d jobs was lost on the way; they are handed out again", len(lost))
         return lost
 
-    def _take(self, task: _Task, answer: WorkResult | PredibotError) -> None:
+    def _take(self, task: _DaskTask, answer: WorkResult | PredibotError) -> None:
         if isinstance(answer, WorkResult):
             self._settle(task, answer)
             return
@@ -244,21 +244,21 @@ class DaskPool:
         else:
             self._broken = answer
 
-    def _settle(self, task: _Task, result: WorkResult) -> None:
+    def _settle(self, task: _DaskTask, result: WorkResult) -> None:
         with self._lock:
             if self._tasks.pop(task.number, None) is None:
                 return
             self._moved = time.monotonic()
         settle(task.future, result, self._worker, was_lost=self._has_lost)
 
-    def _fail(self, task: _Task, error: PredibotError) -> None:
+    def _fail(self, task: _DaskTask, error: PredibotError) -> None:
         self._settle(task, WorkResult(task.job, "failed", made_here=False, error=error))
 
     @staticmethod
-    def _lasted(task: _Task) -> float:
+    def _lasted(task: _DaskTask) -> float:
         return 0.0 if task.began is None else time.monotonic() - task.began
 
-    def _record_lost(self, task: _Task, message: str, seconds: float) -> None:
+    def _record_lost(self, task: _DaskTask, message: str, seconds: float) -> None:
         try:
             was_claimed = give_up_lost(task.job, self._worker, task.owner, message, seconds)
         except PredibotError as error:

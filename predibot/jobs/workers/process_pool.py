@@ -44,7 +44,7 @@ class _Task:
 
 
 @dataclass(slots=True)
-class _Child:
+class _PoolProcess:
     """A process, what it has been ordered to do, and the name it claims under."""
 
     process: SpawnProcess
@@ -117,7 +117,7 @@ class ProcessPool:
             for child in self._children:
                 child.process.join(_TICK_SECONDS)
 
-    def _spawned(self) -> _Child:
+    def _spawned(self) -> _PoolProcess:
         ours, theirs = pipes.Pipe()
         self._spawns += 1
         holder = helper_owner(self._worker.claimant.owner, self._spawns)
@@ -128,7 +128,7 @@ class ProcessPool:
         process.start()
         # Else our own copy of its end would keep us from seeing that it is gone.
         theirs.close()
-        return _Child(process, ours, holder)
+        return _PoolProcess(process, ours, holder)
 
     def _hand_out(self) -> None:
         """Give what waits to the processes with the least to do; a call inside the lock."""
@@ -157,7 +157,7 @@ class ProcessPool:
                 if isinstance(each, Connection):
                     self._hear(by_pipe[each])
 
-    def _hear(self, child: _Child) -> None:
+    def _hear(self, child: _PoolProcess) -> None:
         try:
             report: Report = child.connection.recv()
         except (EOFError, OSError):
@@ -166,7 +166,7 @@ class ProcessPool:
             return
         self._take(child, report)
 
-    def _take(self, child: _Child, report: Report) -> None:
+    def _take(self, child: _PoolProcess, report: Report) -> None:
         if isinstance(report, Activity):
             self._note_begun(child, report)
             self._worker.watch(report)
@@ -188,21 +188,21 @@ class ProcessPool:
         else:
             self._broken = report
 
-    def _note_begun(self, child: _Child, activity: Activity) -> None:
+    def _note_begun(self, child: _PoolProcess, activity: Activity) -> None:
         if activity.begins:
             with self._lock:
                 for task in child.tasks.values():
                     if (task.job.bot.name, task.job.subject.id) == (activity.bot, activity.event_id):
                         task.began = time.monotonic()
 
-    def _settle(self, child: _Child, result: WorkResult) -> None:
+    def _settle(self, child: _PoolProcess, result: WorkResult) -> None:
         with self._lock:
             task = child.tasks.pop(result.job.key, None)
             self._hand_out()
         if task is not None:
             settle(task.future, result, self._worker, was_lost=task.lost)
 
-    def _replace(self, child: _Child) -> None:
+    def _replace(self, child: _PoolProcess) -> None:
         """Record what a process that is gone had begun too long ago, and let others do the rest."""
         # It may have closed its pipe and hang all the same; what it had set aside is booked once it cannot change it.
         child.process.kill()
@@ -225,7 +225,7 @@ class ProcessPool:
                 self._children.append(self._spawned())
             self._hand_out()
 
-    def _record_lost(self, child: _Child, task: _Task) -> None:
+    def _record_lost(self, child: _PoolProcess, task: _Task) -> None:
         job, seconds = task.job, time.monotonic() - (task.began or 0.0)
         is_late = seconds > self._deadline_seconds
         if not is_late and not task.lost:

@@ -2,11 +2,11 @@
 
 from io import StringIO
 
-from predibot.jobs.replay.look_ahead_check import Difference, LookAhead
+from predibot.jobs.replay.look_ahead_check import DecisionDifference, LookAhead
 from predibot.reports.terminal.look_ahead import look_ahead_document, print_look_ahead
 from predibot.reports.terminal.terminal import console_for
 
-PEEK = Difference("daily@2025-09-01T00:00Z", "peeker", "e1", "forecasts 101 probability", 0.99, None, 0.99)
+PEEK = DecisionDifference("daily@2025-09-01T00:00Z", "peeker", "e1", "forecasts 101 probability", 0.99, None, 0.99)
 FOUND = LookAhead(7_285, 20, (PEEK,), {"gpt": "it talks to openai/gpt-5, which may answer otherwise each time"})
 
 

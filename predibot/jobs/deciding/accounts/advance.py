@@ -34,7 +34,7 @@ from predibot.ledger.write.turns import (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MarketSnapshot:
     """What is known at an instant of all that an account holds or has ordered."""
 
     at: datetime
@@ -57,7 +57,7 @@ class Known:
         }
 
 
-def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, again: bool = True) -> None:
+def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnapshot, *, again: bool = True) -> None:
     """Settle what is effective by an instant, and value the account then.
 
     Args:
@@ -88,7 +88,7 @@ def _touched(journal: Sequence[JournalRow]) -> list[Instrument]:
     return [row.instrument for row in journal if row.instrument is not None]
 
 
-def _keep_resolutions(connection: Connection, known: Known) -> None:
+def _keep_resolutions(connection: Connection, known: MarketSnapshot) -> None:
     held = resolutions_of(connection, sorted(known.reported))
     for market_row, reported in sorted(known.reported.items()):
         before = held.get(market_row, ())
@@ -127,7 +127,7 @@ def marks_of(
     wanted: Sequence[Instrument],
     sides: Mapping[Instrument, MarketSide],
     stored: Mapping[int, Sequence[Resolution]],
-    known: Known,
+    known: MarketSnapshot,
 ) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
     """Return what each instrument is marked at, and what is known of it."""
     # Of an account that was valued for years that is much to read.
@@ -152,7 +152,7 @@ def fill_pending(
     connection: Connection,
     account_id: int,
     pending: Sequence[PendingOrder],
-    known: Known,
+    known: MarketSnapshot,
     fills: FillModel,
     *,
     read: Journal | None = None,
@@ -190,7 +190,7 @@ def _rebalance(
     account_id: int,
     journal: Journal,
     pending: Sequence[PendingOrder],
-    known: Known,
+    known: MarketSnapshot,
     fills: FillModel,
 ) -> None:
     account = journal.account
@@ -219,7 +219,7 @@ def _trade(
     account_id: int,
     journal: Journal,
     pending: PendingOrder,
-    known: Known,
+    known: MarketSnapshot,
     fills: FillModel,
 ) -> None:
     """Fill an order of dollars or shares as far as the account goes, or let it expire."""

@@ -13,7 +13,7 @@ from predibot.domain.price import CorporateAction, Instrument
 from predibot.games.accounts import Journal, account_of
 from predibot.games.corporate_actions import corporate_rows
 from predibot.games.fills import FillModel
-from predibot.jobs.deciding.accounts.advance import Known, fill_pending, marks_of
+from predibot.jobs.deciding.accounts.advance import MarketSnapshot, fill_pending, marks_of
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
     Worth,
@@ -126,7 +126,7 @@ def _close(
     wanted = [*dict.fromkeys([*state.journal.account.positions, *(each.order.instrument for each in pending)])]
     actions = actions_of(venue, wanted, at)
     closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
-    known = Known(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
+    known = MarketSnapshot(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
     rows, journal = corporate_rows(state.journal.account, new), state.journal
     if not all(each in known.prices for each in wanted):

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from predibot.contracts import OpenVenue
 from predibot.domain.account import Mode
 from predibot.errors import VenueError
-from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
+from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date
 from predibot.jobs.deciding.accounts.turn import look_at
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.store import Store
@@ -52,6 +52,6 @@ def track_accounts(
     return tuple(failures)
 
 
-def _valued(connection: Connection, *, account_id: int, known: Known) -> None:
+def _valued(connection: Connection, *, account_id: int, known: MarketSnapshot) -> None:
     if free_account(connection, account_id, now=known.at) and not is_past(connection, account_id, known.at):
         bring_up_to_date(connection, account_id, known, again=False)

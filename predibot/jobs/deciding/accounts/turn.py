@@ -12,7 +12,7 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
 from predibot.errors import PluginError
 from predibot.games.accounts import Journal
-from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date, fill_pending
+from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date, fill_pending
 from predibot.jobs.deciding.accounts.closes import actions_of, go_through_closes
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import DecideJob, Worker
@@ -37,7 +37,6 @@ class AccountTurn:
     """What is known of an account when it is a bot's turn; under its claim nothing else writes to it."""
 
     id: int
-    at: datetime
     journal: Journal
     events: tuple[Event, ...]
     """Those of the run, and behind them of others the markets that it holds something of."""
@@ -109,7 +108,7 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
             outside=frozenset(market.id for event in kept for market in event.markets),
             journal=journal.rows,
         )
-        return AccountTurn(account_id, now, journal, (*events, *kept), past)
+        return AccountTurn(account_id, journal, (*events, *kept), past)
 
     turn = worker.store.run_read(recalled)
     if worker.news is None:
@@ -120,7 +119,7 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
 
 def look_at(
     account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: VenueBoard, now: datetime
-) -> tuple[tuple[Event, ...], Known, Journal]:
+) -> tuple[tuple[Event, ...], MarketSnapshot, Journal]:
     """Return the events beside these of which an account has or ordered something, what is known of all of it, and its
     journal.
 
@@ -142,7 +141,7 @@ def look_at(
     others = board.unlisted([each for each in current if each.ref.id not in playing], now)
     whole = (*board.quoted(events, now), *others)
     found = board.resolutions([each.ref for each in ever], now)
-    known = Known(
+    known = MarketSnapshot(
         now,
         {instrument: price for event in whole for instrument, price in prices_of(event, venue.name).items()},
         frozenset(

@@ -11,7 +11,7 @@ from tests.venues.payloads import NOW
 
 SHARE = Instrument("toy", "equity", "ACME")
 JOURNAL = (JournalRow("deposit", NOW, 100.0), JournalRow("fill", NOW, -40.0, SHARE, 1.0))
-TURN = AccountTurn(1, NOW, Journal().with_rows(JOURNAL), ())
+TURN = AccountTurn(1, Journal().with_rows(JOURNAL), ())
 
 
 def test_a_booking_that_the_account_can_carry_is_taken_to_the_last_cent() -> None:
