@@ -78,25 +78,30 @@ class Shelf:
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
         """Return the names of the bots that decided, or of those that did on one kind of subject, in order."""
-        names = with_decisions(bots.c.name).where(runs.c.voided_at.is_(None)).distinct()
-        if kind:
-            names = names.where(subjects.c.kind == kind)
-        return self._read(("bots", kind), lambda connection: tuple(sorted(connection.execute(names).scalars())))
+        return self.read(_bots, kind)
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
         """Return what a function reads of the ledger, once for as long as nothing in it changes."""
         key = (work.__name__, asked, tuple(more.items()))
-        return self._read(key, lambda connection: work(connection, *asked, **more))
+        return self._once(key, lambda: self.store.run_read(lambda connection: work(connection, *asked, **more)))
 
-    def looked_back(self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING) -> Value:
+    def looked_back(
+        self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object
+    ) -> Value:
         """Return what a function makes of a part of the ledger as it is now, which is so for ten minutes.
+
+        Args:
+            work: Makes it of the store, what is asked, the part and `clock`.
+            asked: What else it depends on.
+            part: Of the ledger; left out, the venue is that of the newest run.
+            more: What it is given by name, which follows from the ledger.
 
         Raises:
             UsageError: If there is no such recipe or venue, or the ledger has no run that counts.
         """
         part = self._known(part)
         key = (work.__name__, asked, part, self._now())
-        return self._once(key, lambda: work(self.store, *asked, part, clock=self.clock))
+        return self._once(key, lambda: work(self.store, *asked, part, clock=self.clock, **more))
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
         """Return the orders, fills and sources of a decision, as `decision_details`."""
@@ -119,9 +124,7 @@ class Shelf:
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES of an event's markets, oldest first, by market id."""
-        return self._read(
-            ("prices", event_id), lambda connection: told_prices(connection, [event_id]).get(event_id, {})
-        )
+        return self.read(told_prices, (event_id,)).get(event_id, {})
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return where the runs that count, or those of a recipe, were made, that of the newest first."""
@@ -139,17 +142,7 @@ class Shelf:
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""
         name = next((run.venue_name for run in self.runs() if run.venue == venue), "")
-
-        def work(connection: Connection) -> tuple[str, ...]:
-            of_venue = (runs.c.venue_name == name, runs.c.voided_at.is_(None))
-            last = connection.execute(select(func.max(runs.c.as_of)).where(*of_venue)).scalar()
-            if last is None:
-                return ()
-            rows = set(connection.execute(with_decisions(subjects.c.event_row).where(*of_venue).distinct()).scalars())
-            played = played_events(connection, name, last)
-            return tuple(sorted({each.category or NO_CATEGORY for row, each in played.items() if row in rows}))
-
-        return self._read(("categories", name), work)
+        return self.read(_categories, name)
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
         """Return how good the bots are, by what is stored; what is now is so for ten minutes.
@@ -162,55 +155,22 @@ class Shelf:
             UsageError: If there is no such recipe, bot or category, or the ledger has no run that counts.
         """
         part = self._known(part)
-
-        def work() -> Evaluation:
-            return evaluate_stored(self.store, part, question, clock=self.clock)
-
-        return self._once(("evaluation", part, question.wanted, self._now()), work)
+        key = ("evaluation", part, question.wanted, self._now())
+        return self._once(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
 
     def bot(self, name: str, part: Part = EVERYTHING) -> BotHistory:
-        """Return all that is told of a bot; what is now is so for ten minutes, as everywhere below.
+        """Return all that is told of a bot.
 
         Raises:
             UsageError: If there is no such bot, or the ledger has no run that counts.
         """
-        part = self._known(part)
         # What is held while something is worked out is held by nobody else.
-        together = self.related(part)
-
-        def work() -> BotHistory:
-            return bot_history(self.store, name, part, clock=self.clock, related=together)
-
-        return self._once(("bot", name, part, self._now()), work)
-
-    def related(self, part: Part = EVERYTHING) -> Mapping[str, str]:
-        """Return which events belong together, as it is now.
-
-        Raises:
-            UsageError: As `bot`.
-        """
-        asked = Part(venue=self._known(part).venue)
-
-        def work() -> Mapping[str, str]:
-            there = located(self.store, asked, self.clock)
-            return self.store.run_read(lambda connection: related_in_ledger(connection, there.venue_name, there.as_of))
-
-        return self._once(("related", asked, self._now()), work)
+        together = self.looked_back(_related, part=Part(venue=self._known(part).venue))
+        return self.looked_back(bot_history, name, part=part, related=together)
 
     def graph(self, part: Part = EVERYTHING) -> KnownGraph:
-        """Return which events move together, and the news that touch them, as it is now.
-
-        Raises:
-            UsageError: If there is no such venue, or the ledger has no run that counts.
-        """
-        part = self._known(part)
-
-        def work() -> KnownGraph:
-            known = known_in_ledger(self.store, part, clock=self.clock)
-            news = news_in_ledger(self.store, known)
-            return graph_at(known, filters=Filters(), at_least=RELATED, news=news)
-
-        return self._once(("graph", part, self._now()), work)
+        """Return which events move together, and the news that touch them."""
+        return self.looked_back(_graph, part=part)
 
     def once(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
         """Return what a page works out of the ledger by itself, once for as long as nothing in it changes.
@@ -240,9 +200,6 @@ class Shelf:
     def _now(self) -> int:
         return int(self.clock().timestamp()) // _FRESH_SECONDS
 
-    def _read(self, key: tuple[Any, ...], work: Callable[[Connection], Value]) -> Value:
-        return self._once(key, lambda: self.store.run_read(work))
-
     def _once(
         self, key: tuple[Any, ...], work: Callable[[], Value], *, state: Callable[[], str] | None = None
     ) -> Value:
@@ -267,3 +224,30 @@ class Shelf:
                 while len(self._kept) > _MOST_KEPT:
                     self._kept.popitem(last=False)
             return value
+
+
+def _bots(connection: Connection, kind: str) -> tuple[str, ...]:
+    names = with_decisions(bots.c.name).where(runs.c.voided_at.is_(None)).distinct()
+    if kind:
+        names = names.where(subjects.c.kind == kind)
+    return tuple(sorted(connection.execute(names).scalars()))
+
+
+def _categories(connection: Connection, venue: str) -> tuple[str, ...]:
+    of_venue = (runs.c.venue_name == venue, runs.c.voided_at.is_(None))
+    last = connection.execute(select(func.max(runs.c.as_of)).where(*of_venue)).scalar()
+    if last is None:
+        return ()
+    rows = set(connection.execute(with_decisions(subjects.c.event_row).where(*of_venue).distinct()).scalars())
+    played = played_events(connection, venue, last)
+    return tuple(sorted({each.category or NO_CATEGORY for row, each in played.items() if row in rows}))
+
+
+def _related(store: Store, part: Part, *, clock: Callable[[], datetime]) -> Mapping[str, str]:
+    there = located(store, part, clock)
+    return store.run_read(lambda connection: related_in_ledger(connection, there.venue_name, there.as_of))
+
+
+def _graph(store: Store, part: Part, *, clock: Callable[[], datetime]) -> KnownGraph:
+    known = known_in_ledger(store, part, clock=clock)
+    return graph_at(known, filters=Filters(), at_least=RELATED, news=news_in_ledger(store, known))

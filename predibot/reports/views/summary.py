@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from predibot.jobs.notify.notice import named
 from predibot.reports import figures
+from predibot.reports.table import Column, table_of
 from predibot.reports.views.leaderboard import conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -21,17 +22,8 @@ def summary_of(evaluation: Evaluation, most: int) -> tuple[Sequence[str], Sequen
     rows = [replace(row, bot=named(row.bot)) for row in leaderboard(evaluation)]
     if not rows:
         return ("Nothing is scored yet.",), ()
-    cells = [("#", "bot", "edge", "events", "verdict")]
-    cells += [
-        (
-            figures.count(row.rank),
-            row.bot if len(row.bot) <= _NAME_CELLS else f"{row.bot[: _NAME_CELLS - 1]}…",
-            figures.thousandths(row.edge),
-            figures.count(row.events),
-            verdict_said(row),
-        )
-        for row in rows[:most]
-    ]
+    found = table_of("", _COLUMNS, rows[:most])
+    cells = [tuple(each.header for each in _COLUMNS), *found.rows]
     widths = [max(len(row[place]) for row in cells) for place in range(4)]
     lines = [
         f"{rank:>{widths[0]}} {bot:<{widths[1]}} {edge:>{widths[2]}} {events:>{widths[3]}} {verdict}"
@@ -39,3 +31,12 @@ def summary_of(evaluation: Evaluation, most: int) -> tuple[Sequence[str], Sequen
     ]
     more = len(rows) - most
     return conclusions(rows), [*lines, *([f"and {more} more: predibot report"] if more > 0 else [])]
+
+
+_COLUMNS = (
+    Column("#", "rank", figures.count),
+    Column("bot", "bot", lambda name: name if len(name) <= _NAME_CELLS else f"{name[: _NAME_CELLS - 1]}…"),
+    Column("edge", "edge", figures.thousandths),
+    Column("events", "events", figures.count),
+    Column("verdict", "", verdict_said),
+)
