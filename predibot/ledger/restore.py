@@ -29,6 +29,7 @@ from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.cohorts import Member, cohort_start
+from predibot.ledger.care.table_rows import batches
 from predibot.ledger.read.export import TABLES, export_types, named
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.natural_keys import REFERS_TO, Named, key_of
@@ -509,16 +510,7 @@ def _own_names(table: str) -> tuple[tuple[str, str], ...]:
 
 
 def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
-    some: list[Checked] = []
-    characters = 0
-    for row in rows:
-        some.append(row)
-        characters += sum([len(value) for value in row.values.values() if isinstance(value, str)])
-        if len(some) == size or characters > _CHARACTERS_AT_ONCE:
-            yield some
-            some, characters = [], 0
-    if some:
-        yield some
+    return batches(rows, lambda row: row.values.values(), size, _CHARACTERS_AT_ONCE)
 
 
 def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, select
 
-from predibot.ledger.care.named_artefacts import KINDS, batches, named_digests
+from predibot.ledger.care.named_artefacts import KINDS, named_digests
 from predibot.ledger.care.stored_artefacts import require_nobody_at_work, stored_artefacts, unfinished_files
 from predibot.ledger.care.table_sizes import database_bytes
 from predibot.ledger.files.content_store import artefacts
@@ -41,8 +41,9 @@ def compact(store: Store, *, now: datetime) -> Compaction:
         named = {digest for kind in KINDS for digest in named_digests(connection, kind)}
         orphans = [each for each in stored_artefacts(connection, store).values() if each.sha256 not in named]
         rows = connection.execute(select(artefacts.c.sha256)).scalars().all()
-        for some in batches([digest for digest in rows if digest not in named], _AT_ONCE):
-            connection.execute(delete(artefacts).where(artefacts.c.sha256.in_(some)))
+        gone = [digest for digest in rows if digest not in named]
+        for start in range(0, len(gone), _AT_ONCE):
+            connection.execute(delete(artefacts).where(artefacts.c.sha256.in_(gone[start : start + _AT_ONCE])))
         for each in orphans:
             if each.file is not None:
                 each.file.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """The traces and pages that the rows of a ledger name, and the place of each kind."""
 
-from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from sqlalchemy import Connection, Select, select
@@ -27,9 +26,3 @@ def named_digests(connection: Connection, kind: Kind) -> list[str]:
 def content_store(store: Store, kind: Kind) -> ContentStore:
     """Return where the artefacts of a kind are."""
     return Traces(store).files if kind == "trace" else Pages(store).files
-
-
-def batches(digests: Sequence[str], n: int) -> Iterator[Sequence[str]]:
-    """Yield hashes, so many at a time."""
-    for start in range(0, len(digests), n):
-        yield digests[start : start + n]

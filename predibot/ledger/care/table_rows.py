@@ -2,10 +2,10 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Column, Connection, Table, column, func, select, table, text, type_coerce
 from sqlalchemy.types import NullType
@@ -24,6 +24,7 @@ MAX_ROW_BYTES = 32 * 2**20
 """As of a row that is imported."""
 
 Values = tuple[Any, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +81,23 @@ def _batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
     with _short_values(connection):
         # Few at a time, as each may be large.
         result = connection.execute(statement.execution_options(yield_per=_FEW_ROWS))
-        batch, characters = list[Values](), 0
-        for row in result:
-            batch.append(_with_flags(tuple(row), flags))
-            characters += sum(len(value) for value in row if isinstance(value, str | bytes))
-            if len(batch) >= _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
-                yield batch
-                batch, characters = [], 0
-        if batch:
-            yield batch
+        rows = (_with_flags(tuple(row), flags) for row in result)
+        yield from batches(rows, tuple, _ROWS_AT_ONCE, _CHARACTERS_AT_ONCE)
+
+
+def batches(
+    rows: Iterable[T], values: Callable[[T], Iterable[object]], most: int, most_characters: int
+) -> Iterator[list[T]]:
+    """Yield rows, some at a time: so many at most, and no more than one beyond so many characters."""
+    some, characters = list[T](), 0
+    for row in rows:
+        some.append(row)
+        characters += sum(len(value) for value in values(row) if isinstance(value, str | bytes))
+        if len(some) >= most or characters > most_characters:
+            yield some
+            some, characters = [], 0
+    if some:
+        yield some
 
 
 @contextmanager
