@@ -123,10 +123,10 @@ def demo(
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(verbose=verbose)
-    if market == "stocks" and game != "portfolio_weights":
+    if market != "questions" and game != "portfolio_weights":
         raise UsageError("--market stocks is of portfolios; add --game portfolio_weights")
     settings = caller.settings()
-    played = _STOCKS if market == "stocks" else _GAMES[game]
+    played = _GAMES[game] if market == "questions" else _STOCKS
     requests = tuple(RunRequest.read(name, played.overrides, played.bots) for name in played.recipes)
     for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
         played.file.with_name(name).unlink(missing_ok=True)
