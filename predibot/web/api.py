@@ -22,6 +22,7 @@ from predibot.ledger.read.rows_for_python import (
     newest_decisions,
     told_forecasts,
 )
+from predibot.reports.document import json_value
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard
@@ -157,9 +158,10 @@ def api(shelf: Shelf) -> APIRouter:
         def document() -> Any:
             found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
             return {
-                "as_of": found.as_of,
+                "as_of": json_value(found.as_of),
                 "rankings": {
-                    name: [*map(row_document, leaderboard(ranking))] for name, ranking in found.rankings.items()
+                    name: [{**row_document(row), "knowledge": name} for row in leaderboard(ranking)]
+                    for name, ranking in found.rankings.items()
                 },
             }
 

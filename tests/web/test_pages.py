@@ -79,8 +79,10 @@ def test_the_leaderboard_says_what_the_terminal_says(browser: TestClient, played
     shown = said_here("report", "--ledger", played, "--json").document
     page = browser.get("/").text
     assert all(f">{card['bot']}</a>" in page for card in shown["leaderboard"])
-    ranked = browser.get("/api/v1/leaderboard").json()["rankings"]["clean"]
-    assert [{**row, "knowledge": "clean"} for row in ranked] == shown["leaderboard"]
+    ranked = browser.get("/api/v1/leaderboard").json()
+    assert ranked["rankings"] == {"clean": shown["leaderboard"]}
+    assert ranked["as_of"].endswith("Z")
+    assert browser.get("/leaderboard.csv").text == said_here("report", "--ledger", played, "--csv").out
     assert "cohorts, of which" in page or "cohort count" in page
     said = [note for board in (*shown["accounts"], *shown["cohorts"]) for note in board["notes"]]
     assert said and all(f'<p class="note">{html.escape(note)}</p>' in page for note in said)

@@ -106,7 +106,8 @@ def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
             "notes": all_notes(found),
             "tables": (*TABLES, ACCOUNTS, COHORTS),
         },
-        {"scores": lambda: evaluation_rows(found)},
+        # The file has every score, of which the page shows some.
+        {"scores": lambda: evaluation_rows(part.evaluation(shelf, Question(wanted=TABLES_ASK)))},
     )
 
 
