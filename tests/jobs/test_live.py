@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import httpx
 import pytest
 from sqlalchemy import text
 
+from predibot import strategies
 from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.domain.clock import format_instant
@@ -29,6 +31,20 @@ from predibot.venues.polymarket.client import Polymarket
 from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of
 
 MINUTE = timedelta(minutes=1)
+SPENT = '''
+from dataclasses import dataclass
+
+from predibot.errors import BudgetSpent
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Spends all it may before it answers."""
+
+    def decide(self, context):
+        """Raise."""
+        raise BudgetSpent("the bot's limit of $1 is reached")
+'''
 YEAR = {"every": "365d"}
 
 
@@ -117,6 +133,18 @@ def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(stor
     assert len(rows) >= len(report.decisions)
     assert all(shown < booked <= decided for shown, booked, decided in rows)
     assert min(shown for shown, _, _ in rows) > to_microseconds(report.run.as_of)
+
+
+def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(
+    store: Store, live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.joinpath("spent.py").write_text(SPENT, encoding="utf-8")
+    monkeypatch.setattr(strategies, "__path__", [str(tmp_path), *strategies.__path__])
+    report = live.decide(store, "spent", ticking=True)
+    assert {(each.status, each.stored.reason_kind) for each in report.decisions} == {("abstained", "budget")}
+    with store.read() as connection:
+        at = connection.execute(text("SELECT min(at) FROM quotes WHERE role = 'shown'")).scalar_one()
+    assert at > to_microseconds(report.run.as_of)
 
 
 def test_an_account_is_shown_a_market_that_closed_meanwhile_without_a_quote(live: Live, event: Event) -> None:

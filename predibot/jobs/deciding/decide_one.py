@@ -220,23 +220,17 @@ def _decided(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn
         return _failed(worker, str(error), status="refused")
     except NoAnswer as error:
         return _failed(worker, str(error), reason_kind="answer")
-    except (BudgetSpent, LoopEnded) as error:
-        # The latter in a rerun, for a reason that is in no step.
-        kind: ReasonKind = error.kind if isinstance(error, LoopEnded) else "budget"
-        if kind == "answer":
-            return _failed(worker, str(error), reason_kind="answer")
-        return _abstained(worker, worker.events_of(job), Abstention(str(error), kind))
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(worker, str(error))
 
 
 def _context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Context:
-    """Return what a bot decides with, the view as the run froze it."""
+    """Return what a bot decides with, but for the view: its prices are asked for last."""
     events, run = worker.events_of(job) if turn is None else turn.events, worker.run
     now, needs = worker.instant(), job.bot.needs
     context = Context(
         now=now,
-        view=_view(job, worker, events, turn),
+        view=None,
         game=worker.game,
         rng=seeded(run.seed, run.recipe, format_instant(run.slot_at), job.bot.name, job.subject.id),
         account=None if turn is None else turn.account,
@@ -306,7 +300,14 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
         shown = worker.board.quoted(turn.events, worker.instant())
     view = _view(job, worker, shown, turn)
     context = replace(context, now=worker.instant(), view=view, members=_members(job, worker))
-    answer = load_strategy(job.bot.strategy).decide(context)
+    try:
+        answer = load_strategy(job.bot.strategy).decide(context)
+    except (BudgetSpent, LoopEnded) as error:
+        # The latter in a rerun, for a reason that is in no step.
+        kind: ReasonKind = error.kind if isinstance(error, LoopEnded) else "budget"
+        if kind == "answer":
+            return _failed(worker, str(error), reason_kind="answer")
+        answer = Abstention(str(error), kind)
     _check_answer(answer, job.bot.strategy.name)
     if isinstance(answer, Abstention):
         return _abstained(worker, shown, answer)
