@@ -109,7 +109,7 @@ MailSecurity = Literal["starttls", "tls", "none"]
 _MAIL_PORTS: Mapping[MailSecurity, int] = {"starttls": 587, "tls": 465, "none": 25}
 
 
-class _Part(BaseModel):
+class _TableSource(BaseModel):
     """A table of the file below another."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -126,13 +126,13 @@ class _Part(BaseModel):
         return said
 
 
-class WebhookSettings(_Part):
+class WebhookSettings(_TableSource):
     """A chat that takes Slack's JSON."""
 
     url_env: Variable = "PREDIBOT_WEBHOOK"
 
 
-class PingSettings(_Part):
+class PingSettings(_TableSource):
     """A watchdog that raises the alarm when it is not pinged."""
 
     url_env: Variable = "PREDIBOT_PING"
@@ -140,14 +140,14 @@ class PingSettings(_Part):
     """Whether `/fail` behind the address is asked after a slot that failed, as healthchecks.io has it."""
 
 
-class AppriseSettings(_Part):
+class AppriseSettings(_TableSource):
     """Services that the library apprise knows."""
 
     urls_env: Variable = "PREDIBOT_APPRISE"
     """Addresses with blanks between them."""
 
 
-class EmailSettings(_Part):
+class EmailSettings(_TableSource):
     """Mail over SMTP."""
 
     host: str = Field(min_length=1, pattern=r"^[A-Za-z0-9.:-]+$")
@@ -173,7 +173,7 @@ class EmailSettings(_Part):
         return self.port or _MAIL_PORTS[self.security]
 
 
-class CommandSettings(_Part):
+class CommandSettings(_TableSource):
     """A command that is given the message on stdin."""
 
     run: tuple[Annotated[str, Field(max_length=1_000)], ...] = Field(min_length=1, max_length=50)
@@ -183,7 +183,7 @@ class CommandSettings(_Part):
     """Variables it is given though they are named like secrets."""
 
 
-class NotifySettings(_Part):
+class NotifySettings(_TableSource):
     """Who is told of runs that nobody watches, and of what."""
 
     on: tuple[NoticeKind, ...] = NOTICE_KINDS

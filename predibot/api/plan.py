@@ -15,7 +15,7 @@ from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest, choose_for
 from predibot.jobs.deciding.worker import agent_setup
 from predibot.jobs.open_venue import open_venue
-from predibot.reports.terminal.dry_run import Asked, CohortPrompt, all_asked
+from predibot.reports.terminal.dry_run import CohortPrompt, PlannedDecision, all_asked
 from predibot.reports.views.decide import SelectionView, selection_view
 
 
@@ -28,7 +28,7 @@ class Preview:
     decisions: int
     cost: RunCost
     """The most it can cost."""
-    asked: tuple[Asked, ...]
+    asked: tuple[PlannedDecision, ...]
     """Whom its bots ask."""
     cohort: CohortPrompt | None = None
     """In a weekly cohort: what a bot is shown of one that starts now. Decisions and cost are those of one cohort."""

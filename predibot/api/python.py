@@ -28,10 +28,10 @@ from predibot.jobs.located import asked_about
 from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, told_cohorts
 from predibot.ledger.read.rows_for_python import (
-    Asked,
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
+    RowFilter,
     told_decisions,
     told_forecasts,
     told_runs,
@@ -295,14 +295,14 @@ class Ledger:
 
     def _asked(
         self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
-    ) -> Asked:
+    ) -> RowFilter:
         """Return which decisions are asked for, after a check that there are such."""
         bots = _names("bots", bots)
         keys = [each.key for each in self._store.run_read(stored_runs)]
         if run is not None and run not in keys:
             raise UsageError(f"no run holds the key {run!r}. {did_you_mean(run, keys)}")
         name = asked_about(recipe, bots, self._store.run_read(recipes_played))
-        return Asked(run=run, recipe=name, bots=bots, as_of=_aware("as_of", as_of), void=void)
+        return RowFilter(run=run, recipe=name, bots=bots, as_of=_aware("as_of", as_of), void=void)
 
 
 def open_ledger(address: Address = DEFAULT_LEDGER) -> Ledger:

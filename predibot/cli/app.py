@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from predibot.cli.command import Command, Commands, DecidingCommand, Group, StatusCommand
+from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
 from predibot.environment import SAFE_PATH
 from predibot.version import __version__
@@ -81,7 +81,7 @@ def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
     """Return the program with some of its commands, and load no other: all of them take a tenth of a second."""
     app = Commands(
         name="predibot",
-        cls=Group,
+        cls=CommandGroup,
         help="let bots bet on the future, and say honestly how good they are",
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,

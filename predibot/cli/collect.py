@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Commands, Group
+from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE
 
-GROUP = Commands(cls=Group, help="make data sets of text tasks", rich_markup_mode=None, no_args_is_help=False)
+GROUP = Commands(cls=CommandGroup, help="make data sets of text tasks", rich_markup_mode=None, no_args_is_help=False)
 
 
 @GROUP.command("comments", cls=Command, help="join comments with what their writers held, and label them")

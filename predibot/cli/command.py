@@ -82,7 +82,7 @@ class DecidingCommand(Command):
     codes: ClassVar = EXIT_CODES
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A command with commands below it."""
 
     def get_help_option(self, ctx: Any) -> Any:

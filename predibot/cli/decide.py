@@ -31,7 +31,7 @@ def decide(
     events: options.Events = None,
     event: options.EventId = None,
     *,
-    limits: options.Limits,
+    limits: options.SelectionOptions,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
     all_passed_over: options.AllPassedOver = False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Commands, Group
+from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.domain.spelling import counted
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LISTED = 20
 
 
-class _Formats(Group):
+class _Formats(CommandGroup):
     """The commands of `import`, which may also be named as a format."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

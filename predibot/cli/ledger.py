@@ -3,14 +3,17 @@
 from dataclasses import asdict
 
 from predibot.cli import ledger_copies, ledger_size, options, output
-from predibot.cli.command import Command, Commands, Group
+from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE, FAILED
 
 _LISTED = 50
 
 
 GROUP = Commands(
-    cls=Group, help="upgrade, verify, copy, back up or slim a ledger", rich_markup_mode=None, no_args_is_help=False
+    cls=CommandGroup,
+    help="upgrade, verify, copy, back up or slim a ledger",
+    rich_markup_mode=None,
+    no_args_is_help=False,
 )
 
 

@@ -197,7 +197,7 @@ class PartOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SelectionOptions:
     """What stands instead of the recipe's rules of selection."""
 
     min_volume_24h: Annotated[

@@ -121,13 +121,13 @@ def _add_log(asked: "options.Log", settings: "Settings") -> None:
     file, as_json = asked.log_file or named, asked.log_json or settings.log_json
     if file is None and not as_json:
         return
-    from predibot.jobs.logs.log_file import Line, LogFile, is_logged
+    from predibot.jobs.logs.log_file import LineFormatter, LogFile, is_logged
 
     root, hidden = logging.getLogger(), secrets_here().hidden
     handler: logging.Handler = _Stderr()
     if file is not None:
         handler = LogFile(file, say, most_bytes=settings.log_file_bytes, backups=settings.log_backups)
-    handler.setFormatter(Line(lambda text: hidden(without_passwords(text)), as_json=as_json))
+    handler.setFormatter(LineFormatter(lambda text: hidden(without_passwords(text)), as_json=as_json))
     handler.addFilter(is_logged)
     others = [] if file is None else root.handlers
     for other in others:

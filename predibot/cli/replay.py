@@ -52,7 +52,7 @@ def replay(
     bots: options.Bots = None,
     events: options.Events = None,
     *,
-    limits: options.Limits,
+    limits: options.SelectionOptions,
     check_lookahead: Annotated[
         bool,
         typer.Option("--check-lookahead", help="make a sample of the decisions again without the future, and compare"),

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Commands, Group
+from predibot.cli.command import Command, CommandGroup, Commands
 
-GROUP = Commands(cls=Group, rich_markup_mode=None)
+GROUP = Commands(cls=CommandGroup, rich_markup_mode=None)
 
 
 @GROUP.callback(invoke_without_command=True, help="list the runs, or take one out of all scores")

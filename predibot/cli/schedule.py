@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Commands, DecidingCommand, Group
+from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand
 from predibot.cli.ending import DONE, NOTHING, PARTLY, secrets_here
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _Recipes = Annotated[
 ]
 
 
-class _ScheduleGroup(Group):
+class _ScheduleGroup(CommandGroup):
     """A group of which the command that runs the service has no name of its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

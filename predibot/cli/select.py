@@ -12,7 +12,7 @@ def select(
     events: options.Events = None,
     event: options.EventId = None,
     *,
-    limits: options.Limits,
+    limits: options.SelectionOptions,
     all_passed_over: options.AllPassedOver = False,
     json: options.Json = False,
     verbose: options.Verbose = False,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Commands, Group
+from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
@@ -17,7 +17,10 @@ _Csv = Annotated[
     Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
 ]
 GROUP = Commands(
-    cls=Group, help="print the tables of a paper for the bots of a ledger", rich_markup_mode=None, no_args_is_help=False
+    cls=CommandGroup,
+    help="print the tables of a paper for the bots of a ledger",
+    rich_markup_mode=None,
+    no_args_is_help=False,
 )
 
 

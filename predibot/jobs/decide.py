@@ -29,7 +29,7 @@ from predibot.jobs.deciding.worker import (
     load_loops,
     make_worker,
 )
-from predibot.jobs.logs.about import About, logged_about
+from predibot.jobs.logs.about import LogContext, logged_about
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
@@ -159,7 +159,7 @@ def decide(
         # Before processes share the work, of which each would look for them.
         worker.news.of([market for event in run.events for market in event.markets])
     names = [bot.name for bot in recipe.bots]
-    with logged_about(About(stored.key)):
+    with logged_about(LogContext(stored.key)):
         _log.info("as of %s: %d decisions asked for", format_instant(stored.as_of), len(jobs))
         made = _made(_pool(worker, request, opened, processes), jobs, worker, resources.listener)
         rows_now = store.run_read(lambda connection: stored_decisions(connection, stored.id))

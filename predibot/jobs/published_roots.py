@@ -27,7 +27,7 @@ from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
 
 
-class _Line(BaseModel):
+class _RootLine(BaseModel):
     """One line of a file of roots."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -37,7 +37,7 @@ class _Line(BaseModel):
         return rfc8785.dumps(self.model_dump(exclude_none=True)) + b"\n"
 
 
-class _Root(_Line):
+class _Root(_RootLine):
     """The root of a receipt."""
 
     receipt: int = Field(ge=1)
@@ -52,7 +52,7 @@ class LedgerRoot(_Root):
     rows: int = Field(ge=1)
 
 
-class PublishedLedgerRoot(_Line):
+class PublishedLedgerRoot(_RootLine):
     """The root of the ledger where no run has a new one."""
 
     ledger: LedgerRoot
@@ -67,7 +67,7 @@ class PublishedRoot(_Root):
     ledger: LedgerRoot | None = None
 
 
-class PublishedVoid(_Line):
+class PublishedVoid(_RootLine):
     """That a run was taken out of all scores."""
 
     run: str
@@ -83,7 +83,7 @@ _Run = tuple[str, str]
 class _Published:
     """What a file of roots has, the newest last."""
 
-    def __init__(self, lines: Sequence[_Line]) -> None:
+    def __init__(self, lines: Sequence[_RootLine]) -> None:
         self.roots: dict[_Run, list[PublishedRoot]] = {}
         self.ledger: list[LedgerRoot] = []
         self.voids: dict[_Run, PublishedVoid] = {}
@@ -100,7 +100,7 @@ class _Published:
 class Publication:
     """What was written into a file of roots."""
 
-    added: tuple[_Line, ...]
+    added: tuple[_RootLine, ...]
     known: int
     """Lines that were in the file."""
     verified: tuple[VerifiedRun, ...] = ()
@@ -320,7 +320,7 @@ def _unpublished(
     return new, found
 
 
-def _read(file: Path) -> list[_Line]:
+def _read(file: Path) -> list[_RootLine]:
     """Return the lines of a file of roots.
 
     Raises:
@@ -343,7 +343,7 @@ def _read(file: Path) -> list[_Line]:
     return found
 
 
-def _kind_of(line: bytes) -> type[_Line]:
+def _kind_of(line: bytes) -> type[_RootLine]:
     """Return what a line is of; what is no object is looked at as a root."""
     said: Any = None
     with suppress(ValueError, RecursionError):
@@ -353,7 +353,7 @@ def _kind_of(line: bytes) -> type[_Line]:
 
 
 @contextmanager
-def _appending(file: Path) -> Iterator[tuple[list[_Line], Callable[[Sequence[_Line]], None]]]:
+def _appending(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Sequence[_RootLine]], None]]]:
     """Yield the lines of a file and what appends to it, while nobody else does.
 
     Raises:
@@ -374,7 +374,7 @@ def _appending(file: Path) -> Iterator[tuple[list[_Line], Callable[[Sequence[_Li
         raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
 
 
-def _append(file: Path, added: Sequence[_Line]) -> None:
+def _append(file: Path, added: Sequence[_RootLine]) -> None:
     if not added:
         return
     before = plain_bytes(file) if file.exists() else b""

@@ -28,7 +28,7 @@ def without_urls(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordLists:
     """The words that sort comments and markets; `parse_words` reads them."""
 
     function_words: frozenset[str]
@@ -39,7 +39,7 @@ class Words:
     """The words and phrases of each split, in lower case."""
 
 
-def parse_words(text: str) -> Words:
+def parse_words(text: str) -> WordLists:
     """Return the words of a file of lines `name: word, phrase, ...`; `#` begins a comment.
 
     `english` are function words, `puzzles` what no market may be about,
@@ -67,13 +67,13 @@ def parse_words(text: str) -> Words:
         if not names or names[-1] != OTHER or missing:
             what = f"lack words of {', '.join(missing)}" if missing else f"must end with {OTHER}"
             raise ValueError(f"the splits of {platform} {what}")
-    return Words(frozenset(english), tuple(puzzles), splits, {name: tuple(words) for name, words in found.items()})
+    return WordLists(frozenset(english), tuple(puzzles), splits, {name: tuple(words) for name, words in found.items()})
 
 
 Rejected = Literal["short", "not English", "not words"]
 
 
-def rejection(text: str, words: Words) -> Rejected | None:
+def rejection(text: str, words: WordLists) -> Rejected | None:
     """Return why a comment is not taken, looked at without its addresses; None where it is.
 
     Examples:
@@ -90,12 +90,12 @@ def rejection(text: str, words: Words) -> Rejected | None:
     return "not words" if sum(map(str.isalpha, plain)) < LEAST_ALPHABETIC * len(plain) else None
 
 
-def is_puzzle(question: str, words: Words) -> bool:
+def is_puzzle(question: str, words: WordLists) -> bool:
     """Return whether a market is about a puzzle or a game of words, and so is not taken."""
     return _has(_padded(question), words.puzzles)
 
 
-def split_of(platform: Platform, question: str, labels: Iterable[str], words: Words) -> str:
+def split_of(platform: Platform, question: str, labels: Iterable[str], words: WordLists) -> str:
     """Return the split of a market: the first of its platform's whose words its question or labels have.
 
     Words are whole words, phrases words one after the other; the question comes

@@ -33,7 +33,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class LabelledPosition:
     """What was held, as a comment's label."""
 
     side: Side | None
@@ -42,7 +42,7 @@ class Position:
     """Bought less sold in the venue's currency, negative where profit was taken; 0 without a position."""
 
 
-NOTHING = Position(None, 0.0)
+NOTHING = LabelledPosition(None, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def holdings_at(changes: Sequence[Change], at: datetime) -> Holdings:
     return held
 
 
-def position_by_shares(held: Holdings) -> Position:
+def position_by_shares(held: Holdings) -> LabelledPosition:
     """Return the side of which more shares are held, and what was bought less what was sold (Polymarket).
 
     Examples:
@@ -98,10 +98,10 @@ def position_by_shares(held: Holdings) -> Position:
     """
     if not held.net:
         return NOTHING
-    return Position("YES" if held.net > 0.0 else "NO", held.yes_paid + held.no_paid)
+    return LabelledPosition("YES" if held.net > 0.0 else "NO", held.yes_paid + held.no_paid)
 
 
-def position_by_mana(held: Holdings) -> Position:
+def position_by_mana(held: Holdings) -> LabelledPosition:
     """Return the side on which more is staked net, and how much (Manifold); none where neither is above zero.
 
     Examples:
@@ -112,7 +112,7 @@ def position_by_mana(held: Holdings) -> Position:
     larger = max(held.yes_paid, held.no_paid)
     if larger <= DUST_SHARES or abs(held.yes_paid - held.no_paid) <= DUST_SHARES:
         return NOTHING
-    return Position("YES" if held.yes_paid > held.no_paid else "NO", larger)
+    return LabelledPosition("YES" if held.yes_paid > held.no_paid else "NO", larger)
 
 
 def first_action(

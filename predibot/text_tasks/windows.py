@@ -19,7 +19,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class PricePath:
+class StepPath:
     """The prices of YES, each of them until the next, by the instants at which they became that."""
 
     instants: tuple[datetime, ...]
@@ -49,7 +49,7 @@ class PricePath:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class MarketWindow:
     """A stretch of a market that a move of its odds is asked about."""
 
     start: datetime
@@ -71,12 +71,12 @@ class Window:
 class Windows:
     """The windows of a market, and how many there would have been with prices or a move."""
 
-    found: tuple[Window, ...]
+    found: tuple[MarketWindow, ...]
     unpriced: int
     near_ties: int
 
 
-def windows_of(commented: Sequence[datetime], path: PricePath) -> Windows:
+def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
     """Return the windows of a market, one after the other.
 
     One begins at a positioned comment and takes the fewest whole days that hold
@@ -87,7 +87,7 @@ def windows_of(commented: Sequence[datetime], path: PricePath) -> Windows:
         commented: The instants of the market's positioned comments, in order.
         path: Of the market.
     """
-    found: list[Window] = []
+    found: list[MarketWindow] = []
     unpriced = near_ties = at = 0
     while at < len(commented):
         start = commented[at]
@@ -106,7 +106,7 @@ def windows_of(commented: Sequence[datetime], path: PricePath) -> Windows:
         elif abs(after - before) <= NEAR_TIE + _ROUNDING:
             near_ties += 1
         else:
-            found.append(Window(start, days, tuple(range(at, until)), before, after))
+            found.append(MarketWindow(start, days, tuple(range(at, until)), before, after))
         at = until
     return Windows(tuple(found), unpriced, near_ties)
 

@@ -14,15 +14,14 @@ from pydantic import BaseModel, ConfigDict, create_model
 from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
 from predibot.ledger.read.rows_for_python import (
-    Asked,
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
+    RowFilter,
     count_decisions,
     newest_decisions,
     told_forecasts,
 )
-from predibot.reports.document import json_value
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard
@@ -115,7 +114,7 @@ def api(shelf: Shelf) -> APIRouter:
         limit: _Limit = 100,
     ) -> Response:
         """Return decisions, the last stored first; also those that were refused, failed or abstained."""
-        asked = Asked(
+        asked = RowFilter(
             run=run or None,
             recipe=recipe or None,
             bots=(bot,) if bot else (),
@@ -135,7 +134,7 @@ def api(shelf: Shelf) -> APIRouter:
     @router.get("/forecasts", responses={200: {"model": _list_of("Forecast", LedgerForecast)}})
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
-        return paged(request, "forecasts", lambda: shelf.read(told_forecasts, Asked(run=run)), cursor, limit)
+        return paged(request, "forecasts", lambda: shelf.read(told_forecasts, RowFilter(run=run)), cursor, limit)
 
     def part_asked(
         recipe: _Text = "",
@@ -158,7 +157,7 @@ def api(shelf: Shelf) -> APIRouter:
         def document() -> Any:
             found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
             return {
-                "as_of": json_value(found.as_of),
+                "as_of": found.as_of,
                 "rankings": {
                     name: [{**row_document(row), "knowledge": name} for row in leaderboard(ranking)]
                     for name, ranking in found.rankings.items()

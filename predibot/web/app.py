@@ -37,11 +37,11 @@ from predibot.web.pages import (
     today,
 )
 from predibot.web.pages.leaderboard import PartTexts
-from predibot.web.pages.page import Page
+from predibot.web.pages.page import WebPage
 from predibot.web.rendering import Templates, query_address
 from predibot.web.shelf import Shelf
 
-PAGES: dict[str, Callable[..., Page]] = {
+PAGES: dict[str, Callable[..., WebPage]] = {
     "/": leaderboard.leaderboard_page,
     "/today": today.today_page,
     "/tables/{name}": leaderboard.table_page,
@@ -90,9 +90,9 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
             text = templates.filled(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
         return HTMLResponse(text, code)
 
-    def in_its_currency(of: Callable[..., Page]) -> Callable[..., Page]:
+    def in_its_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:
         @wraps(of)
-        def page(shelf: Shelf, **asked: Any) -> Page:
+        def page(shelf: Shelf, **asked: Any) -> WebPage:
             part = asked.get("part")
             with figures.in_currency(shelf.currency(asked if part is None else part.given())):
                 return of(shelf, **asked)
@@ -108,14 +108,14 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         page.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
         return page
 
-    def endpoint(of: Callable[..., Page]) -> Callable[..., Response]:
-        def answer(request: Request, page: Annotated[Page, Depends(partial(of, shelf))]) -> Response:
+    def endpoint(of: Callable[..., WebPage]) -> Callable[..., Response]:
+        def answer(request: Request, page: Annotated[WebPage, Depends(partial(of, shelf))]) -> Response:
             return html(request, page.template, csv_tables=list(page.downloads), **page.shown)
 
         return answer
 
-    def download(of: Callable[..., Page]) -> Callable[..., Response]:
-        def answer(page: Annotated[Page, Depends(partial(of, shelf))], table: str = "") -> Response:
+    def download(of: Callable[..., WebPage]) -> Callable[..., Response]:
+        def answer(page: Annotated[WebPage, Depends(partial(of, shelf))], table: str = "") -> Response:
             names = list(page.downloads)
             if not names or (table and table not in names):
                 raise UsageError(

@@ -50,7 +50,7 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class StackedShares:
     """How something was divided over time, in a box of 640 by 160: a column a moment, its parts on each other."""
 
     names: tuple[str, ...]
@@ -142,7 +142,7 @@ def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str
 
 def shares_of(
     moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], rest: str, first: str = ""
-) -> Shares | None:
+) -> StackedShares | None:
     """Return how something was divided over time; None where nothing was.
 
     Args:
@@ -178,7 +178,7 @@ def shares_of(
                 said = f"{at:%Y-%m-%d %H:%M} {name} {figures.percent(column[name])}"
                 found.append((number, x, y, width, height, said))
             below += share
-    return Shares(names, tuple(found), moments[0][0], moments[-1][0])
+    return StackedShares(names, tuple(found), moments[0][0], moments[-1][0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.rows_for_python import (
-    Asked,
     LedgerDecision,
     LedgerForecast,
+    RowFilter,
     listed_events,
     told_decisions,
     told_forecasts,
@@ -59,7 +59,7 @@ from predibot.web.pages.leaderboard import (
     table_page,
 )
 from predibot.web.pages.methods import methods_page
-from predibot.web.pages.page import PAGE, Page
+from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.pages.records import accounts_page, cohorts_page, comments_page, runs_page
 from predibot.web.rendering import MENU, Templates, line
 from predibot.web.shelf import P, Shelf, Value
@@ -137,7 +137,7 @@ class _Held(Shelf):
         return self.seen
 
     def hold(self, ids: Sequence[str]) -> None:
-        asked = Asked(events=ids)
+        asked = RowFilter(events=ids)
         with self.store.read() as connection, self.store.rows_blamed():
             own, said = told_decisions(connection, asked), told_forecasts(connection, asked)
             self.moved, self.behind = told_prices(connection, ids), details_of(connection, asked)
@@ -146,7 +146,7 @@ class _Held(Shelf):
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
         held: Mapping[Any, Mapping[str, Sequence[Any]]] = {told_decisions: self.own, told_forecasts: self.said}
-        if work in held and isinstance(which := asked[0], Asked):
+        if work in held and isinstance(which := asked[0], RowFilter):
             id = which.event or which.subject or ""
             if id in self.own:
                 return cast(Value, tuple(_chosen(held[work].get(id, ()), which)))
@@ -171,16 +171,16 @@ def _by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _chosen(rows: Iterable[Row], asked: Asked) -> Iterable[Row]:
+def _chosen(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
     return (each for each in rows if asked.run in (None, each.run) and (not asked.bots or each.bot in asked.bots))
 
 
-class _Made(NamedTuple):
+class _SitePage(NamedTuple):
     """A page, by its path and what it is asked for with, and how it is made."""
 
     path: str
     asked: Mapping[str, str]
-    make: Callable[[], Page]
+    make: Callable[[], WebPage]
 
 
 class _Site:
@@ -214,7 +214,7 @@ class _Site:
         key = _digest(json.dumps([code, shelf.version(), self._today], default=str).encode())
         if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
             return Written(len(self._before["files"]), 0, 0)
-        asked = Asked(since=self._since)
+        asked = RowFilter(since=self._since)
         with shelf.store.read() as connection, shelf.store.rows_blamed():
             own = told_decisions(connection, asked)
         with figures.in_currency(shelf.currency({"venue": options.venue})):
@@ -240,7 +240,7 @@ class _Site:
         for path, asked_for, make in general:
             self._page(path, asked_for, make)
             listener(Progress("site", len(self._made), len(self._pages), path))
-        self._page("/search", {}, partial(_same, Page("search", {})))
+        self._page("/search", {}, partial(_same, WebPage("search", {})))
         self._put("search-index.js", self._index())
         for name in _ASSETS:
             self._put(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
@@ -253,24 +253,24 @@ class _Site:
         self._keep({"key": key, "files": self._made, "events": self._made_of, "planned": []})
         return Written(len(self._made), self._written, len([name for name in gone if name in self._before["files"]]))
 
-    def _named(self, own: Sequence[LedgerDecision]) -> list[_Made]:
+    def _named(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those that are of no event and no decision."""
         shelf, options = self._shelf, self._options
         scores = PartTexts(options.recipe, options.venue)
         board = leaderboard_page(shelf, scores)
         general = [
-            _Made("/", {}, partial(_same, board)),
-            _Made("/calibration", {}, partial(calibration_page, shelf, scores)),
-            _Made("/curves", {}, partial(curves_page, shelf, **scores.given())),
-            _Made("/graph", {}, partial(graph_page, shelf, options.venue)),
-            _Made("/accounts", {}, partial(accounts_page, shelf)),
-            _Made("/cohorts", {}, partial(cohorts_page, shelf)),
-            _Made("/comments", {}, partial(comments_page, shelf)),
-            _Made("/methods", {}, partial(methods_page, shelf)),
+            _SitePage("/", {}, partial(_same, board)),
+            _SitePage("/calibration", {}, partial(calibration_page, shelf, scores)),
+            _SitePage("/curves", {}, partial(curves_page, shelf, **scores.given())),
+            _SitePage("/graph", {}, partial(graph_page, shelf, options.venue)),
+            _SitePage("/accounts", {}, partial(accounts_page, shelf)),
+            _SitePage("/cohorts", {}, partial(cohorts_page, shelf)),
+            _SitePage("/comments", {}, partial(comments_page, shelf)),
+            _SitePage("/methods", {}, partial(methods_page, shelf)),
         ]
         for name in board.shown["tables"]:
             if (table := table_page(shelf, name, scores)).shown["grids"]:
-                general.append(_Made(f"/tables/{name}", {}, partial(_same, table)))
+                general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, shelf, since=self._first_day)),
             ("/events", len(shelf.read(listed_events)), partial(events_page, shelf)),
@@ -279,15 +279,15 @@ class _Site:
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
                 # The first one is asked for without a number.
                 part = {"page_": str(number)} if number > 1 else {}
-                general.append(_Made(path, part, partial(make, page_=number)))
+                general.append(_SitePage(path, part, partial(make, page_=number)))
         for name in shelf.bots():
-            general.append(_Made("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
+            general.append(_SitePage("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
         for name in dict.fromkeys(shelf.store.run_read(names_of_accounts)):
-            general.append(_Made("/account", {"bot": name}, partial(account_page, shelf, name)))
+            general.append(_SitePage("/account", {"bot": name}, partial(account_page, shelf, name)))
         for week in cohorts_page(shelf).shown["weeks"]:
-            general.append(_Made("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
+            general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
         for key in runs_of_texts(shelf.store):
-            general.append(_Made("/comments", {"run": key}, partial(comments_page, shelf, key)))
+            general.append(_SitePage("/comments", {"run": key}, partial(comments_page, shelf, key)))
         for path, asked, _ in general:
             self._name(path, asked)
         for each in own:
@@ -325,7 +325,7 @@ class _Site:
         found = self._pages.get((path, frozenset(kept.items())))
         return "" if found is None else "../" * self._here.count("/") + found
 
-    def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], Page]) -> None:
+    def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], WebPage]) -> None:
         self._here = self._pages[path, frozenset(asked.items())]
         with figures.in_currency(self._shelf.currency({"venue": self._options.venue, **asked})):
             page = make()
@@ -333,13 +333,13 @@ class _Site:
             text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
         self._put(self._here, text.encode("utf-8", "replace"))
 
-    def _pages_of(self, decision: LedgerDecision) -> "list[_Made]":
+    def _pages_of(self, decision: LedgerDecision) -> "list[_SitePage]":
         """Return the page of a decision; with traces also those of its further steps and of what it read."""
         shelf = self._shelf
         run, bot, subject = decision.run, decision.bot, decision.subject_id
         asked = {"run": run, "bot": bot, "subject": subject}
         make = partial(decision_page, shelf, run, bot, subject)
-        found = [_Made("/decision", asked, make)]
+        found = [_SitePage("/decision", asked, make)]
         if not shelf.traces or decision.trace_sha256 is None:
             return found
         try:
@@ -348,16 +348,16 @@ class _Site:
             # Its page says why.
             steps = 0
         for step in range(shelf.steps_a_page, steps, shelf.steps_a_page):
-            found.append(_Made("/decision", {**asked, "step": str(step)}, partial(make, step=step)))
+            found.append(_SitePage("/decision", {**asked, "step": str(step)}, partial(make, step=step)))
         for each in shelf.details(run, bot, subject).sources:
             of_source = {**asked, "number": str(each.number)}
-            found.append(_Made("/source", of_source, partial(source_page, shelf, run, bot, subject, each.number)))
+            found.append(_SitePage("/source", of_source, partial(source_page, shelf, run, bot, subject, each.number)))
         return found
 
     def _event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
         """Write the page of an event and those of its decisions, unless they would be what they were."""
         shelf = self._shelf
-        pages = [_Made("/event", {"id": id}, partial(event_page, shelf, id))]
+        pages = [_SitePage("/event", {"id": id}, partial(event_page, shelf, id))]
         pages += [page for each in own for page in self._pages_of(each)]
         names = [self._pages[path, frozenset(asked.items())] for path, asked, _ in pages]
         more = shelf.store.run_read(lambda connection: revisions_of(connection, id))
@@ -428,7 +428,7 @@ class _Site:
         ).encode()
 
 
-def _same(page: Page) -> Page:
+def _same(page: WebPage) -> WebPage:
     return page
 
 

@@ -12,7 +12,7 @@ import pytest
 from predibot.contracts import Progress
 from predibot.jobs.comments.collect import collect_comments
 from predibot.jobs.comments.raw_store import RawStore
-from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
+from predibot.jobs.comments.sources import CommentSource, ManifoldComments, PolymarketComments
 from predibot.sandbox.crowd import crowd
 from predibot.sandbox.server.crowd_host import CrowdHost
 from predibot.sandbox.server.server import SandboxServer
@@ -40,7 +40,7 @@ def collect(pipe: Connection, folder: Path, url: str, *, manifold: bool) -> None
     kept = RawStore(folder)
     with VenueClient(deadline_seconds=3_600.0) as client:
         get = partial(VenueClient.get, client)
-        source: Source = (
+        source: CommentSource = (
             ManifoldComments(get, kept, manifold_url=f"{url}/manifold")
             if manifold
             else PolymarketComments(get, kept, gamma_url=f"{url}/gamma", data_url=f"{url}/data", clob_url=f"{url}/clob")

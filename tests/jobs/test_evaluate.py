@@ -10,7 +10,7 @@ from predibot.jobs.evaluate import Evaluation, evaluate
 from predibot.jobs.located import located
 from predibot.ledger.read.decision_traces import decisions_named
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.read.rows_for_python import Asked, told_decisions, told_runs
+from predibot.ledger.read.rows_for_python import RowFilter, told_decisions, told_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
 from predibot.reports.views.leaderboard import missing
@@ -104,7 +104,7 @@ def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(
     with store.read() as connection:
         first, second = told_runs(connection)
         rows = [row["late"] for row in export_rows(connection, "decisions")]
-        told = told_decisions(connection, Asked(run=second.run))
+        told = told_decisions(connection, RowFilter(run=second.run))
         traced = decisions_named(connection, second.run, "market_price", "1")
     assert (first.late, second.late, rows, all(each.late for each in told)) == (0, 6, [0] * 6 + [1] * 6, True)
     assert [each.late for each in traced] == [True]

@@ -14,7 +14,7 @@ import numpy as np
 
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
-from predibot.scoring.evaluation.evaluation import Evaluation, Joined, Question
+from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.parts import PartCard, PartScore
@@ -205,12 +205,12 @@ def _pairs(made: _Numbers) -> Iterator[Pair]:
         yield Pair("silent", second, "edge", 0, 0, *[None] * 6, apart=events)
 
 
-def joined(found: Evaluation) -> Joined:
+def joined(found: Evaluation) -> ClusteredEvaluation:
     """Return an evaluation with related events joined, in which two bots have too few."""
     cards = [replace(each, horizons={}, forecast=ForecastScore()) for each in found.cards]
     cards[:2] = (replace(each, edge=replace(each.edge, clusters=4, interval=None)) for each in cards[:2])
     together = replace(found, cards=tuple(cards), pairs=found.pairs[:1], parts=(), delays=(), sizings=())
-    return Joined(together, events=40, clusters=9, largest=17)
+    return ClusteredEvaluation(together, events=40, clusters=9, largest=17)
 
 
 def not_finite(found: Evaluation) -> Evaluation:

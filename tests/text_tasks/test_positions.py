@@ -8,7 +8,7 @@ from predibot.text_tasks.activity import Unreadable, manifold_changes, manifold_
 from predibot.text_tasks.positions import (
     Action,
     Change,
-    Position,
+    LabelledPosition,
     first_action,
     holdings_at,
     position_by_mana,
@@ -35,7 +35,7 @@ def changes(*rows: dict[str, object]) -> list[Change]:
 def test_a_split_is_both_sides_and_a_merge_takes_both_and_neither_is_paid_for_a_side() -> None:
     held = changes(row("SPLIT", 0, 100), row("TRADE", 1, 100, index=1, side="SELL", usd=40), row("MERGE", 3, 0))
     assert position_by_shares(holdings_at(held, DAY + 0.5 * HOUR)).side is None
-    assert position_by_shares(holdings_at(held, DAY + 2 * HOUR)) == Position("YES", -40.0)
+    assert position_by_shares(holdings_at(held, DAY + 2 * HOUR)) == LabelledPosition("YES", -40.0)
 
 
 def test_a_conversion_takes_no_of_one_market_and_brings_yes_of_another() -> None:
@@ -96,7 +96,7 @@ def test_a_limit_order_counts_at_each_of_its_fills_and_not_before() -> None:
     ]
     made = list(manifold_changes(bet("NO", 50, 100, fills=fills, isFilled=True, limitProb=0.5)))
     sizes = [position_by_mana(holdings_at(made, DAY + hour * HOUR)) for hour in (1, 3, 10)]
-    assert sizes == [Position(None, 0.0), Position("NO", 30.0), Position("NO", 50.0)]
+    assert sizes == [LabelledPosition(None, 0.0), LabelledPosition("NO", 30.0), LabelledPosition("NO", 50.0)]
     priced = manifold_price(bet("NO", 50, 100, fills=fills))
     assert priced is not None
     # Its later fills are told by the prices of the bets that filled it.
@@ -112,7 +112,7 @@ def test_cancelled_orders_and_redemptions_hold_nothing() -> None:
 
 def test_the_larger_side_of_mana_is_the_position() -> None:
     both = [*manifold_changes(bet("YES", 20, 40)), *manifold_changes(bet("NO", 70, 100))]
-    assert position_by_mana(holdings_at(both, DAY + HOUR)) == Position("NO", 70.0)
+    assert position_by_mana(holdings_at(both, DAY + HOUR)) == LabelledPosition("NO", 70.0)
 
 
 def test_shares_that_lie_on_the_other_side_tell_no_action() -> None:

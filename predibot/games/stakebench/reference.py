@@ -20,7 +20,7 @@ class Reference:
     about."""
     examples: tuple[Item, ...]
     """The items of the same task and platform with their truth, none of a market of this item's fold."""
-    _kept: "References"
+    _kept: "StakebenchReferences"
     _key: tuple[str, str, int]
 
     def learnt(self, name: str, learn: Callable[[Sequence[Item]], Learnt]) -> Learnt:
@@ -34,7 +34,7 @@ class Reference:
 
 
 @dataclass(slots=True)
-class References:
+class StakebenchReferences:
     """What baselines may know of a run's items; thread-safe."""
 
     items: Mapping[str, Item]

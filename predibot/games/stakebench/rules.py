@@ -12,7 +12,7 @@ from predibot.domain.event import Event
 from predibot.errors import UsageError
 from predibot.games.labels import LabelGame, frozen_item
 from predibot.games.stakebench.form import LabelForm
-from predibot.games.stakebench.reference import References
+from predibot.games.stakebench.reference import StakebenchReferences
 from predibot.text_tasks.data_set import Rows
 from predibot.text_tasks.tasks import CROWD, TASKS, Item, TaskName, drawn
 
@@ -62,10 +62,10 @@ class Stakebench(LabelGame):
         """Return how a label is asked for and read."""
         return LabelForm(view, price_blind, strict=self.labels == "strict")
 
-    def references(self, events: Sequence[Event]) -> References:
+    def references(self, events: Sequence[Event]) -> StakebenchReferences:
         """Return what baselines may know, from all texts of a run with their truth."""
         asked = {event.id for event in events if event.id.partition("/")[0] in TASKS}
-        return References({event.id: Item.from_json(event.payload) for event in events if event.id in asked})
+        return StakebenchReferences({event.id: Item.from_json(event.payload) for event in events if event.id in asked})
 
     def allowed(self, view: Item) -> tuple[tuple[str, ...], ...]:
         """Return the labels of its task."""

@@ -8,7 +8,7 @@ from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
 from predibot.jobs.comments.collect import CollectReport, collect_comments, salt_of
 from predibot.jobs.comments.raw_store import RawStore
-from predibot.jobs.comments.sources import ManifoldComments, PolymarketComments, Source
+from predibot.jobs.comments.sources import CommentSource, ManifoldComments, PolymarketComments
 from predibot.venues.comments import HOSTS
 from predibot.venues.http import VenueClient
 
@@ -50,7 +50,7 @@ def collect_platform(
                 deadline_seconds=settings.call_deadline_seconds, requests_per_10_seconds=rates, now=caller.clock
             )
         )
-        source: Source = (
+        source: CommentSource = (
             ManifoldComments(client.get, kept, manifold_url=urls["manifold_url"])
             if platform.endswith("manifold")
             else PolymarketComments(

@@ -17,12 +17,12 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.comments.raw_store import RawStore
-from predibot.jobs.comments.sources import Comment, CommentedMarket, Source, Traded
+from predibot.jobs.comments.sources import Comment, CommentedMarket, CommentSource, Traded
 from predibot.plain_file import plain_text
-from predibot.text_tasks.cleaning import Words, is_puzzle, parse_words, rejection, split_of
+from predibot.text_tasks.cleaning import WordLists, is_puzzle, parse_words, rejection, split_of
 from predibot.text_tasks.data_set import LabelledComment, LabelledWindow
 from predibot.text_tasks.positions import ACTION_HOURS, first_action, holdings_at
-from predibot.text_tasks.windows import PricePath, Windows, windows_of
+from predibot.text_tasks.windows import StepPath, Windows, windows_of
 from predibot.whole_file import whole_file
 
 
@@ -37,7 +37,7 @@ class CollectReport:
     """Answers that were asked for; the others were there."""
 
 
-def packaged_words() -> Words:
+def packaged_words() -> WordLists:
     """Return the words that sort comments and markets."""
     return parse_words(files("predibot").joinpath("text_tasks", "words.txt").read_text(encoding="utf-8"))
 
@@ -81,11 +81,11 @@ class JoinedMarket:
     split: str
     comments: tuple[Comment, ...]
     traded: Traded
-    path: PricePath
+    path: StepPath
     truncated: bool
 
 
-def joined_markets(source: Source, words: Words, funnel: Counter[str]) -> Iterator[JoinedMarket]:
+def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[JoinedMarket]:
     """Yield the markets that are taken, one at a time, each with its comments; the funnel is counted on the way.
 
     Raises:
@@ -125,7 +125,7 @@ def joined_markets(source: Source, words: Words, funnel: Counter[str]) -> Iterat
         yield JoinedMarket(market, split, known, traded, source.prices(market), thread.truncated)
 
 
-def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[LabelledComment], Windows]:
+def labelled(joined: JoinedMarket, source: CommentSource, salt: bytes) -> tuple[list[LabelledComment], Windows]:
     """Return the comments of a market with their labels, the oldest first, and the windows of those positioned."""
     found, positioned = [], []
     for comment in joined.comments:
@@ -164,7 +164,7 @@ def labelled(joined: JoinedMarket, source: Source, salt: bytes) -> tuple[list[La
 
 
 def collect_comments(
-    source: Source, store: RawStore, *, salt: bytes, listener: ProgressListener, markets: int | None = None
+    source: CommentSource, store: RawStore, *, salt: bytes, listener: ProgressListener, markets: int | None = None
 ) -> CollectReport:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 

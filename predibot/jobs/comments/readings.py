@@ -12,7 +12,7 @@ from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items, labelled_runs, said_labels
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
-from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
+from predibot.scoring.commitment.tables import Fact, Readings, StudyTable, stakebench_tables
 from predibot.text_tasks.positions import ACTION_HOURS
 from predibot.text_tasks.tasks import CROWD, TASKS, Item, stake_sign
 
@@ -30,7 +30,7 @@ class RunTables:
     """The tables of a run, and what of it is in none."""
 
     run: str
-    tables: tuple[Table, ...]
+    tables: tuple[StudyTable, ...]
     notes: tuple[str, ...]
     first: tuple[str, ...]
     """The names of those that are shown without being asked for."""

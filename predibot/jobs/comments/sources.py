@@ -14,8 +14,15 @@ from predibot.jobs.comments.raw_store import RawStore
 from predibot.text_tasks.activity import Unreadable, instant_of, manifold_changes, manifold_price, polymarket_change
 from predibot.text_tasks.cleaning import Platform
 from predibot.text_tasks.data_set import MOST, Resolved
-from predibot.text_tasks.positions import Change, Holdings, Position, in_order, position_by_mana, position_by_shares
-from predibot.text_tasks.windows import PricePath
+from predibot.text_tasks.positions import (
+    Change,
+    Holdings,
+    LabelledPosition,
+    in_order,
+    position_by_mana,
+    position_by_shares,
+)
+from predibot.text_tasks.windows import StepPath
 from predibot.venues.http import RequestRefused
 from predibot.venues.polymarket.parse import payouts_of, tokens_of
 
@@ -81,7 +88,7 @@ class Traded:
     """Users with a row that cannot be read, and the instant since which what they hold is not known."""
 
 
-class Source(Protocol):
+class CommentSource(Protocol):
     """A platform that comments are collected from."""
 
     platform: Platform
@@ -96,10 +103,10 @@ class Source(Protocol):
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
         """Return what these users did in a market."""
 
-    def prices(self, market: CommentedMarket) -> PricePath:
+    def prices(self, market: CommentedMarket) -> StepPath:
         """Return the price path of YES."""
 
-    def position(self, held: Holdings) -> Position:
+    def position(self, held: Holdings) -> LabelledPosition:
         """Return what is labelled of holdings."""
 
 
@@ -229,7 +236,7 @@ class PolymarketComments:
                 # A row without an instant is kept, and says of its user that something is unreadable.
                 found, offset, since = [row for row in found if _second(row, 0) < last], 0, last
 
-    def prices(self, market: CommentedMarket) -> PricePath:
+    def prices(self, market: CommentedMarket) -> StepPath:
         """Return the prices of the YES token, without the payout at their end."""
         query = (("market", market.tokens[0]), ("interval", "max"), ("fidelity", "720"))
         answer = self._object("prices", market.tokens[0], f"{self._clob}/prices-history", query, of="history")
@@ -242,7 +249,7 @@ class PolymarketComments:
             if at < market.closed_at and 0.0 <= price <= 1.0:
                 points.append((at, price))
         points.sort()
-        return PricePath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
+        return StepPath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
 
     def _object(
         self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]], *, of: str
@@ -328,7 +335,7 @@ class ManifoldComments:
             {user: since for user, (_, since) in read.items() if since is not None},
         )
 
-    def prices(self, market: CommentedMarket) -> PricePath:
+    def prices(self, market: CommentedMarket) -> StepPath:
         """Return the price after each bet."""
         points = []
         # They come the newest first, and of two at one instant the newer price is the one that lasts.
@@ -340,7 +347,7 @@ class ManifoldComments:
             if point is not None and point.at < market.closed_at:
                 points.append((point.at, point.yes))
         points.sort(key=lambda each: each[0])
-        return PricePath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
+        return StepPath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
 
     def _bets_of(self, market: CommentedMarket) -> list[Any]:
         return _list(self._store.answer("bets", market.id, lambda: self._bets(market.id)), "bets")

@@ -51,7 +51,7 @@ from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.logs.about import About, logged_about
+from predibot.jobs.logs.about import LogContext, logged_about
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.labels import decisions_on
 from predibot.ledger.write.accounts import claim_with_account, open_account
@@ -85,7 +85,7 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
         BaseException: Whatever a strategy raised that is no error of ours, after it
             was recorded.
     """
-    with logged_about(About(worker.run.key, job.bot.name, job.subject.id)):
+    with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
         held, account_id = _claimed(job, worker)
         if isinstance(held, Taken):
             return WorkResult(job, cast(Status | Literal["claimed", "missed"], held.status), made_here=False)
@@ -139,7 +139,7 @@ def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> boo
         lambda connection: held_claim(connection, worker.run.id, job.bot_id, job.subject, worker.claimant.owner)
     )
     if held is not None:
-        with logged_about(About(worker.run.key, job.bot.name, job.subject.id)):
+        with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
             failed = replace(_failed(worker, message), seconds=seconds)
             _store(job, worker, held, _so_far(job, worker, failed, context))
     return held is not None

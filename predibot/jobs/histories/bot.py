@@ -21,7 +21,7 @@ from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.bots import evidence_of_bot, made_decisions
 from predibot.ledger.read.details.reasons import named_markets
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import RowFilter
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
@@ -179,7 +179,7 @@ def bot_history(
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
-        asked = Asked(recipe=part.recipe, bots=part.bots, as_of=at)
+        asked = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at)
         decisions = made_decisions(connection, asked)
         listed = named_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)

@@ -13,7 +13,13 @@ from predibot.errors import UsageError
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.reasons import named_markets
-from predibot.ledger.read.rows_for_python import Asked, LedgerDecision, LedgerForecast, told_decisions, told_forecasts
+from predibot.ledger.read.rows_for_python import (
+    LedgerDecision,
+    LedgerForecast,
+    RowFilter,
+    told_decisions,
+    told_forecasts,
+)
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.plugins.venues import known_venue
@@ -88,7 +94,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
             hint = f"Did you mean {near!r}?" if near else f"There are {first_of(known, _NAMED)}"
             raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
         record = track_record(connection, there.venue_name, at, part)
-        asked = Asked(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
+        asked = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
         forecasts, decisions = told_forecasts(connection, asked), told_decisions(connection, asked)
     return EventHistory(
         event_id=event_id,

@@ -19,7 +19,7 @@ from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.errors import UsageError
 from predibot.jobs.imports.predibench import Imported, Recording, import_days
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
-from predibot.jobs.score_files.forecastbench import FORMAT, Item, Key, Sets
+from predibot.jobs.score_files.forecastbench import FORMAT, QuestionKey, Sets, SettledForecast
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows
 from predibot.ledger.write.prices_and_resolutions import add_resolutions, stored_resolutions
@@ -56,7 +56,7 @@ def import_forecastbench(
         RunConflict: If the ledger has a run of the same key that is none of this import.
     """
     left_out = Counter[str]()
-    taken = defaultdict[str, dict[str, dict[Key, Item]]](lambda: defaultdict(dict))
+    taken = defaultdict[str, dict[str, dict[QuestionKey, SettledForecast]]](lambda: defaultdict(dict))
     for item in _items(sets, left_out):
         if taken[item.key.due_on][item.forecaster].setdefault(item.key, item) is not item:
             left_out["a second forecast of the same"] += 1
@@ -78,7 +78,7 @@ def import_forecastbench(
     return ImportedSets(found, new, dict(left_out))
 
 
-def _items(sets: Sets, left_out: Counter[str]) -> Iterator[Item]:
+def _items(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]:
     """Yield the forecasts that can be in a ledger, and count the others."""
     for each in sets.joined:
         left_out["on combinations of questions"] += each.combinations
@@ -98,7 +98,7 @@ def _items(sets: Sets, left_out: Counter[str]) -> Iterator[Item]:
         del left_out[reason]
 
 
-def _day(due_on: str, of: Mapping[str, Mapping[Key, Item]], sets: Sets) -> Day:
+def _day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast]], sets: Sets) -> Day:
     """Return the forecasts of a date as a day: an event a market, and a file a forecaster."""
     decided_at = _midnight(due_on) + _DUE_WITHIN
     items = {key: item for said in of.values() for key, item in said.items()}
@@ -115,7 +115,7 @@ def _day(due_on: str, of: Mapping[str, Mapping[Key, Item]], sets: Sets) -> Day:
     )
 
 
-def _event(item: Item, title: str) -> DayEvent:
+def _event(item: SettledForecast, title: str) -> DayEvent:
     name, question = _id(item.key), title.strip() or item.key.cluster
     priced_at = _instant(item.priced_at or item.key.due_on)
     point = PricePoint(min(priced_at, _midnight(item.key.due_on)), item.price or 0.0)
@@ -124,7 +124,9 @@ def _event(item: Item, title: str) -> DayEvent:
     return DayEvent(Event(id=name, title=question, markets=(market,), payload=payload), {name: (point,)})
 
 
-def _replicate(due_on: str, name: str, bot: str, said: Mapping[Key, Item], decided_at: datetime) -> Replicate:
+def _replicate(
+    due_on: str, name: str, bot: str, said: Mapping[QuestionKey, SettledForecast], decided_at: datetime
+) -> Replicate:
     answers = tuple(
         Answer(
             place=f"{due_on}, {name}, {_id(key)}",
@@ -161,13 +163,13 @@ def _settle(connection: Connection, settled: Mapping[str, Resolution], now: date
     return count
 
 
-def _resolution(item: Item) -> Resolution:
+def _resolution(item: SettledForecast) -> Resolution:
     outcome = item.outcome or 0.0
     at = _midnight(item.settled_on or item.key.due_on)
     return Resolution.paying((outcome, 1.0 - outcome), at, "venue", at)
 
 
-def _id(key: Key) -> str:
+def _id(key: QuestionKey) -> str:
     return f"{key.source}:{key.id}"
 
 

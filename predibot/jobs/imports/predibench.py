@@ -121,7 +121,7 @@ def import_days(
     """
     left_out = Counter[tuple[str, str, str]]()
     notes: list[str] = []
-    made: list[_Made] = []
+    made: list[_ImportedRun] = []
     ready = {day.label: list(_decided(recording, day, left_out, notes)) for day in days}
     total, done = sum(len(each) for each in ready.values()), 0
     for day in days:
@@ -278,7 +278,7 @@ def _plan(
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _ImportedRun:
     """What became of a run."""
 
     is_new: bool
@@ -286,7 +286,9 @@ class _Made:
     notes: tuple[str, ...]
 
 
-def _store_run(connection: Connection, *, plan: StoredRun, events: Sequence[Event], wanted: Sequence[_Ready]) -> _Made:
+def _store_run(
+    connection: Connection, *, plan: StoredRun, events: Sequence[Event], wanted: Sequence[_Ready]
+) -> _ImportedRun:
     """Store a run with its bots and decisions, or what of it is not there yet."""
     run = freeze_run(connection, plan, events)
     if run.digest != plan.digest:
@@ -301,7 +303,7 @@ def _store_run(connection: Connection, *, plan: StoredRun, events: Sequence[Even
         [BotPlan(each.bot, plan.recipe, each.arguments, each.sha256, model=each.model) for each in replicates.values()],
     )
     stored = tuple(each for each in wanted if _store(connection, run, rows[each.replicate.bot], each, known))
-    return _Made(is_new, stored, tuple(_on_changed(connection, run, replicates)))
+    return _ImportedRun(is_new, stored, tuple(_on_changed(connection, run, replicates)))
 
 
 def _check_sides(connection: Connection, venue: str, events: Sequence[Event], known: Catalogue) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class LogContext:
     """A run, and of it a decision where it is about one; empty where it is about none."""
 
     run: str = ""
@@ -15,17 +15,17 @@ class About:
     subject: str = ""
 
 
-_NOTHING = About()
-_ABOUT: ContextVar[About | None] = ContextVar("about", default=None)
+_NOTHING = LogContext()
+_ABOUT: ContextVar[LogContext | None] = ContextVar("about", default=None)
 
 
-def about_now() -> About:
+def about_now() -> LogContext:
     """Return what is logged about here."""
     return _ABOUT.get() or _NOTHING
 
 
 @contextmanager
-def logged_about(what: About) -> Iterator[None]:
+def logged_about(what: LogContext) -> Iterator[None]:
     """Let whatever is logged in the block, and in threads of ours that it starts, be about this."""
     token = _ABOUT.set(what)
     try:

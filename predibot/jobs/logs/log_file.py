@@ -29,7 +29,7 @@ def is_logged(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] == OWN
 
 
-class Line(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """A record as one line in which nothing does anything, without a secret."""
 
     def __init__(self, hidden: Callable[[str], str], *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from predibot.net.failures import AnswerLate, TryAgain
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ProgramCall:
     """A program and its arguments."""
 
     argv: tuple[str, ...]

@@ -9,7 +9,7 @@ from predibot.domain.secret_values import SecretValues
 from predibot.environment import environment_of_command, secret_named, secrets_present
 from predibot.jobs.notify.apprise_library import Apprise
 from predibot.jobs.notify.channel import Channel
-from predibot.jobs.notify.command import Command
+from predibot.jobs.notify.command import ProgramCall
 from predibot.jobs.notify.mail import Mail
 from predibot.jobs.notify.teller import Teller
 from predibot.jobs.notify.webhook import Ping, Webhook
@@ -40,7 +40,7 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
             usable.append(Mail(settings.email, password, clock=clock))
     if settings.command is not None:
         given = environment_of_command(settings.command.env)
-        usable.append(Command(settings.command.run, given, settings.command.seconds))
+        usable.append(ProgramCall(settings.command.run, given, settings.command.seconds))
     if settings.apprise is not None:
         variable = settings.apprise.urls_env
         urls = (_secret("apprise", variable, problems) or "").split()

@@ -44,7 +44,7 @@ class _Message:
 
 
 @dataclass(slots=True)
-class _Line:
+class _Outbox:
     """A channel, or the watchdog, and what is still to be told over it: in order, by one thread at a time."""
 
     name: str
@@ -141,12 +141,12 @@ class Teller:
             wanted: What the operator wants to hear of.
             policy: How often a channel is tried before a notice has to wait.
         """
-        self._channels = [(channel, _Line(channel.name)) for channel in channels]
+        self._channels = [(channel, _Outbox(channel.name)) for channel in channels]
         self._lines = [line for _, line in self._channels]
-        self._ping: tuple[Ping, _Line] | None = None
+        self._ping: tuple[Ping, _Outbox] | None = None
         if ping is not None:
             # Of slots that ended while it was down the watchdog is told the last only.
-            self._ping = ping, _Line(ping.name, kept_while_down=1, longest_pause=FIRST_PAUSE)
+            self._ping = ping, _Outbox(ping.name, kept_while_down=1, longest_pause=FIRST_PAUSE)
             self._lines.append(self._ping[1])
         self._clock, self._hidden, self._policy = clock, hidden, policy
         self._wanted = frozenset(wanted)
@@ -234,7 +234,7 @@ class Teller:
             self._troubles.add(notice.about)
         return is_known == notice.is_over
 
-    def _tell_line(self, line: _Line) -> None:
+    def _tell_line(self, line: _Outbox) -> None:
         """Tell what waits, the oldest first, until the channel fails."""
         while (message := self._next(line)) is not None:
             failure = why_not_told(message.send, self._policy)
@@ -247,7 +247,7 @@ class Teller:
                     _log.warning("%s: not told %r: %s", line.name, message.title, self._hidden(str(failure)))
                 line.failed(message, self._clock(), is_final=failure.is_final)
 
-    def _next(self, line: _Line) -> _Message | None:
+    def _next(self, line: _Outbox) -> _Message | None:
         """Return what is told next over a line; with nothing it is not busy any more."""
         with self._changed:
             if line.is_due(self._clock()):
@@ -257,7 +257,7 @@ class Teller:
             self._changed.notify_all()
             return None
 
-    def _is_up(self, line: _Line) -> None:
+    def _is_up(self, line: _Outbox) -> None:
         if line.is_down:
             lost = f"; {line.lost} before could not be told" if line.lost else ""
             _log.warning("%s: reached again%s", line.name, lost)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
-from predibot.jobs.score_files.table import BadRow, Columns, FileRows, Table
+from predibot.jobs.score_files.table import BadRow, Columns, FileRows, InputTable
 
 COLUMNS = Columns(required=("date", "value"))
 
@@ -46,7 +46,7 @@ class EquityFile:
         return sum(not usual / 2 <= step <= longest * 1.5 for step in steps)
 
 
-def read_equity(table: Table) -> EquityFile:
+def read_equity(table: InputTable) -> EquityFile:
     """Return what a file of an account's values says; bad rows are told, never fixed.
 
     Raises:

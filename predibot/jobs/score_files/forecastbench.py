@@ -16,7 +16,7 @@ from predibot.domain.spelling import first_of
 from predibot.errors import UsageError
 from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, text_of
 from predibot.jobs.score_files.forecasts import COLUMNS
-from predibot.jobs.score_files.table import BadRow, Columns, Row, Table
+from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable
 from predibot.jobs.score_files.table_file import open_table_file
 
 FORMAT = "forecastbench"
@@ -35,7 +35,7 @@ _UNANSWERED = 0.5
 """What ForecastBench takes for a forecast that is not there."""
 
 
-class Key(NamedTuple):
+class QuestionKey(NamedTuple):
     """What can be forecast: a market of a set of questions, or a series on a date."""
 
     due_on: str
@@ -62,10 +62,10 @@ class Key(NamedTuple):
         return f"{self.cluster}{dates}"
 
 
-class Item(NamedTuple):
+class SettledForecast(NamedTuple):
     """One forecast with what became of its question."""
 
-    key: Key
+    key: QuestionKey
     forecaster: str
     probability: float
     outcome: float | None
@@ -91,14 +91,14 @@ class _Set:
 
 
 @dataclass(slots=True)
-class Known:
+class QuestionFacts:
     """What resolution sets and question sets say."""
 
-    outcomes: dict[Key, tuple[float | None, str]] = field(default_factory=dict)
+    outcomes: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
     """And the dates on which they resolved; None where one is not resolved."""
-    prices: dict[Key, tuple[float | None, str]] = field(default_factory=dict)
+    prices: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
     """What the market of a question said, and when: as it was chosen, some days before forecasts were due."""
-    titles: dict[Key, str] = field(default_factory=dict)
+    titles: dict[QuestionKey, str] = field(default_factory=dict)
     resolved_on: set[str] = field(default_factory=set)
     asked_on: set[str] = field(default_factory=set)
     unread: list[str] = field(default_factory=list)
@@ -128,36 +128,36 @@ class Known:
 
 
 @dataclass(slots=True)
-class Joined:
+class ForecastSet:
     """A forecast set with what became of its questions."""
 
     label: str
     name: str
     of_users: bool
     """Whether it holds what several people said, whom ForecastBench's boards do not show one by one."""
-    rows: list[tuple[int, Item | str]] = field(default_factory=list)
+    rows: list[tuple[int, SettledForecast | str]] = field(default_factory=list)
     """Where each is, with its forecast or the reason why it is none."""
     combinations: int = 0
     imputed: int = 0
     squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
     """How far off the forecasts are, as ForecastBench counts: the first of each question, and what it put in for one
     that is not there; by the kind of question."""
-    answered: set[Key] = field(default_factory=set)
+    answered: set[QuestionKey] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Sets:
     """Forecast sets, and what the others say of their questions."""
 
-    joined: tuple[Joined, ...]
-    known: Known
+    joined: tuple[ForecastSet, ...]
+    known: QuestionFacts
 
-    def table(self) -> Table:
+    def table(self) -> InputTable:
         """Return the forecasts under the names of a file of forecasts."""
         several = len(self.joined) > 1
         rows = [
-            Row(number, _cells(found))
-            if isinstance(found, Item)
+            FileRow(number, _cells(found))
+            if isinstance(found, SettledForecast)
             else BadRow(number, f"{each.label}: {found}" if several else found)
             for each in self.joined
             for number, found in each.rows
@@ -167,7 +167,7 @@ class Sets:
             unread = first_of(self.known.unread, _MOST_NAMED)
             remarks.insert(0, f"Rows of resolution and question sets that cannot be read: {unread}.")
         label = f"{len(self.joined)} forecast sets" if several else self.joined[0].label
-        return Table(COLUMNS.names, "row", lambda _: rows, label=label, remarks=tuple(remarks))
+        return InputTable(COLUMNS.names, "row", lambda _: rows, label=label, remarks=tuple(remarks))
 
 
 def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
@@ -182,7 +182,7 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
         UsageError: If one of them is no such set, or forecasts come without their resolutions.
     """
     sets = [_read(argument, standard_input) for argument in arguments]
-    known = Known()
+    known = QuestionFacts()
     for each in sets:
         if each.kind != "forecasts":
             known.take(each)
@@ -197,7 +197,7 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
     return Sets(tuple(joined), known)
 
 
-def _cells(item: Item) -> list[Cell]:
+def _cells(item: SettledForecast) -> list[Cell]:
     """Return what a file of forecasts has in the order of `COLUMNS`."""
     key = item.key
     said = [item.forecaster, key.question, item.probability, item.outcome]
@@ -213,14 +213,14 @@ def _read(argument: str, standard_input: TextIO | None) -> _Set:
         if table.names:
             table.require(columns)
         # What a row does not say is missing.
-        found = [row for row in table.rows(Columns((), columns.names)) if isinstance(row, Row)]
+        found = [row for row in table.rows(Columns((), columns.names)) if isinstance(row, FileRow)]
         rows = [(row.number, dict(zip(columns.names, row.cells, strict=True))) for row in found]
     asked = said.get("question_set") or said.get("question-set") or ""
     due_on = str(said.get("forecast_due_date") or asked)[:10]
     return _Set(label, kind, due_on, str(said.get("model") or label), str(said.get("organization") or ""), rows)
 
 
-def _join(found: _Set, known: Known, name: str) -> Joined:
+def _join(found: _Set, known: QuestionFacts, name: str) -> ForecastSet:
     """Return the forecasts of a set, and why others are none."""
     # One that does not say its date is of the only set there is.
     due_on = found.due_on or next(iter(known.resolved_on), "")
@@ -228,7 +228,7 @@ def _join(found: _Set, known: Known, name: str) -> Joined:
     if not processed and (due_on not in known.resolved_on or (not found.due_on and len(known.resolved_on) > 1)):
         day = due_on or "DATE"
         raise UsageError(f"{found.label} comes without resolutions. Give {day}_resolution_set.json beside it")
-    joined = Joined(found.label, name, any(row["user_id"] is not None for _, row in found.rows))
+    joined = ForecastSet(found.label, name, any(row["user_id"] is not None for _, row in found.rows))
     for number, row in found.rows:
         if isinstance(row["id"], list):
             joined.combinations += 1
@@ -254,11 +254,13 @@ def _join(found: _Set, known: Known, name: str) -> Joined:
         if put_in:
             joined.imputed += 1
             continue
-        joined.rows.append((number, Item(key, forecaster, probability, outcome, settled_on, price, priced_at)))
+        joined.rows.append(
+            (number, SettledForecast(key, forecaster, probability, outcome, settled_on, price, priced_at))
+        )
     return joined
 
 
-def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> Key:
+def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> QuestionKey:
     """Return what a row is of.
 
     Raises:
@@ -272,11 +274,11 @@ def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str],
     else:
         raise CellRefused(f"source of {name} is missing")
     if source in MARKET_SOURCES:
-        return Key(due_on, source, name, "")
+        return QuestionKey(due_on, source, name, "")
     date = row.get("resolution_date")
     if date is None and "resolution_date" in row:
         raise CellRefused(f"resolution_date of {source} {name} is missing; write the date it is for")
-    return Key(due_on, source, name, _day(date))
+    return QuestionKey(due_on, source, name, _day(date))
 
 
 def _day(cell: Cell) -> str:
@@ -294,7 +296,7 @@ def _is_true(name: str, row: Mapping[str, Cell]) -> bool:
     return (said := row[name]) is not None and payout_of(name, said) == 1.0
 
 
-def _price(cell: Cell, key: Key) -> float | None:
+def _price(cell: Cell, key: QuestionKey) -> float | None:
     """Return the price of a market; of a series the same column holds its last value."""
     if key.kind == "market" and cell is not None:
         with suppress(CellRefused):
@@ -302,7 +304,7 @@ def _price(cell: Cell, key: Key) -> float | None:
     return None
 
 
-def _remarks(joined: Joined, known: Known) -> Iterator[str]:
+def _remarks(joined: ForecastSet, known: QuestionFacts) -> Iterator[str]:
     if joined.combinations:
         yield f"{joined.name}: {joined.combinations:,} on combinations of questions left out."
     if joined.imputed:

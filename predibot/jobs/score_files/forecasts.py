@@ -17,7 +17,7 @@ from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
-from predibot.jobs.score_files.table import BadRow, Columns, FileRows, Row, Table
+from predibot.jobs.score_files.table import BadRow, Columns, FileRow, FileRows, InputTable
 from predibot.scoring.records.forecasts import Forecasts
 
 COLUMNS = Columns(
@@ -69,7 +69,7 @@ class Layout:
         if self.wide and "forecaster" in self.named.values():
             raise UsageError("a wide file names its forecasters in the header. Leave forecaster or --wide out")
 
-    def rows(self, file: Table) -> Iterator[Row | BadRow]:
+    def rows(self, file: InputTable) -> Iterator[FileRow | BadRow]:
         """Yield a row for each forecast, with the cells of `COLUMNS`; an empty cell of a forecaster's is none.
 
         Raises:
@@ -84,7 +84,7 @@ class Layout:
     def _theirs(self, ours: str) -> str:
         return next((theirs for theirs, each in self.named.items() if each == ours), ours)
 
-    def _check(self, file: Table, wanted: Iterable[str]) -> None:
+    def _check(self, file: InputTable, wanted: Iterable[str]) -> None:
         """Refuse a file without columns that it must have, and propose the option that names them if there is one."""
         missing = [ours for ours in wanted if self._theirs(ours) not in file.names]
         if not missing:
@@ -101,7 +101,7 @@ class Layout:
                 remedy += ", or if it is a set of ForecastBench, say --format forecastbench"
         raise UsageError(f"{file.label} has no column {', '.join(missing)}. {remedy}")
 
-    def _proposed(self, file: Table, missing: Sequence[str]) -> Mapping[str, str]:
+    def _proposed(self, file: InputTable, missing: Sequence[str]) -> Mapping[str, str]:
         """Return what columns of a file could be, by their names there."""
         taken = {*self.named, *COLUMNS.names}
         # Others could not be typed.
@@ -116,16 +116,16 @@ class Layout:
                 found[free.pop(theirs)] = ours
         return found
 
-    def _long_rows(self, file: Table) -> Iterator[Row | BadRow]:
+    def _long_rows(self, file: InputTable) -> Iterator[FileRow | BadRow]:
         # A file of one forecaster need not name it on each row: its column does.
         lone = self._theirs("probability") if self._theirs("forecaster") not in file.names else None
         lone = None if lone == "probability" else lone
         required = [ours for ours in COLUMNS.required if lone is None or ours != "forecaster"]
         self._check(file, required)
         for row in file.rows(Columns(tuple(map(self._theirs, required)), tuple(map(self._theirs, COLUMNS.optional)))):
-            yield row if isinstance(row, BadRow) or lone is None else Row(row.number, (lone, *row.cells))
+            yield row if isinstance(row, BadRow) or lone is None else FileRow(row.number, (lone, *row.cells))
 
-    def _wide_rows(self, file: Table) -> Iterator[Row | BadRow]:
+    def _wide_rows(self, file: InputTable) -> Iterator[FileRow | BadRow]:
         shared = tuple(name for name in COLUMNS.names if name not in ("forecaster", "probability"))
         of_all = [self._theirs(ours) for ours in shared]
         named = [theirs for theirs, ours in self.named.items() if ours == "probability"]
@@ -143,10 +143,10 @@ class Layout:
             rest, probabilities = others[: len(optional)], others[len(optional) :]
             for name, probability in zip(forecasters, probabilities, strict=True):
                 if probability is not None:
-                    yield Row(row.number, (name, question, probability, outcome, *rest))
+                    yield FileRow(row.number, (name, question, probability, outcome, *rest))
 
 
-class Said(NamedTuple):
+class FileForecast(NamedTuple):
     """One forecast of the file."""
 
     number: int
@@ -173,7 +173,7 @@ class ForecastFile:
     """What a file says."""
 
     file: FileRows
-    said: tuple[Said, ...]
+    said: tuple[FileForecast, ...]
     """The rows that are not bad, in the file's order."""
     n_open: Mapping[str, int]
     """How many forecasts of a forecaster are on questions without an outcome."""
@@ -193,7 +193,7 @@ class ForecastFile:
         """
         settled = [said for said in self.said if said.outcome is not None and not said.is_void]
 
-        def numbers(things: Iterable[Hashable], of: Callable[[Said], Hashable]) -> NDArray[np.int64]:
+        def numbers(things: Iterable[Hashable], of: Callable[[FileForecast], Hashable]) -> NDArray[np.int64]:
             """Return which of some things each forecast is of, by its place among them."""
             places = {thing: place for place, thing in enumerate(dict.fromkeys(things))}
             return np.array([places[of(said)] for said in settled], dtype=np.int64)
@@ -215,7 +215,7 @@ class ForecastFile:
         )
 
 
-def read_forecasts(table: Table, layout: "Layout | None" = None) -> ForecastFile:
+def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> ForecastFile:
     """Return what a file of forecasts says; bad rows are told, never fixed.
 
     Args:
@@ -225,7 +225,7 @@ def read_forecasts(table: Table, layout: "Layout | None" = None) -> ForecastFile
     Raises:
         UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
     """
-    said: list[Said] = []
+    said: list[FileForecast] = []
     file = FileRows(table.label, table.place)
     # As with names, a date comes again and again.
     instant = cache(partial(instant_of, "date"))
@@ -258,10 +258,10 @@ def _name(column: str, cell: Cell) -> str:
     return sys.intern(text_of(column, cell))
 
 
-def _said(row: Row, instant: Callable[[str], datetime]) -> Said:
+def _said(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast:
     """Return the forecast of a row, with the cells of `COLUMNS`."""
     forecaster, question, probability, outcome, market, cluster, at, category = row.cells
-    return Said(
+    return FileForecast(
         number=row.number,
         forecaster=_name("forecaster", forecaster),
         question=_name("question", question),
@@ -274,10 +274,10 @@ def _said(row: Row, instant: Callable[[str], datetime]) -> Said:
     )
 
 
-def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, BadRow]]:
+def _contradicted(said: Sequence[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
     """Yield every row of a question that ended in two ways, and in which: nobody can say which of them is right."""
-    first: dict[str, Said] = {}
-    other: dict[str, Said] = {}
+    first: dict[str, FileForecast] = {}
+    other: dict[str, FileForecast] = {}
     for each in said:
         if each.outcome is None:
             continue
@@ -297,7 +297,7 @@ def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, BadR
             yield each, BadRow(each.number, why)
 
 
-def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, BadRow]]:
+def _repeated(said: Iterable[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
     """Yield every row whose forecaster spoke of the same before, and where: the first counts."""
     seen: dict[tuple[str, str, datetime | None], int] = {}
     for each in said:
@@ -308,14 +308,14 @@ def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, BadRow]]
             yield each, BadRow(each.number, why)
 
 
-def _question(said: Said) -> tuple[str, datetime | None]:
+def _question(said: FileForecast) -> tuple[str, datetime | None]:
     return said.question, said.at
 
 
-def _cluster(said: Said) -> tuple[bool, str]:
+def _cluster(said: FileForecast) -> tuple[bool, str]:
     # A cluster and a question may have the same name.
     return (False, said.question) if said.cluster is None else (True, said.cluster)
 
 
-def _category(said: Said) -> str:
+def _category(said: FileForecast) -> str:
     return said.category or NO_CATEGORY

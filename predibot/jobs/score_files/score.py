@@ -11,7 +11,7 @@ from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.score_files.equity import EquityFile, read_equity
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table import FileRows, Table
+from predibot.jobs.score_files.table import FileRows, InputTable
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import with_market, with_pools
@@ -58,7 +58,7 @@ class ScoredEquity:
 
 
 def settled_forecasts(
-    file: Table,
+    file: InputTable,
     layout: Layout | None = None,
     *,
     pools: Sequence[PoolingMethod] = (),
@@ -141,7 +141,7 @@ def compare_forecasters(settled: SettledForecasts, names: tuple[str, str], asked
 
 
 def score_equity(
-    file: Table,
+    file: InputTable,
     convention: Convention,
     *,
     periods_per_year: float | None = None,

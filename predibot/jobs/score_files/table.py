@@ -16,7 +16,7 @@ Place = Literal["line", "row"]
 """What a row's number counts: lines of the file, or rows from 1."""
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """A row: where it is, and its cells in the order of the columns asked for."""
 
     number: int
@@ -27,7 +27,7 @@ class BadRow(NamedTuple):
     """A row that cannot be used."""
 
     number: int
-    """Where it is, as `Table.place` says."""
+    """Where it is, as `InputTable.place` says."""
     reason: str
     """What is wrong, what was seen, and what to write."""
 
@@ -45,12 +45,12 @@ class Columns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class InputTable:
     """A table whose columns are known."""
 
     names: Sequence[str]
     place: Place
-    read: Callable[[Columns], Iterable[Row | BadRow]]
+    read: Callable[[Columns], Iterable[FileRow | BadRow]]
     """Yields the rows with their cells as they are."""
     beside: Mapping[str, Cell] = field(default_factory=dict)
     """What a JSON document says beside its rows: texts, numbers and flags."""
@@ -64,7 +64,7 @@ class Table:
     remarks: tuple[str, ...] = ()
     """What is left out of it already, and other things to be said beside its scores."""
 
-    def rows(self, columns: Columns) -> Iterator[Row | BadRow]:
+    def rows(self, columns: Columns) -> Iterator[FileRow | BadRow]:
         """Yield every row, or why it is none; a cell that is missing, and one of a column that is not there, is None.
 
         Spaces around a text do not count. Blank lines are no rows.
@@ -76,7 +76,7 @@ class Table:
         for n_before, row in enumerate(self.read(columns)):
             if n_before == self.max_rows:
                 raise UsageError(f"{self.label} has more than {self.max_rows:,} rows. {self.remedy}")
-            yield Row(row.number, tuple(map(present, row.cells))) if isinstance(row, Row) else row
+            yield FileRow(row.number, tuple(map(present, row.cells))) if isinstance(row, FileRow) else row
 
     def require(self, columns: Columns) -> None:
         """Refuse a table without a column that must be there, or with one twice.

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO, TextIO, cast, get_args
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, Row, Table
+from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, FileRow, InputTable
 from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, open_table
 from predibot.plain_file import open_plain, pipe_pieces
 from predibot.research.pages.deadline import Deadline
@@ -40,7 +40,7 @@ def open_table_file(
     remedy: str = "Score it in parts",
     limits: ParserLimits = LIMITS,
     process: ParserProcess | None = None,
-) -> Iterator[Table]:
+) -> Iterator[InputTable]:
     """Open the file somebody named, in a child process that reads it.
 
     Args:
@@ -73,9 +73,9 @@ def open_table_file(
             raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
         question, deadline = PageSource(kind, None, str(path), 0.0, b""), Deadline.after(seconds, time.monotonic)
         with table_process(kind, limits) if process is None else nullcontext(process) as its_process:
-            child = _Child(its_process, question, deadline, max_bytes, label, remedy)
+            child = _ReaderProcess(its_process, question, deadline, max_bytes, label, remedy)
             names, place, beside, rows_name = next(child.answers(b""))
-            yield Table(names, place, child.rows, beside, rows_name, label, max_rows, remedy)
+            yield InputTable(names, place, child.rows, beside, rows_name, label, max_rows, remedy)
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def _format_of(argument: str, path: Path) -> TableFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Child:
+class _ReaderProcess:
     """A child process that reads one file."""
 
     process: ParserProcess
@@ -135,10 +135,10 @@ class _Child:
     label: str
     remedy: str
 
-    def rows(self, columns: Columns) -> Iterator[Row | BadRow]:
+    def rows(self, columns: Columns) -> Iterator[FileRow | BadRow]:
         """Yield the rows of some columns."""
         for number, found in chain.from_iterable(self.answers(json.dumps(columns).encode())):
-            yield BadRow(number, found) if isinstance(found, str) else Row(number, found)
+            yield BadRow(number, found) if isinstance(found, str) else FileRow(number, found)
 
     def answers(self, body: bytes) -> Iterator[Any]:
         """Yield what it says, a message after the other.

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import why_no_json
 from predibot.jobs.score_files.cells import Cell, shown
-from predibot.jobs.score_files.table import BadRow, Columns, Place, Row, Table
+from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable, Place
 from predibot.plain_file import open_plain
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import PageSource
@@ -36,7 +36,7 @@ class TableUnreadable(ValueError):
     """A file is not what it is taken for; the text goes on behind the file's name."""
 
 
-def open_table(file: BinaryIO, kind: TableFormat) -> Table:
+def open_table(file: BinaryIO, kind: TableFormat) -> InputTable:
     """Return a table of a file.
 
     Raises:
@@ -60,7 +60,7 @@ def _filled_lines(file: BinaryIO, *, blank: bool = False) -> Iterator[tuple[int,
             yield number, text
 
 
-def _csv(file: BinaryIO) -> Table:
+def _csv(file: BinaryIO) -> InputTable:
     lines = _filled_lines(file, blank=True)
     filled = ((number, line) for number, line in lines if line.strip())
     header_at, first = next(filled, (0, ""))
@@ -76,7 +76,7 @@ def _csv(file: BinaryIO) -> Table:
     except csv.Error as error:
         raise TableUnreadable(f", line {header_at + reader.line_num - 1}: {error}. Fix the header") from None
 
-    def rows(columns: Columns) -> Iterator[Row | BadRow]:
+    def rows(columns: Columns) -> Iterator[FileRow | BadRow]:
         # What a column that is not there has in every row.
         places = [header.index(name) if name in header else len(header) for name in columns.names]
         while True:
@@ -99,12 +99,12 @@ def _csv(file: BinaryIO) -> Table:
                 yield BadRow(number, why)
             else:
                 cells.append("")
-                yield Row(number, [cells[place] for place in places])
+                yield FileRow(number, [cells[place] for place in places])
 
-    return Table(header, "line", rows)
+    return InputTable(header, "line", rows)
 
 
-def _json(file: BinaryIO) -> Table:
+def _json(file: BinaryIO) -> InputTable:
     """Return the table of JSON: an object a line, or one document that holds rows."""
     (number, first), (_, second) = [*islice(_filled_lines(file), 2), (0, ""), (0, "")][:2]
     if not first:
@@ -198,14 +198,14 @@ def _rows_name(value: Mapping[str, Any]) -> str:
 
 def _objects(
     found: Iterable[tuple[int, Any, str]], place: Place, rows_name: str = "", beside: Mapping[str, Cell] | None = None
-) -> Table:
+) -> InputTable:
     """Return the table of objects, some of which are none."""
     found = iter(found)
     head = list(islice(found, _NAMING_ROWS if place == "line" else None))
     names = tuple(dict.fromkeys(name for _, value, _ in head if isinstance(value, dict) for name in value))
     a_place = "one a line" if place == "line" else "an object a row"
 
-    def rows(columns: Columns) -> Iterator[Row | BadRow]:
+    def rows(columns: Columns) -> Iterator[FileRow | BadRow]:
         for number, value, wrong in chain(head, found):
             if wrong:
                 yield BadRow(number, f"this is no JSON object: {wrong}; write {a_place}")
@@ -214,9 +214,9 @@ def _objects(
             elif missing := [name for name in columns.required if name not in value]:
                 yield BadRow(number, f"it has no {', no '.join(missing)}; null stands for what is not known")
             else:
-                yield Row(number, [value.get(name) for name in columns.names])
+                yield FileRow(number, [value.get(name) for name in columns.names])
 
-    return Table(names, place, rows, beside or {}, rows_name)
+    return InputTable(names, place, rows, beside or {}, rows_name)
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -236,7 +236,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=unique_object)
 """Made once: `loads` would make one a line."""
 
 
-def _parquet(file: BinaryIO) -> Table:
+def _parquet(file: BinaryIO) -> InputTable:
     import pyarrow as pa  # heavy
     import pyarrow.parquet as pq
 
@@ -268,7 +268,7 @@ def _parquet(file: BinaryIO) -> Table:
         n_bytes = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
         n_rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES * about.num_rows // max(1, n_bytes)))
 
-    def rows(columns: Columns) -> Iterator[Row | BadRow]:
+    def rows(columns: Columns) -> Iterator[FileRow | BadRow]:
         there = [name for name in columns.names if name in names]
         number = 0
         with translated():
@@ -277,9 +277,9 @@ def _parquet(file: BinaryIO) -> Table:
                 empty = [None] * batch.num_rows
                 for cells in zip(*(found.get(name, empty) for name in columns.names), strict=True):
                     number += 1
-                    yield Row(number, cells)
+                    yield FileRow(number, cells)
 
-    return Table(names, "row", rows)
+    return InputTable(names, "row", rows)
 
 
 def serve(data_bytes: int) -> None:

@@ -33,7 +33,7 @@ _MOST_STILLBORN = 3
 
 
 @dataclass(slots=True)
-class _Task:
+class _PoolTask:
     """A job somebody waits for."""
 
     job: DecideJob
@@ -54,7 +54,7 @@ class _PoolProcess:
     owner: str | None = None
     failure: LedgerError | None = None
     """What of the ledger it ended of, as it said itself."""
-    tasks: dict[JobKey, _Task] = field(default_factory=dict)
+    tasks: dict[JobKey, _PoolTask] = field(default_factory=dict)
 
 
 class ProcessPool:
@@ -72,7 +72,7 @@ class ProcessPool:
         self._worker = worker
         self._deadline_seconds = worker.settings.decision_deadline_seconds
         self._lock = threading.RLock()
-        self._waiting: deque[_Task] = deque()
+        self._waiting: deque[_PoolTask] = deque()
         self._spawns = 0
         self._stillborn = 0
         self._owners: list[str] = []
@@ -83,7 +83,7 @@ class ProcessPool:
 
     def submit(self, job: DecideJob) -> "Future[WorkResult]":
         """Return the future of a job, for whichever process has the least to do."""
-        task = _Task(job, Future())
+        task = _PoolTask(job, Future())
         with self._lock:
             self._waiting.append(task)
             self._hand_out()
@@ -225,7 +225,7 @@ class ProcessPool:
                 self._children.append(self._spawned())
             self._hand_out()
 
-    def _record_lost(self, child: _PoolProcess, task: _Task) -> None:
+    def _record_lost(self, child: _PoolProcess, task: _PoolTask) -> None:
         job, seconds = task.job, time.monotonic() - (task.began or 0.0)
         is_late = seconds > self._deadline_seconds
         if not is_late and not task.lost:

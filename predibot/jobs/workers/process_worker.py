@@ -17,7 +17,7 @@ from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity, Watch, unwatched
 from predibot.jobs.deciding.decide_one import WorkResult
 from predibot.jobs.deciding.worker import DecideJob, Resources, Worker, agent_setup, load_loops, make_worker
-from predibot.jobs.logs.about import About, about_now
+from predibot.jobs.logs.about import LogContext, about_now
 from predibot.jobs.logs.log_file import is_logged
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
@@ -43,7 +43,7 @@ class Logged:
     name: str
     level: int
     text: str
-    about: About
+    about: LogContext
 
 
 Report = Ready | WorkResult | PredibotError | Logged | Activity

@@ -11,7 +11,7 @@ from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.logs.about import About, logged_about
+from predibot.jobs.logs.about import LogContext, logged_about
 from predibot.net.deadline import started
 
 _log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ def work_elsewhere(job: DecideJob, worker: Worker) -> WorkResult:
     except PredibotError as error:
         return WorkResult(job, "failed", made_here=False, error=error)
     except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
-        with logged_about(About(worker.run.key, job.bot.name, job.subject.id)):
+        with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
             _log.error("%s crashed on %s: %s", job.bot.name, job.subject.id, words_of(error))
         return WorkResult(job, "failed", made_here=True)
 

@@ -156,7 +156,7 @@ class LedgerForecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Part):
+class RowFilter(Part):
     """Which decisions, and forecasts, are asked for; without an instant as all that is known."""
 
     run: str | None = None
@@ -217,12 +217,12 @@ def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
     )
 
 
-def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision, ...]:
+def told_decisions(connection: Connection, asked: RowFilter) -> tuple[LedgerDecision, ...]:
     """Return decisions by slot, bot and event."""
     return tuple(_numbered_decisions(connection, asked).values())
 
 
-def _numbered_decisions(connection: Connection, asked: Asked) -> Mapping[int, LedgerDecision]:
+def _numbered_decisions(connection: Connection, asked: RowFilter) -> Mapping[int, LedgerDecision]:
     knowledge = _knowledge(connection, asked)
     statement = (
         _decided(
@@ -264,7 +264,7 @@ SORTED_BY: Mapping[str, Any] = {
 
 
 def listed_decisions(
-    connection: Connection, asked: Asked, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
+    connection: Connection, asked: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
 ) -> tuple[LedgerDecision, ...]:
     """Return a part of a list of decisions.
 
@@ -287,7 +287,7 @@ def listed_decisions(
 
 
 def newest_decisions(
-    connection: Connection, asked: Asked, *, limit: int, before: int | None = None
+    connection: Connection, asked: RowFilter, *, limit: int, before: int | None = None
 ) -> tuple[tuple[LedgerDecision, ...], int | None]:
     """Return decisions as they were stored, newest first, and what the next ones are asked for with.
 
@@ -306,16 +306,16 @@ def newest_decisions(
     return _in_order(connection, asked, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
 
 
-def count_decisions(connection: Connection, asked: Asked) -> Mapping[str, int]:
+def count_decisions(connection: Connection, asked: RowFilter) -> Mapping[str, int]:
     """Return how many decisions of each status there are; a status without any is absent."""
     statement = with_decisions(decisions.c.status, func.count()).where(*asked.conditions(connection))
     return {status: count for status, count in connection.execute(statement.group_by(decisions.c.status))}
 
 
-def _in_order(connection: Connection, asked: Asked, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
+def _in_order(connection: Connection, asked: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
     if not rows:
         return ()
-    told = _numbered_decisions(connection, Asked(void=asked.void, as_of=asked.as_of, rows=rows))
+    told = _numbered_decisions(connection, RowFilter(void=asked.void, as_of=asked.as_of, rows=rows))
     return tuple(told[row] for row in rows)
 
 
@@ -339,7 +339,7 @@ def listed_events(connection: Connection) -> Sequence[Row[Any]]:
     return connection.execute(statement).all()
 
 
-def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast, ...]:
+def told_forecasts(connection: Connection, asked: RowFilter) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
     knowledge = _knowledge(connection, asked)
     about = with_decisions(subjects.c.event_row).where(*asked.conditions(connection))
@@ -404,7 +404,7 @@ def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapp
     return {market: (payout, settled_at) for market, (payout, settled_at) in last.items() if payout is not None}
 
 
-def _knowledge(connection: Connection, asked: Asked) -> Mapping[int, Knowledge]:
+def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowledge]:
     """Return what the models behind each decision can have known, by its row."""
     # Also of bots that nobody asked for, and without an answer: another may pool them, in its run and on its subject.
     whole = replace(asked, bots=(), status=None, rows=None)

@@ -48,7 +48,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EdgeLine:
     """An edge in the picture."""
 
     x1: float
@@ -67,7 +67,7 @@ class DrawnGraph:
     width: float
     height: float
     nodes: tuple[Node, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[EdgeLine, ...]
     not_drawn: int
     """Events of groups for which there was no room."""
 
@@ -112,7 +112,7 @@ def drawn_graph(
         for event, name in names.items()
     )
     lines = tuple(
-        Line(
+        EdgeLine(
             *place[each.first],
             *place[each.second],
             width=round(1.0 + 4.0 * (each.score - graph.at_least) / max(1e-9, 1.0 - graph.at_least), 1),

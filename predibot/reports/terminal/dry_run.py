@@ -66,7 +66,7 @@ def print_cohort(console: Console, prompt: CohortPrompt) -> None:
     )
 
 
-class Asked(NamedTuple):
+class PlannedDecision(NamedTuple):
     """Somebody who is asked."""
 
     by: str | None
@@ -76,7 +76,7 @@ class Asked(NamedTuple):
     at: "Destination"
 
 
-def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[Asked, ...]:
+def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedDecision, ...]:
     """Return whom the bots of a recipe ask, models before search providers; nobody is asked for it.
 
     Raises:
@@ -85,18 +85,22 @@ def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[Asked, ...]:
     """
     if agents is None:
         return ()
-    models = [Asked(bot.name, name, at) for bot in recipe.bots for name, at in agents.model_destinations(bot).items()]
-    return (*models, *(Asked(None, name, at) for name, at in agents.search_destinations().items()))
+    models = [
+        PlannedDecision(bot.name, name, at)
+        for bot in recipe.bots
+        for name, at in agents.model_destinations(bot).items()
+    ]
+    return (*models, *(PlannedDecision(None, name, at) for name, at in agents.search_destinations().items()))
 
 
-def print_asked(console: Console, asked: Sequence[Asked]) -> None:
+def print_asked(console: Console, asked: Sequence[PlannedDecision]) -> None:
     """Print who is asked where; nothing where nobody is."""
     if not asked:
         return
     print_grid(console, table_of("Who is asked", _ASKED, asked))
 
 
-def asked_documents(asked: Sequence[Asked]) -> list[Document]:
+def asked_documents(asked: Sequence[PlannedDecision]) -> list[Document]:
     """Return the same for programs; a key that is not sent is null."""
     names = "name host=at.host key=at.key_name key_is_set=at.key_is_set"
     return [

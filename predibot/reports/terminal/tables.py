@@ -17,7 +17,7 @@ from predibot.reports.table import LAST, Column, Kind, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.scoring.commitment.tables import Table as TaskTable
+from predibot.scoring.commitment.tables import StudyTable
 from predibot.text_tasks.pairs import LABELS, About
 from predibot.whole_file import whole_file
 
@@ -122,7 +122,7 @@ def write_tables(found: RunTables, folder: Path) -> Iterator[Path]:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
 
 
-def table_grid(table: TaskTable) -> Table:
+def table_grid(table: StudyTable) -> Table:
     """Return a table as it is shown."""
     columns = tuple(
         Column(

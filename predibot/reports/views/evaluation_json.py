@@ -20,7 +20,7 @@ from predibot.reports.views.metrics import (
 )
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
-from predibot.scoring.evaluation.evaluation import Evaluation, Joined
+from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import Scorecard
@@ -69,7 +69,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     }
 
 
-def _joined(joined: Joined | None) -> Document:
+def _joined(joined: ClusteredEvaluation | None) -> Document:
     """Return what is said with related events as one cluster, where it was asked for."""
     if joined is None:
         return {}

@@ -11,7 +11,7 @@ from typing import Any
 from predibot.sandbox.server.reply import HttpReply, json_bytes, json_reply
 from predibot.sandbox.stocks.forecasters import AskedStock, read_stocks, stock_weights
 from predibot.sandbox.world.cohort_forecasters import Informed, wrong_cohort_answers
-from predibot.sandbox.world.conversation import AskedMarket, Conversation, read_conversation, remembered
+from predibot.sandbox.world.conversation import AskedMarket, ForecasterView, read_conversation, remembered
 from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
 CHARACTERS_A_TOKEN = 4
@@ -83,7 +83,7 @@ def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_
     return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
 
 
-def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: Conversation) -> dict[str, object]:
+def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: ForecasterView) -> dict[str, object]:
     """Return a forecaster's weights of stocks; those of a report where the prompt quotes one."""
     said = f"A {WORD} ({name})."
     if conversation.reported is not None:
@@ -133,7 +133,7 @@ def _calling_text(tool: str, arguments_json: str, digest: str, *, said: str) -> 
     return {"role": "assistant", "content": said, "tool_calls": calls}
 
 
-def _without_markets(asked: Mapping[str, Any], conversation: Conversation, digest: str) -> tuple[dict[str, Any], str]:
+def _without_markets(asked: Mapping[str, Any], conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
     """Return a reply to a conversation about nothing, such as one that tries whether tools can be called."""
     tools = {str(tool.get("function", {}).get("name")): tool for tool in asked.get("tools") or ()}
     name = conversation.forced_tool or next(iter(tools), None)
@@ -152,7 +152,7 @@ def _example(schema: Mapping[str, Any]) -> object:
     return kinds.get(str(schema.get("type")), "ok")
 
 
-def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[str, Any], str]:
+def _broken(kind: str, conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
     """Return a reply that no decision can be made of, whatever is complained about."""
     if conversation.cohort is not None:
         answers = wrong_cohort_answers(conversation.cohort)
@@ -172,7 +172,7 @@ def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[st
     return _calling_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
 
 
-def _wrong_bets(conversation: Conversation) -> str:
+def _wrong_bets(conversation: ForecasterView) -> str:
     """Return an answer about an event in which nothing is right."""
     market = conversation.markets[0].id
     return json.dumps(
@@ -186,7 +186,7 @@ def _wrong_bets(conversation: Conversation) -> str:
     )
 
 
-def _wrong_weights(kind: str, conversation: Conversation) -> str:
+def _wrong_weights(kind: str, conversation: ForecasterView) -> str:
     """Return an answer about a portfolio that is wrong in a way of its own."""
     yes, no = (*conversation.markets[0].assets, "", "")[:2]
     last = conversation.markets[-1].assets[-1] if conversation.markets[-1].assets else no

@@ -64,7 +64,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ForecasterView:
     """What a forecaster knows: nothing but what is in its messages."""
 
     markets: tuple[AskedMarket, ...]
@@ -97,7 +97,7 @@ class Conversation:
         return any(market.assets for market in self.markets)
 
 
-def read_conversation(body: Mapping[str, Any]) -> Conversation:
+def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
     """Return what a request to the chat endpoint says."""
     messages = [(str(message.get("role", "")), _text(message.get("content"))) for message in body["messages"]]
     roles = [role for role, _ in messages]
@@ -118,7 +118,7 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
     if last_act == "Search":
         found += [Found(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(last_words)]
     choice = body.get("tool_choice")
-    return Conversation(
+    return ForecasterView(
         markets=markets,
         stake_usd=float(match.group(1)) if (match := _STAKE_TEXT.search(prompt)) else 1.0,
         tools=tuple(str(tool.get("function", {}).get("name", "")) for tool in body.get("tools") or ()),
@@ -137,7 +137,7 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
     )
 
 
-def remembered(conversation: Conversation, action: str) -> str:
+def remembered(conversation: ForecasterView, action: str) -> str:
     """Return what a forecaster says beside its next call: what is new, in the lines `read_conversation` reads."""
     lines = ["I am a scripted forecaster of the sandbox, no model."]
     lines += [f"Found: {found.url} {found.title}" for found in conversation.found]

@@ -14,7 +14,7 @@ from functools import partial
 from statistics import NormalDist
 
 from predibot.sandbox.world.cohort_forecasters import Informed, cohort_answer
-from predibot.sandbox.world.conversation import AskedMarket, Conversation, Found
+from predibot.sandbox.world.conversation import AskedMarket, ForecasterView, Found
 
 NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible", "restless")
 WORD = "scripted forecaster of the sandbox, no model"
@@ -40,12 +40,12 @@ class _Character:
     pages: int
     order: Callable[[Found], int]
     """Lower is read earlier; results of the same order as they were found."""
-    chance: Callable[[Conversation, AskedMarket], float]
+    chance: Callable[[ForecasterView, AskedMarket], float]
     boldness: float
     """What its bets are multiplied by before they are cut to the stake."""
 
 
-def next_call(name: str, conversation: Conversation, informed: Informed) -> Call:
+def next_call(name: str, conversation: ForecasterView, informed: Informed) -> Call:
     """Return what a forecaster does next; any but `broken`, which does not work."""
     character = _CHARACTERS[name]
     if conversation.forced_tool is None and conversation.cohort is None:
@@ -56,7 +56,7 @@ def next_call(name: str, conversation: Conversation, informed: Informed) -> Call
     return Call("final_answer", answer_of(name, conversation, informed), "Answer: handed in")
 
 
-def answer_of(name: str, conversation: Conversation, informed: Informed = lambda _: None) -> dict[str, object]:
+def answer_of(name: str, conversation: ForecasterView, informed: Informed = lambda _: None) -> dict[str, object]:
     """Return a forecaster's answer as `final_answer` takes it."""
     if conversation.cohort is not None:
         return cohort_answer(
@@ -99,7 +99,7 @@ def answer_of(name: str, conversation: Conversation, informed: Informed = lambda
     return {"market_decisions": rows, "unallocated_capital": left}
 
 
-def _allocation(name: str, conversation: Conversation) -> dict[str, object]:
+def _allocation(name: str, conversation: ForecasterView) -> dict[str, object]:
     """Return a forecaster's weights, with the probabilities they follow from."""
     markets, said = conversation.markets, f"A {WORD} ({name})."
     if conversation.reported is not None:
@@ -130,7 +130,7 @@ def _allocation(name: str, conversation: Conversation) -> dict[str, object]:
     }
 
 
-def _drawn_shares(conversation: Conversation) -> tuple[list[float], float]:
+def _drawn_shares(conversation: ForecasterView) -> tuple[list[float], float]:
     """Return drawn signed shares of a portfolio, others each day, and what they are to be divided by."""
     draws = [draw(conversation.seed, "restless", market.id) for market in conversation.markets]
     sizes = [-math.log(draw(conversation.seed, "size", market.id)) for market in conversation.markets]
@@ -144,7 +144,7 @@ def draw(seed: str, *words: object) -> float:
     return (int.from_bytes(digest[:6], "big") + 0.5) / 2**48
 
 
-def _lookup(character: _Character, conversation: Conversation) -> Call | None:
+def _lookup(character: _Character, conversation: ForecasterView) -> Call | None:
     """Return the next search or page, or None when enough was looked up."""
     if "web_search" in conversation.tools and len(conversation.searches) < character.searches:
         # One after the other, each in other words.
@@ -161,7 +161,7 @@ def _lookup(character: _Character, conversation: Conversation) -> Call | None:
     return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}") if unread else None
 
 
-def _lookup_each(character: _Character, conversation: Conversation) -> Call | None:
+def _lookup_each(character: _Character, conversation: ForecasterView) -> Call | None:
     """Return the next search or page, market by market, or None when enough was looked up about each."""
     pages = character.pages // 2
     for market in conversation.markets if character.searches else ():
@@ -176,7 +176,7 @@ def _lookup_each(character: _Character, conversation: Conversation) -> Call | No
     return None
 
 
-def _bets(conversation: Conversation, chances: list[float], *, boldness: float) -> list[float]:
+def _bets(conversation: ForecasterView, chances: list[float], *, boldness: float) -> list[float]:
     """Return signed dollars a market: Kelly's shares, cut so that together they keep to the stake."""
     shares, whole = _shares(conversation.markets, chances, boldness=boldness)
     return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
@@ -192,13 +192,13 @@ def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldnes
     return shares, max(1.0, sum(abs(share) for share in shares))
 
 
-def _ordered_bet(conversation: Conversation) -> float | None:
+def _ordered_bet(conversation: ForecasterView) -> float | None:
     """Return the dollars a hostile page asked for, None where none did."""
     bets = [float(order.removeprefix("bet ")) for order in conversation.orders if order.startswith("bet ")]
     return max(bets) if bets else None
 
 
-def _read_chance(conversation: Conversation, market: AskedMarket) -> float:
+def _read_chance(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return the weighted median of what pages say, the newest weighing most; the price where none says anything."""
     said = sorted(
         (note for note in conversation.notes if note.market_id == market.id),
@@ -221,37 +221,37 @@ def _price(market: AskedMarket) -> float:
     return 0.5 if market.price_yes is None else market.price_yes
 
 
-def _sharp(conversation: Conversation, market: AskedMarket) -> float:
+def _sharp(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return what pages say, drawn a little to the price."""
     read = _odds(_read_chance(conversation, market))
     return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _odds(market.price_yes))
 
 
-def _noisy(conversation: Conversation, market: AskedMarket) -> float:
+def _noisy(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return the price with what was read and a good deal of chance mixed in."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
     return _chance(0.4 * _odds(_read_chance(conversation, market)) + 0.6 * _odds(_price(market)) + 0.9 * noise)
 
 
-def _overconfident(conversation: Conversation, market: AskedMarket) -> float:
+def _overconfident(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return a first thought, some of it read, taken to extremes."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
     thought = 0.2 * _odds(_read_chance(conversation, market)) + 0.8 * _odds(_price(market)) + 0.7 * noise
     return _chance(4.0 * thought)
 
 
-def _lazy(conversation: Conversation, market: AskedMarket) -> float:
+def _lazy(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return the price as one remembers it, to the nearest twentieth."""
     return round(20.0 * _price(market)) / 20.0
 
 
-def _restless(conversation: Conversation, market: AskedMarket) -> float:
+def _restless(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return the price with another day's mood mixed in."""
     mood = NormalDist().inv_cdf(draw(conversation.seed, "mood", market.id))
     return _chance(_odds(_price(market)) + mood)
 
 
-def _gullible(conversation: Conversation, market: AskedMarket) -> float:
+def _gullible(conversation: ForecasterView, market: AskedMarket) -> float:
     """Return near certainty where a page ordered it, else what was read last."""
     return 0.99 if _ordered_bet(conversation) is not None else _read_chance(conversation, market)
 

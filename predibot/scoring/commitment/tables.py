@@ -64,7 +64,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class StudyTable:
     """A table: its number in the paper, what it shows, its columns and rows; None is a value that there is none of."""
 
     name: str
@@ -241,7 +241,7 @@ _Scores = Mapping[tuple[str, str], Score]
 """By bot and name; those of tasks of which the bot said something."""
 
 
-def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[Table, ...]:
+def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[StudyTable, ...]:
     """Return the paper's tables 3, 4, 6 to 12, 13 where pairs are named, 14, 17 and 20, with intervals and coverage.
 
     Args:
@@ -285,7 +285,7 @@ def _named(scores: _Scores, name: str) -> list[Score]:
     return [each for each in scores.values() if each.name == name]
 
 
-def _main(readings: Readings, scores: _Scores) -> Table:
+def _main(readings: Readings, scores: _Scores) -> StudyTable:
     columns = ("bot", "Agg", *_SCORES, "n+", "splits", "answers", "unread")
     rows = []
     for bot, said in readings.said.items():
@@ -303,10 +303,10 @@ def _main(readings: Readings, scores: _Scores) -> Table:
         counts = (n_plus, windows_in) if windows_in else (None, None)
         unread = sum(label is None for label in said.values())
         rows.append((bot, aggregate, *means, *counts, len(said), unread))
-    return Table.of("3", "Scores, each a mean over splits", columns, rows)
+    return StudyTable.of("3", "Scores, each a mean over splits", columns, rows)
 
 
-def _intervals(scores: _Scores) -> Table:
+def _intervals(scores: _Scores) -> StudyTable:
     rows = [
         (each.bot, each.name, of.estimate, of.low, of.high, of.splits, of.markets, of.n)
         for each in scores.values()
@@ -314,10 +314,10 @@ def _intervals(scores: _Scores) -> Table:
     ]
     columns = ("bot", "score", "value", "low", "high", "splits", "markets", "answers")
     note = "95 % intervals, markets drawn anew within each split; none where a split has a single market."
-    return Table.of("intervals", "On how much each score rests", columns, rows, note)
+    return StudyTable.of("intervals", "On how much each score rests", columns, rows, note)
 
 
-def _actions(readings: Readings) -> Table:
+def _actions(readings: Readings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     truth: tuple[float, ...] = ()
     for bot in readings.said:
@@ -331,10 +331,10 @@ def _actions(readings: Readings) -> Table:
     if truth:
         rows.append(("ground truth", *truth, None, ""))
     columns = ("bot", *ACTIONS, "entropy", "remark")
-    return Table.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
+    return StudyTable.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
 
 
-def _reliability(scores: _Scores) -> Table:
+def _reliability(scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G3 Acc_d"):
         task, score = _SCORES[name][0], name.partition(" ")[2]
@@ -346,10 +346,10 @@ def _reliability(scores: _Scores) -> Table:
             width = fmean(widths) if widths else math.nan
             rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, kept.retention))
     columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
-    return Table.of("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
+    return StudyTable.of("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
 
 
-def _horizons(readings: Readings) -> Table:
+def _horizons(readings: Readings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     every = readings.of_all("G3")
     said = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
@@ -361,10 +361,10 @@ def _horizons(readings: Readings) -> Table:
         rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
     columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
     note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
-    return Table.of("7", "Windows of actions", columns, rows, note)
+    return StudyTable.of("7", "Windows of actions", columns, rows, note)
 
 
-def _audits(readings: Readings) -> Iterator[Table]:
+def _audits(readings: Readings) -> Iterator[StudyTable]:
     wrong: list[tuple[Cell, ...]] = []
     outcomes: list[tuple[Cell, ...]] = []
     doses: list[tuple[Cell, ...]] = []
@@ -388,13 +388,13 @@ def _audits(readings: Readings) -> Iterator[Table]:
                 doses.append((bot, each.facts[0].split, dose.n, dose.signal, dose.p_value, *dose.by_quartile))
         drifts += _drift(readings, bot)
     columns: tuple[str, ...] = ("bot", "splits", "p < .05", "above half", "following")
-    yield Table.of("8", "Wrong bettors: how often a side that lost is named as the writer's", columns, wrong)
+    yield StudyTable.of("8", "Wrong bettors: how often a side that lost is named as the writer's", columns, wrong)
     columns = ("bot", "splits", "by side", "by outcome", "gap")
-    yield Table.of("9", "DA against the writer's side and against the outcome", columns, outcomes)
+    yield StudyTable.of("9", "DA against the writer's side and against the outcome", columns, outcomes)
     columns = ("bot", "split", "n", "CSD", "p", "DA 1", "DA 2", "DA 3", "DA 4")
-    yield Table.of("10", "Stakes: DA by quartile, one-sided test of the fourth above the first", columns, doses)
+    yield StudyTable.of("10", "Stakes: DA by quartile, one-sided test of the fourth above the first", columns, doses)
     columns = ("bot", "splits", "drift", "negative", "before", "after", "after by side", "p < .05")
-    yield Table.of("11", "The same people before and after their first position", columns, drifts)
+    yield StudyTable.of("11", "The same people before and after their first position", columns, drifts)
 
 
 def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
@@ -412,7 +412,7 @@ def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
         yield (bot, len(found), drifts, negative, *means, sure)
 
 
-def _platforms(readings: Readings, scores: _Scores) -> Table:
+def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
     platforms = sorted({fact.platform for fact in readings.facts.values()}, reverse=True)
     rows: list[tuple[Cell, ...]] = []
     columns = ("score", "difference", "t", "p", "rank correlation", "rank p", "topics", "bots")
@@ -431,18 +431,18 @@ def _platforms(readings: Readings, scores: _Scores) -> Table:
                 of_ranks = (cmp.rank_correlation, cmp.rank_p_value)
                 rows.append((score, cmp.difference, cmp.t, cmp.p_value, *of_ranks, cmp.topics, cmp.bots))
     what = " less ".join(platforms) if len(platforms) == 2 else "no second platform"
-    return Table.of("12", f"Platforms over the topics that both have: {what}", columns, rows)
+    return StudyTable.of("12", f"Platforms over the topics that both have: {what}", columns, rows)
 
 
-def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> Table:
+def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> StudyTable:
     names = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
     rows: list[tuple[Cell, ...]] = [
         (f"{a} less {b}", *(_mean(scores, a, name) - _mean(scores, b, name) for name in names)) for a, b in pairs
     ]
-    return Table.of("13", "Pairs of bots", ("pair", *names), rows)
+    return StudyTable.of("13", "Pairs of bots", ("pair", *names), rows)
 
 
-def _odds(readings: Readings, scores: _Scores) -> Table:
+def _odds(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for platform in sorted({fact.platform for fact in readings.facts.values()}):
         places = [place for place, split in enumerate(readings.splits) if split.startswith(f"{platform}/")]
@@ -455,10 +455,10 @@ def _odds(readings: Readings, scores: _Scores) -> Table:
             ahead, count = int((leads[known] > 0.0).sum()), int(known.sum())
             rows.append((platform, count, ahead, ahead / count, float(right[known].mean()), float(leads[known].mean())))
     columns = ("platform", "bots x splits", "ahead", "share", "PLA", "lead")
-    return Table.of("14", "G4 by platform", columns, rows)
+    return StudyTable.of("14", "G4 by platform", columns, rows)
 
 
-def _difficulty(readings: Readings, scores: _Scores) -> Table:
+def _difficulty(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for place, split in enumerate(readings.splits):
         values = [float(each.by_split[place]) for each in _named(scores, "G2 DA")]
@@ -466,10 +466,12 @@ def _difficulty(readings: Readings, scores: _Scores) -> Table:
         if known:
             rows.append((split, fmean(known), stdev(known) if len(known) > 1 else None, min(known), max(known)))
     rows.sort(key=lambda row: (row[1] or 0.0, row[0]))
-    return Table.of("17", "G2 by split, the hardest first: DA over bots", ("split", "mean", "sd", "min", "max"), rows)
+    return StudyTable.of(
+        "17", "G2 by split, the hardest first: DA over bots", ("split", "mean", "sd", "min", "max"), rows
+    )
 
 
-def _gaps(readings: Readings, scores: _Scores) -> Table:
+def _gaps(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     crowds = [won / counted for won, counted in readings.crowds.values() if counted]
     side_reference = fmean(crowds) if crowds else math.nan
@@ -485,10 +487,10 @@ def _gaps(readings: Readings, scores: _Scores) -> Table:
         )
         rows.append((bot, side_reference, gap.side, gap.action, odds_reference, gap.odds, gap.mean))
     columns = ("bot", "O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
-    return Table.of("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
+    return StudyTable.of("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
 
 
-def _coverage(readings: Readings) -> Table:
+def _coverage(readings: Readings) -> StudyTable:
     facts = [fact for fact in readings.facts.values() if fact.task == "G1"]
     holds = [fact.label == "YES" for fact in facts]
     rows: list[tuple[Cell, ...]] = []
@@ -499,4 +501,4 @@ def _coverage(readings: Readings) -> Table:
         rows.append(("topic", None, None, None, independence_p_value(holds, [fact.split for fact in facts])))
     note = "Of the comments asked about in G1, of which as many are of holders as not in each split."
     columns = ("what", "holders", "others", "Cohen's d", "p")
-    return Table.of("coverage", "Holders against others", columns, rows, note)
+    return StudyTable.of("coverage", "Holders against others", columns, rows, note)

@@ -13,7 +13,14 @@ from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
-from predibot.scoring.inference.price_implied import Exclusion, Holdings, Stored, first_after, run_ends, variances
+from predibot.scoring.inference.price_implied import (
+    Exclusion,
+    MarketObservations,
+    ShareLots,
+    first_after,
+    run_ends,
+    variances,
+)
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
 from predibot.scoring.price_lookup import Observations
 from predibot.scoring.records.daily_marks import Marks, record_marks
@@ -113,7 +120,7 @@ class Book:
         if not (group >= 0).any():
             return None
         start = self.start[rows]
-        stored = Stored(self.observations, start, record.as_of)
+        stored = MarketObservations(self.observations, start, record.as_of)
         return Exclusion(group, start, record.settled_at[market], record.payout_yes[market], stored)
 
 
@@ -245,7 +252,7 @@ class Average:
         """Return what the prices say of each bot's mean: what has no value counts as nothing held."""
         record, book = self.book.record, self.book
         counted = known[self.held.unit]
-        held = Holdings(
+        held = ShareLots(
             cell=book.cell[record.bet_decision],
             market=record.bet_market,
             shares=np.where(counted, self.held.shares, 0.0),
@@ -402,7 +409,7 @@ class Compared:
             ends = first_after(start, start + later.held_seconds, ends)
         starts = np.concatenate([[0], distinct(of_one_end)])
         price = book.record.bet_price_yes[row]
-        held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
+        held = ShareLots(cell, market, shares, price, later.price_yes[row], later.paid[row])
         exclusion = book.exclusion(row) if later.held_seconds is None else None
         bounds = [
             without_rounding(_sums_between(each, starts), _sums_between(np.abs(each), starts))

@@ -91,7 +91,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class ClusteredEvaluation:
     """The same in which related events are one cluster, in every interval and e-value."""
 
     evaluation: "Evaluation"
@@ -153,7 +153,7 @@ class Evaluation:
     """The accounts of each recipe and game, of one mode; what is said above is of decisions on events."""
     cohorts: tuple[CohortBoard, ...] = ()
     """The cohorts of each recipe and game, of one mode and one methodology."""
-    joined: Joined | None = None
+    joined: ClusteredEvaluation | None = None
     """The same with related events joined; None where nobody asked."""
     agreements: tuple[RankAgreement, ...] = ()
     """Of the orders of the accounts, and of the leaderboard."""
@@ -197,12 +197,12 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     return _evaluation(record, as_of, asked)
 
 
-def _joined(record: TrackRecord, as_of: datetime, asked: Question) -> Joined:
+def _joined(record: TrackRecord, as_of: datetime, asked: Question) -> ClusteredEvaluation:
     counted = record.scored() | (record.made() & (record.knowledge() == UNKNOWN))
     event, cluster = record.decision_event[counted], record.clusters()[counted]
     _, first = np.unique(event, return_index=True)
     sizes = np.unique(cluster[first], return_counts=True)[1]
-    return Joined(
+    return ClusteredEvaluation(
         without_few(_evaluation(record, as_of, asked)),
         events=first.size,
         clusters=sizes.size,

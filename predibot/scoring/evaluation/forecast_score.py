@@ -11,7 +11,7 @@ from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import cluster_codes, cluster_sums
 from predibot.scoring.inference.intervals import estimate_of_brier
-from predibot.scoring.inference.price_implied import Exclusion, Holdings, run_ends, variances
+from predibot.scoring.inference.price_implied import Exclusion, ShareLots, run_ends, variances
 from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, intervals_of_each, mean_of
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.calibration import (
@@ -159,7 +159,7 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
     # Of forecasts made at once the less certain counts as the later: the order of rows leaves no trace.
     order = np.lexsort((said, said * (1.0 - said), at, market, codes))
     # A squared error moves by 1 - 2 p with the outcome.
-    held = Holdings(
+    held = ShareLots(
         cell=codes[order],
         market=market[order],
         shares=(1.0 - 2.0 * said)[order],

@@ -11,7 +11,7 @@ from predibot.scoring.evaluation.scorecard import Scorecard, scorecards
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.records.forecasts import Forecasts
-from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, Part, forecasts_by, record_by
+from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, BotGroup, forecasts_by, record_by
 from predibot.scoring.records.track_record import TrackRecord
 
 EVIDENCE = (1.0, 4.0, 8.0, 16.0)
@@ -89,6 +89,6 @@ def evidence_scores(forecasts: Forecasts, gathered: Floats, uncertainty: Uncerta
     return _scored(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty)
 
 
-def _scored(split: Forecasts, parts: Sequence[Part], uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+def _scored(split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty) -> tuple[PartScore, ...]:
     scores = forecast_scores(split, uncertainty=uncertainty, adjust=False)
     return tuple(PartScore(part.bot, part.group, score) for part, score in zip(parts, scores, strict=True))

@@ -18,14 +18,16 @@ _Number = TypeVar("_Number", np.float64, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class References:
+class ReferencedForecasts:
     """A table with forecasters added, and what a reader should know about them."""
 
     forecasts: Forecasts
     remarks: tuple[str, ...] = ()
 
 
-def with_pools(forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extremize: float = 1.0) -> References:
+def with_pools(
+    forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extremize: float = 1.0
+) -> ReferencedForecasts:
     """Return the table with a forecaster `pool_<method>` a method: all others but `market` made into one.
 
     It answers every question that anybody answered, and has the mean of the
@@ -47,18 +49,18 @@ def with_pools(forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extrem
     """
     pooled = forecasts.only(forecasts.forecaster != _index_of(forecasts, MARKET))
     if not methods or pooled.probability.size == 0:
-        return References(forecasts)
+        return ReferencedForecasts(forecasts)
     groups, found = _groups(pooled.question), forecasts
     for method in methods:
         said = _pooled(groups, pooled.probability, method, extremize)
         found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), said)
     alone, n = int(np.count_nonzero(groups.sizes == 1)), groups.sizes.size
     if not alone:
-        return References(found)
-    return References(found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",))
+        return ReferencedForecasts(found)
+    return ReferencedForecasts(found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",))
 
 
-def with_market(forecasts: Forecasts) -> References:
+def with_market(forecasts: Forecasts) -> ReferencedForecasts:
     """Return the table with a forecaster `market` that says the price, where one is stated and nobody has that name.
 
     Where the rows of a question state several prices it says their mean.
@@ -74,9 +76,11 @@ def with_market(forecasts: Forecasts) -> References:
     """
     priced = forecasts.only(~np.isnan(forecasts.market_probability))
     if priced.probability.size == 0:
-        return References(forecasts)
+        return ReferencedForecasts(forecasts)
     if MARKET in forecasts.forecasters:
-        return References(forecasts, (f"`{MARKET}` is a forecaster of the file, so that none is added of that name.",))
+        return ReferencedForecasts(
+            forecasts, (f"`{MARKET}` is a forecaster of the file, so that none is added of that name.",)
+        )
     groups = _groups(priced.question)
     each = _one_each(priced, groups)
     found = _with_forecaster(forecasts, MARKET, each, each.market_probability)
@@ -84,9 +88,9 @@ def with_market(forecasts: Forecasts) -> References:
     lowest, highest = np.minimum.reduceat(prices, groups.starts), np.maximum.reduceat(prices, groups.starts)
     several = int(np.count_nonzero(lowest < highest))
     if not several:
-        return References(found)
+        return ReferencedForecasts(found)
     questions = "1 question state" if several == 1 else f"{several:,} questions state"
-    return References(
+    return ReferencedForecasts(
         found, (f"Rows of {questions} different market prices: the forecaster `{MARKET}` says their mean.",)
     )
 

@@ -29,7 +29,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Holdings:
+class ShareLots:
     """Shares of YES that were held, those of a market in order of time: k of them, in c cells that are summed apart."""
 
     cell: Ints
@@ -47,7 +47,7 @@ class Holdings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stored:
+class MarketObservations:
     """What is known of the markets' prices beside those that were bought at."""
 
     observations: Observations
@@ -69,7 +69,7 @@ class Exclusion:
     """Since when its market is settled, (k,); NaN or infinite where it is not."""
     payout_yes: Floats
     """What it paid then, (k,)."""
-    stored: Stored | None = None
+    stored: MarketObservations | None = None
     """Left out, a market keeps the price at which it was last bought."""
 
 
@@ -149,7 +149,7 @@ def price_implied_variance(
     if np.unique(until[group >= 0]).size > 1:
         raise ValueError("held_until differs among markets that exclude each other; give one instant for all of them")
     order = np.lexsort((until, start, market, cell))
-    holdings = Holdings(cell[order], market[order], held[order], price[order], later[order], paid[order])
+    holdings = ShareLots(cell[order], market[order], held[order], price[order], later[order], paid[order])
     never = np.full(order.shape, np.inf)
     none = exclusive is None or not (group >= 0).any()
     return variances(
@@ -168,7 +168,7 @@ def _ends(held_until: ArrayLike, start: Floats) -> Floats:
     return until
 
 
-def variances(held: Holdings, cells: int, *, ends: Ints, exclusion: Exclusion | None = None) -> Floats:
+def variances(held: ShareLots, cells: int, *, ends: Ints, exclusion: Exclusion | None = None) -> Floats:
     """Return the variance of each cell, (cells,), never below zero.
 
     Args:
@@ -190,7 +190,7 @@ def variances(held: Holdings, cells: int, *, ends: Ints, exclusion: Exclusion | 
     return np.where(found > _ROUNDING * at_most, found, 0.0)
 
 
-def _of_markets(held: Holdings, ends: Ints) -> Floats:
+def _of_markets(held: ShareLots, ends: Ints) -> Floats:
     """Return what each holding adds to the variance of its cell, (k,): with itself, and with all it overlaps later."""
     x = held.shares
     before = held.price_yes * (1.0 - held.price_yes)
@@ -230,7 +230,7 @@ def first_after(start: Floats, until: Floats, ends: Ints) -> Ints:
     return last + 1
 
 
-def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
+def _of_groups(held: ShareLots, exclusion: Exclusion, cells: int) -> Floats:
     """Return the variance of the markets that exclude each other, (cells,), no group below zero.
 
     Every group is a table of its markets by the slots of its cell, market by market.
@@ -261,7 +261,7 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     return np.bincount(table.cell_of_group, np.maximum(found, 0.0), cells).astype(np.float64)
 
 
-def _prices_of(table: "_Table", held: Holdings, exclusion: Exclusion, rows: Ints) -> tuple[Floats, Floats]:
+def _prices_of(table: "_Table", held: ShareLots, exclusion: Exclusion, rows: Ints) -> tuple[Floats, Floats]:
     """Return the price of each place, and that of each run in the end: the last one stored by then, zero for none."""
     stored = exclusion.stored
     price, at = np.full(table.size, np.nan), np.full(table.size, -np.inf)

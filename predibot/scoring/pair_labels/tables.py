@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from predibot.scoring.commitment.tables import Cell, Table
+from predibot.scoring.commitment.tables import Cell, StudyTable
 from predibot.scoring.pair_labels.raters import pearson, rater_agreement
 from predibot.scoring.pair_labels.scores import CENTRES, UNREAD, PairScores, pair_scores
 from predibot.scoring.relatedness.features import FEATURES
@@ -76,7 +76,7 @@ PeoplesLabels = Mapping[str, Mapping[str, int]]
 """What people said of pairs, each alone: by rater, then by pair, a label from 0 to 4."""
 
 
-def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[Table, ...]:
+def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[StudyTable, ...]:
     """Return all tables; one without anything in it has no row."""
     return (
         _all(readings),
@@ -89,18 +89,18 @@ def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = No
     )
 
 
-def _all(readings: PairReadings) -> Table:
+def _all(readings: PairReadings) -> StudyTable:
     rows = []
     for bot in readings.said:
         found = readings.of(bot, readings.facts)
         rows.append((bot, found.n, found.unread, *_cells(found), readings.remarks.get(bot, "")))
     note = "low and high are the ends of QWK's 95 % interval, events drawn anew; it is rather too wide than too narrow."
-    return Table.of(
+    return StudyTable.of(
         "all", "How related two questions are", ("bot", "answers", "unread", *_SCORES, "remark"), rows, note
     )
 
 
-def _domains(readings: PairReadings) -> Table:
+def _domains(readings: PairReadings) -> StudyTable:
     by_domain = _by_domain(readings.facts)
     rows = [
         (domain, bot, found.n, found.unread, *_cells(found))
@@ -108,10 +108,10 @@ def _domains(readings: PairReadings) -> Table:
         for bot in readings.said
         if (found := readings.of(bot, pairs)).n
     ]
-    return Table.of("domains", "By domain", ("domain", "bot", "answers", "unread", *_SCORES), rows)
+    return StudyTable.of("domains", "By domain", ("domain", "bot", "answers", "unread", *_SCORES), rows)
 
 
-def _cutoffs(readings: PairReadings) -> Table:
+def _cutoffs(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for bot, cutoff in readings.cutoffs.items():
         parts = []
@@ -126,10 +126,10 @@ def _cutoffs(readings: PairReadings) -> Table:
         "A pair is after the cutoff where either market was created after it; change is that of MSE, 0.5 for half more."
     )
     columns = ("bot", "cutoff", "part", "answers", "change", *_SCORES)
-    return Table.of("cutoff", "Before and after the models' knowledge cutoff", columns, rows, note)
+    return StudyTable.of("cutoff", "Before and after the models' knowledge cutoff", columns, rows, note)
 
 
-def _given(readings: PairReadings) -> Table:
+def _given(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for bot, said in readings.said.items():
         counts = np.bincount([label for label in said.values() if label != UNREAD], minlength=len(readings.labels))
@@ -137,19 +137,19 @@ def _given(readings: PairReadings) -> Table:
         rows.append((bot, total, *(int(n) / total if total else None for n in counts)))
     true = np.bincount([fact.label for fact in readings.facts.values()], minlength=len(readings.labels))
     rows.append(("(true)", int(true.sum()), *(int(n) / int(true.sum()) for n in true)))
-    return Table.of("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), rows)
+    return StudyTable.of("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), rows)
 
 
-def _asked(readings: PairReadings) -> Table:
+def _asked(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for domain, pairs in _by_domain(readings.facts).items():
         facts = [readings.facts[pair] for pair in pairs]
         counts = np.bincount([fact.label for fact in facts], minlength=len(readings.labels))
         rows.append((domain, *map(int, counts), len(facts), len({event for fact in facts for event in fact.events})))
-    return Table.of("pairs", "Pairs that were asked about", ("domain", *readings.labels, "all", "events"), rows)
+    return StudyTable.of("pairs", "Pairs that were asked about", ("domain", *readings.labels, "all", "events"), rows)
 
 
-def _reasons(readings: PairReadings) -> Table:
+def _reasons(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for judge, judgement in readings.judged.items():
         facts = {pair: readings.facts[pair] for pair in judgement.kinds}
@@ -159,10 +159,10 @@ def _reasons(readings: PairReadings) -> Table:
                 shares = (kinds.count(kind) / len(kinds) for kind in readings.reasonings)
                 rows.append((judgement.of, judge, domain, len(pairs), *shares))
     columns = ("bot", "judge", "domain", "answers", *readings.reasonings)
-    return Table.of("reasons", "What reasons rest on, as a judge says", columns, rows)
+    return StudyTable.of("reasons", "What reasons rest on, as a judge says", columns, rows)
 
 
-def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
+def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, ...]:
     raters = list(people)
     pairs = sorted({pair for said in people.values() for pair in said})
     ratings = np.full((len(pairs), len(raters)), np.nan)
@@ -191,13 +191,13 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[Table, ...]:
         value = pearson([score[pair] for pair in both], [means[pair] for pair in both]) if both else math.nan
         against.append((name, len(both), value))
     return (
-        Table.of("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), among),
-        Table.of("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), against),
+        StudyTable.of("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), among),
+        StudyTable.of("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), against),
         _weights(readings, means),
     )
 
 
-def _weights(readings: PairReadings, means: Mapping[str, float]) -> Table:
+def _weights(readings: PairReadings, means: Mapping[str, float]) -> StudyTable:
     """Return the weights with which S would come nearest to people's labels; judge them on other pairs."""
     pairs = [pair for pair in means if any(each is not None for each in readings.facts[pair].features)]
     rows: tuple[tuple[Cell, ...], ...] = ()
@@ -209,7 +209,7 @@ def _weights(readings: PairReadings, means: Mapping[str, float]) -> Table:
         rows = ((*weights, found.pairs, found.pearson, found.mean_squared_error),)
     note = "Fitted to these very pairs: collect another data set with --weights, and judge them on that."
     columns = (*FEATURES, "pairs", "Pearson", "MSE of S")
-    return Table.of("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
+    return StudyTable.of("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
 
 
 def _by_domain(facts: Mapping[str, PairFact]) -> dict[str, list[str]]:

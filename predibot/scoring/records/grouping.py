@@ -19,14 +19,14 @@ CONFIDENCES = (2.0, 4.0, 6.0, 8.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BotGroup:
     """One bot on one part of what it did."""
 
     bot: str
     group: str
 
 
-def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[Part, ...]]:
+def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[BotGroup, ...]]:
     """Return the record as if each bot were another on each part, and which each of these is.
 
     Scored like any record, it gives a scorecard a part. A bot has no part where
@@ -41,7 +41,7 @@ def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[Pa
     """
     codes, names = _groups(record, grouping)
     cells, part = np.unique(record.decision_bot * len(names) + codes, return_inverse=True)
-    parts = tuple(Part(record.bots[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist())
+    parts = tuple(BotGroup(record.bots[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist())
     # Scores only want names that differ; what they stand for is said beside them.
     split = replace(record, bots=tuple(str(row) for row in range(len(parts))), decision_bot=part.astype(np.int64))
     return split, parts
@@ -49,7 +49,7 @@ def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[Pa
 
 def forecasts_by(
     forecasts: Forecasts, values: Floats, edges: Sequence[float], names: Sequence[str] = ()
-) -> tuple[Forecasts, tuple[Part, ...]]:
+) -> tuple[Forecasts, tuple[BotGroup, ...]]:
     """Return the forecasts as if each forecaster were another in each bin of a number, and which each of these is.
 
     Args:
@@ -63,7 +63,9 @@ def forecasts_by(
     own = forecasts.only(kept)
     codes = own.forecaster * len(names) + np.searchsorted(np.asarray(edges), values[kept], "right")
     cells, part = np.unique(codes, return_inverse=True)
-    parts = tuple(Part(forecasts.forecasters[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist())
+    parts = tuple(
+        BotGroup(forecasts.forecasters[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist()
+    )
     split = replace(own, forecasters=tuple(str(row) for row in range(len(parts))), forecaster=part.astype(np.int64))
     return split, parts
 

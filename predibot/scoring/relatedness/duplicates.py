@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from predibot.scoring.arguments import Floats
-from predibot.scoring.relatedness.said import Wording, differences, said_by
+from predibot.scoring.relatedness.said import QuestionWording, differences, said_by
 from predibot.scoring.relatedness.texts import Embed, tf_idf
 
 
@@ -32,10 +32,10 @@ class KeptTexts:
 
     at_least: float
     embed: Embed | None = None
-    _seen: list[Wording] = field(default_factory=list)
+    _seen: list[QuestionWording] = field(default_factory=list)
     _known: Counter[str] = field(default_factory=Counter)
     """How many of them have each word."""
-    _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, Wording]]] = field(default_factory=dict)
+    _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, QuestionWording]]] = field(default_factory=dict)
     """By the facts, which a duplicate has too: name, text, and what it says."""
 
     def duplicate(self, name: str, text: str) -> Duplicate | None:
@@ -58,7 +58,7 @@ class KeptTexts:
         self._kept.setdefault(said.facts, []).append((name, text, said))
         return None
 
-    def _by_words(self, kept: Wording, less: Counter[str], more: Counter[str]) -> float:
+    def _by_words(self, kept: QuestionWording, less: Counter[str], more: Counter[str]) -> float:
         """Return the cosine of a text and the same with some words less and some more."""
         words = Counter(kept.telling.split())
         # Facts are said with the same words, and those that count as equal are written alike.

@@ -122,7 +122,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class QuestionWording:
     """A question, taken apart."""
 
     tokens: tuple[Token, ...]
@@ -149,7 +149,7 @@ class Wording:
         return " ".join(token.word for token in self.tokens if token.word not in FREE_WORDS)
 
 
-def said_by(text: str) -> Wording:
+def said_by(text: str) -> QuestionWording:
     """Return what a text says.
 
     Case, accents, punctuation and British or American spelling leave no trace.
@@ -198,7 +198,7 @@ def said_by(text: str) -> Wording:
     text = re.sub(rf"\b{_DAY}(?: of)? {_MONTH}\b\.?{year}", lambda f: dated(f[2], f[1], f[3]), text, flags=re.I)
     text = _TOGETHER.sub(lambda found: found[0] if re.fullmatch(r"\d+\.\d+", found[0]) else put(found[0]), text)
     text = re.sub(_NUMBER.pattern, numbered, text, flags=re.I)
-    return Wording(tuple(_tokens(text, facts)))
+    return QuestionWording(tuple(_tokens(text, facts)))
 
 
 def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
@@ -236,7 +236,9 @@ def _folded(written: str) -> str:
     return plain
 
 
-def differences(first: Wording, second: Wording, known: Counter[str]) -> tuple[Counter[str], Counter[str]] | None:
+def differences(
+    first: QuestionWording, second: QuestionWording, known: Counter[str]
+) -> tuple[Counter[str], Counter[str]] | None:
     """Return the words that only one of two questions has, or None where they ask different things.
 
     They do where a number, date, negation or opposite differs; where a word that
@@ -304,7 +306,7 @@ def _is_slip(word: str, other: str) -> bool:
     return swapped or short[at + 1 :] == long[at + 1 :]
 
 
-def _exchanged(first: Wording, second: Wording) -> bool:
+def _exchanged(first: QuestionWording, second: QuestionWording) -> bool:
     """Return whether two things changed their places around a word, or their numbers."""
     ours, theirs = (
         [token.word for token in each.tokens if token.word not in FREE_WORDS - _DIRECTED] for each in (first, second)
@@ -326,7 +328,7 @@ def _exchanged(first: Wording, second: Wording) -> bool:
     return len({number for _, number in of_ours}) > 1 and of_ours != of_theirs
 
 
-def _numbers_of(said: Wording) -> frozenset[tuple[str, str]]:
+def _numbers_of(said: QuestionWording) -> frozenset[tuple[str, str]]:
     """Return each number with the word before it that is none; years and dates have none."""
     found, last = [], ""
     for token in said.tokens:

@@ -12,8 +12,8 @@ from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
 from predibot.scoring.evaluation.running import RunningPoint
-from predibot.web.drawing import Banded, Shares, banded, shares_of
-from predibot.web.pages.page import Page
+from predibot.web.drawing import Banded, StackedShares, banded, shares_of
+from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -29,19 +29,19 @@ class ShownAccount:
     currency: str
     title: str
     value: Banded | None
-    held: Shares | None
+    held: StackedShares | None
     grids: tuple[Table, ...]
 
 
-def account_page(shelf: Shelf, bot: str, cohort: str = "") -> Page:
+def account_page(shelf: Shelf, bot: str, cohort: str = "") -> WebPage:
     """Return a bot's accounts whole, or that of a cohort."""
     found = account_statements(shelf.store, bot, recipe=None, cohort=cohort or None)
     accounts = [_shown(shelf, each) for each in found]
     grids = [grid for each in accounts for grid in each.grids if grid.rows]
-    return Page("account", {"bot": bot, "cohort": cohort, "accounts": accounts, "grids": grids})
+    return WebPage("account", {"bot": bot, "cohort": cohort, "accounts": accounts, "grids": grids})
 
 
-def cohort_page(shelf: Shelf, week: str) -> Page:
+def cohort_page(shelf: Shelf, week: str) -> WebPage:
     """Return a weekly cohort's members, values and positions."""
     found = cohorts_of(shelf.store, week, clock=shelf.clock)
     members = dict.fromkeys(each.bot_id for one in found for each in one.cohort.members)
@@ -49,7 +49,7 @@ def cohort_page(shelf: Shelf, week: str) -> Page:
     for each in found:
         with figures.in_currency(known_venue(each.cohort.venue).currency):
             grids += [grid for grid in cohort_statement_grids(each) if grid.rows]
-    return Page("cohort", {"week": week, "members": list(members), "grids": grids})
+    return WebPage("cohort", {"week": week, "members": list(members), "grids": grids})
 
 
 def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:
@@ -68,7 +68,7 @@ def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:
     return ShownAccount(statement, currency, title, value, _held(held), grids)
 
 
-def _held(held: tuple[AccountHoldings, ...]) -> Shares | None:
+def _held(held: tuple[AccountHoldings, ...]) -> StackedShares | None:
     """Return what the account was divided among; at valuations at which it was worth nothing there is no share."""
     return shares_of(
         [

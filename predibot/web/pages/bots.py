@@ -15,7 +15,7 @@ from predibot.jobs.read_traces import used_in
 from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
-from predibot.ledger.read.rows_for_python import Asked, count_decisions, listed_decisions
+from predibot.ledger.read.rows_for_python import RowFilter, count_decisions, listed_decisions
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.table import Table
@@ -26,7 +26,7 @@ from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
 from predibot.web.drawing import Bars, History, bars_of, curves_of, history_of, reliability_of
 from predibot.web.pages.leaderboard import lines_of
-from predibot.web.pages.page import PAGE, Page
+from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.shelf import Shelf
 
 _TRACES = 100
@@ -46,13 +46,13 @@ class Prompt:
     """Why there is nothing: nobody was asked, or the trace cannot be read."""
 
 
-def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
+def bot_page(shelf: Shelf, name: str, venue: str = "") -> WebPage:
     """Return all that is told of a bot.
 
     Raises:
         UsageError: If no such bot has decided.
     """
-    asked = Asked(bots=(name,))
+    asked = RowFilter(bots=(name,))
     counts = shelf.read(count_decisions, asked)
     if not counts:
         raise UsageError(f"no bot {name[:60]!r} has decided")
@@ -63,12 +63,12 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> Page:
         each
         for status in counts
         if status != "recorded"
-        for each in shelf.read(listed_decisions, Asked(bots=(name,), status=status), limit=PAGE)
+        for each in shelf.read(listed_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
     ]
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
     steps, prompt, setup = shelf.once("set up", name, lambda: _behind(shelf, name))
-    return Page(
+    return WebPage(
         "bot",
         {
             "name": name,

@@ -8,14 +8,14 @@ from predibot.reports.table import Table
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
-from predibot.web.pages.page import Page, paged, records
+from predibot.web.pages.page import WebPage, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
 
 def compare_page(
     shelf: Shelf, one: str = "", other: str = "", recipe: str = "", venue: str = "", page_: int = 1
-) -> Page:
+) -> WebPage:
     """Return a form to choose two bots, and what they said where both answered."""
     bots = shelf.bots("event")
     for name in (one, other):
@@ -25,7 +25,7 @@ def compare_page(
     # Names that cannot be shown as they are cannot be chosen in a form.
     shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
     if not one or not other or one == other:
-        return Page("compare", {**shown, **paged([], 1, "/compare")})
+        return WebPage("compare", {**shown, **paged([], 1, "/compare")})
     part = Part(recipe=recipe, venue=venue)
     found = shelf.evaluation(Question(wanted=("pairs",)), part)
     both = {one, other}
@@ -41,7 +41,7 @@ def compare_page(
     # What headers mean is said once.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
     questions = shelf.looked_back(asked_both, one, other, part=part)
-    return Page(
+    return WebPage(
         "compare",
         {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},
         {"questions": records(questions)},

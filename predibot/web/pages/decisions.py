@@ -8,15 +8,15 @@ from predibot.domain.decision import Status
 from predibot.errors import UsageError
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
-    Asked,
     LedgerDecision,
+    RowFilter,
     count_decisions,
     listed_decisions,
     told_decisions,
     told_forecasts,
 )
 from predibot.web.pages.details import shown_details
-from predibot.web.pages.page import PAGE, Page, Rows, day_of, end_of_day, part_of, records
+from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, part_of, records
 from predibot.web.pages.traces import shown_steps
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
@@ -38,7 +38,7 @@ def decisions_page(
     void: bool = False,
     sort: str = "-slot",
     page_: int = 1,
-) -> Page:
+) -> WebPage:
     """Return a part of the list of decisions, newest first.
 
     Args:
@@ -61,7 +61,7 @@ def decisions_page(
     by, rising = sort.removeprefix("-"), not sort.startswith("-")
     if by not in SORTED_BY:
         raise UsageError(f"decisions cannot be sorted by {by[:40]!r}; there are: {', '.join(SORTED_BY)}")
-    wanted = Asked(
+    wanted = RowFilter(
         run=run or None,
         recipe=recipe or None,
         bots=(bot,) if bot else (),
@@ -99,7 +99,7 @@ def decisions_page(
         "venue": shelf.venues(),
         "mode": MODES,
     }
-    return Page(
+    return WebPage(
         "decisions",
         {
             **shown,
@@ -113,7 +113,9 @@ def decisions_page(
     )
 
 
-def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0, find: str = "", only: int = 0) -> Page:
+def decision_page(
+    shelf: Shelf, run: str, bot: str, subject: str, step: int = 0, find: str = "", only: int = 0
+) -> WebPage:
     """Return a decision with its forecasts and a part of its trace.
 
     Args:
@@ -131,10 +133,10 @@ def decision_page(shelf: Shelf, run: str, bot: str, subject: str, step: int = 0,
     found = decision_of(shelf, run, bot, subject)
     forecasts = [
         each
-        for each in shelf.read(told_forecasts, Asked(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
+        for each in shelf.read(told_forecasts, RowFilter(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
         if each.void == found.void
     ]
-    return Page(
+    return WebPage(
         "decision",
         {
             "decision": found,
@@ -152,7 +154,7 @@ def decision_of(shelf: Shelf, run: str, bot: str, subject: str) -> LedgerDecisio
     Raises:
         UsageError: If there is none.
     """
-    asked = Asked(run=run, bots=(bot,), subject=subject)
+    asked = RowFilter(run=run, bots=(bot,), subject=subject)
     own = shelf.read(told_decisions, asked) or shelf.read(told_decisions, replace(asked, void=True))
     if not own:
         raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")

@@ -6,7 +6,7 @@ from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.read.rows_for_python import LedgerDecision
-from predibot.web.pages.page import Page
+from predibot.web.pages.page import WebPage
 from predibot.web.shelf import Shelf
 
 
@@ -26,7 +26,7 @@ def shown_details(shelf: Shelf, decision: LedgerDecision) -> dict[str, Any]:
     return {"details": shelf.details(decision.run, bot, decision.subject_id), "gains": gains}
 
 
-def source_page(shelf: Shelf, run: str, bot: str, subject: str, number: int) -> Page:
+def source_page(shelf: Shelf, run: str, bot: str, subject: str, number: int) -> WebPage:
     """Return a source of a decision, with the text that was kept of it."""
     found = shelf.details(run, bot, subject)
     source = next((each for each in found.sources if each.number == number), None)
@@ -40,4 +40,4 @@ def source_page(shelf: Shelf, run: str, bot: str, subject: str, number: int) -> 
             # Pages may be pruned, or left on another machine.
             missing = str(error)
     shown = {"source": source, "run": run, "bot": bot, "subject": subject, "text": text, "missing": missing}
-    return Page("source", shown)
+    return WebPage("source", shown)

@@ -4,10 +4,10 @@ from itertools import groupby
 
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
-from predibot.ledger.read.rows_for_python import Asked, listed_events, told_decisions, told_forecasts
+from predibot.ledger.read.rows_for_python import RowFilter, listed_events, told_decisions, told_forecasts
 from predibot.web.drawing import history_of
 from predibot.web.pages.graph import moving_with
-from predibot.web.pages.page import Page, paged, records
+from predibot.web.pages.page import WebPage, paged, records
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -17,23 +17,23 @@ _FORECASTS = 100
 _UNANSWERED = 50
 
 
-def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> Page:
+def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> WebPage:
     """Return a part of the list of events, those with all of these words in their titles."""
     words = q.casefold().split()
     rows = [each for each in shelf.read(listed_events) if all(word in each.title.casefold() for word in words)]
-    return Page("events", {**paged(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
+    return WebPage("events", {**paged(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
 
 
-def event_page(shelf: Shelf, id: str) -> Page:
+def event_page(shelf: Shelf, id: str) -> WebPage:
     """Return an event's prices with every forecast on them, how it was resolved, and its kin.
 
     Raises:
         UsageError: If nobody decided on it.
     """
-    own = shelf.read(told_decisions, Asked(event=id))
+    own = shelf.read(told_decisions, RowFilter(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    said = shelf.read(told_forecasts, Asked(event=id))
+    said = shelf.read(told_forecasts, RowFilter(event=id))
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     prices = shelf.prices(id)
     markets = []
@@ -43,7 +43,7 @@ def event_page(shelf: Shelf, id: str) -> Page:
         dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
         markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
     labels, kin = related(shelf, id)
-    return Page(
+    return WebPage(
         "event",
         {
             "title": own[0].title,

@@ -6,11 +6,11 @@ from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_wor
 from predibot.reports.terminal.closeups.graph import graph_grids
 from predibot.scoring.records.part import Part
 from predibot.scoring.relatedness.graph import Edge
-from predibot.web.pages.page import Page
+from predibot.web.pages.page import WebPage
 from predibot.web.shelf import Shelf
 
 
-def graph_page(shelf: Shelf, venue: str = "") -> Page:
+def graph_page(shelf: Shelf, venue: str = "") -> WebPage:
     """Return the graph of the events of a venue, as it is now; empty where nothing was played."""
     try:
         found = shelf.graph(Part(venue=venue))
@@ -18,7 +18,7 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
         if venue:
             raise
         # The menu leads here, whatever was played.
-        return Page(
+        return WebPage(
             "graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "listed": (), "grids": []}
         )
     drawn = drawn_graph(found.graph, found.known.titles)
@@ -29,7 +29,7 @@ def graph_page(shelf: Shelf, venue: str = "") -> Page:
     # What nobody decided on has no page.
     listed = {each.event_id for each in shelf.read(listed_events)}
     shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
-    return Page("graph", shown)
+    return WebPage("graph", shown)
 
 
 def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:

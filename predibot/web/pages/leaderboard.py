@@ -17,7 +17,7 @@ from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, lead
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 from predibot.web.drawing import Banded, Bars, Curve, curve_of, curves_of, reliability_of
-from predibot.web.pages.page import Page, day_of, end_of_day, grids_page
+from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
@@ -26,7 +26,7 @@ TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BoardLine:
     """A bot of the leaderboard, as it is shown."""
 
     row: LeaderboardRow
@@ -70,11 +70,11 @@ class PartTexts:
 _EVERYTHING = PartTexts()
 
 
-def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
+def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
     """Return the ranking, its verdicts, and the boards of accounts and cohorts, of the part that is asked for."""
     runs = shelf.runs()
     if not runs:
-        return Page("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
+        return WebPage("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
     shown_venue = part.venue or shelf.venues(part.recipe)[0]
     choices = {
@@ -87,7 +87,7 @@ def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
         *((board_grid(each), list(conclusions_on_accounts(each)), each.notes) for each in found.accounts),
         *((cohort_grid(each), list(cohort_conclusions(each)), each.notes) for each in found.cohorts),
     ]
-    return Page(
+    return WebPage(
         "leaderboard",
         {
             "part": part,
@@ -111,10 +111,10 @@ def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
     )
 
 
-def lines_of(ranking: Evaluation) -> list[Line]:
+def lines_of(ranking: Evaluation) -> list[BoardLine]:
     """Return the bots of a ranking, as they are shown."""
     return [
-        Line(
+        BoardLine(
             row,
             verdict_said(row),
             figures.thousandths_interval(row.edge_low, row.edge_high),
@@ -125,14 +125,14 @@ def lines_of(ranking: Evaluation) -> list[Line]:
     ]
 
 
-def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
+def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> WebPage:
     """Return how edges, gains, accounts and cohorts of all bots went over time, with their bands."""
     drawn = [
         each
         for _, picture in ledger_pictures(shelf.looked_back(ledger_history, part=Part(venue=venue, recipe=recipe)))
         for each in curves_of(picture)
     ]
-    return Page(
+    return WebPage(
         "curves",
         {
             "of_runs": PartTexts(recipe, venue).given(),
@@ -142,7 +142,7 @@ def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> Page:
     )
 
 
-def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> Page:
+def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> WebPage:
     """Return a table of `predibot report` by its name, of the part that is asked for."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
@@ -152,11 +152,11 @@ def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> Page:
     return replace(page, tables={name: lambda: evaluation_rows(found, name)})
 
 
-def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> Page:
+def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
     """Return what each bot said beside how often it happened, in the part that is asked for."""
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
-    return Page(
+    return WebPage(
         "calibration",
         {
             "diagrams": [

@@ -18,7 +18,7 @@ Rows = Iterator[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """A template, by its name without the ending, and what it shows."""
 
     template: str
@@ -33,9 +33,9 @@ class Page:
         return {**{str(n): partial(_under_headers, grid) for n, grid in enumerate(grids, start=1)}, **self.tables}
 
 
-def grids_page(title: str, found: Sequence[Table], **more: Any) -> Page:
+def grids_page(title: str, found: Sequence[Table], **more: Any) -> WebPage:
     """Return a page of tables, as the terminal has them; those without a row are left out."""
-    return Page("grids", {"title": title, "grids": [grid for grid in found if grid.rows], **more})
+    return WebPage("grids", {"title": title, "grids": [grid for grid in found if grid.rows], **more})
 
 
 def _under_headers(table: Table) -> Rows:

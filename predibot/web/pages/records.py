@@ -17,7 +17,7 @@ from predibot.ledger.write.slots import stored_schedules, stored_slots
 from predibot.reports.accounts.cohort_statement import list_grid
 from predibot.reports.terminal.tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
-from predibot.web.pages.page import Page, grids_page, paged, records
+from predibot.web.pages.page import WebPage, grids_page, paged, records
 from predibot.web.shelf import Shelf
 
 _SLOTS = 20
@@ -25,7 +25,7 @@ _LATE = timedelta(minutes=5)
 """A slot that began later is told of."""
 
 
-def runs_page(shelf: Shelf, page_: int = 1) -> Page:
+def runs_page(shelf: Shelf, page_: int = 1) -> WebPage:
     """Return a part of the list of runs, newest first, and which slots of schedules went wrong lately."""
     shown = paged(shelf.runs(), page_, "/runs")
     keys = tuple(each.run for each in shown["rows"])
@@ -41,19 +41,19 @@ def runs_page(shelf: Shelf, page_: int = 1) -> Page:
         return costs_of_runs(connection, keys), sorted(found, key=lambda each: each.slot_at, reverse=True)
 
     costs, slots = shelf.once("costs", keys, lambda: shelf.store.run_read(read))
-    return Page(
+    return WebPage(
         "runs",
         {**shown, "costs": costs, "slots": slots[:_SLOTS], "all_slots": len(slots), "days": COUNTED.days},
         {"slots": records(slots), "runs": records(shelf.runs())},
     )
 
 
-def accounts_page(shelf: Shelf) -> Page:
+def accounts_page(shelf: Shelf) -> WebPage:
     """Return who has accounts."""
-    return Page("accounts", {"names": list(dict.fromkeys(shelf.store.run_read(names_of_accounts)))})
+    return WebPage("accounts", {"names": list(dict.fromkeys(shelf.store.run_read(names_of_accounts)))})
 
 
-def cohorts_page(shelf: Shelf) -> Page:
+def cohorts_page(shelf: Shelf) -> WebPage:
     """Return all weekly cohorts."""
     try:
         found = every_cohort(shelf.store, clock=shelf.clock)
@@ -64,7 +64,7 @@ def cohorts_page(shelf: Shelf) -> Page:
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
 
 
-def comments_page(shelf: Shelf, run: str = "") -> Page:
+def comments_page(shelf: Shelf, run: str = "") -> WebPage:
     """Return what bots read out of comments in a run, or in the one made last."""
     runs = runs_of_texts(shelf.store)
     # The menu leads here, whatever was played.
@@ -74,11 +74,11 @@ def comments_page(shelf: Shelf, run: str = "") -> Page:
     return grids_page(title, grids, runs=runs, notes=found.notes if found else ())
 
 
-def status_page(shelf: Shelf) -> Page:
+def status_page(shelf: Shelf) -> WebPage:
     """Return how schedules stand."""
     status = status_of(shelf.store, shelf.clock)
     rows = [_flat(schedule_document(each)) for each in status.schedules]
-    return Page("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
+    return WebPage("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
 
 
 def _flat(document: Mapping[str, Any]) -> dict[str, Any]:

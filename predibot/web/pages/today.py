@@ -9,9 +9,9 @@ from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
 from predibot.ledger.read.details.lately import said_of_settled, under_way
-from predibot.ledger.read.rows_for_python import Asked, newest_decisions
+from predibot.ledger.read.rows_for_python import RowFilter, newest_decisions
 from predibot.scoring.baselines import BASELINES
-from predibot.web.pages.page import Page, records
+from predibot.web.pages.page import WebPage, records
 from predibot.web.shelf import Shelf
 
 _DECISIONS = 12
@@ -50,15 +50,15 @@ class Settled:
         return 0.0 if self.dearest is None else abs(self.dearest - self.last.payout_yes)
 
 
-def today_page(shelf: Shelf) -> Page:
+def today_page(shelf: Shelf) -> WebPage:
     """Return what happened lately and what comes next."""
     now = shelf.clock()
-    newest, _ = shelf.read(newest_decisions, Asked(), limit=_DECISIONS)
+    newest, _ = shelf.read(newest_decisions, RowFilter(), limit=_DECISIONS)
     said = shelf.read(said_of_settled, _MARKETS)
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]
     surprises = sorted(surprising, key=lambda each: -max(each.off, each.price_off))[:_SURPRISES]
-    return Page(
+    return WebPage(
         "today",
         {
             "now": now,

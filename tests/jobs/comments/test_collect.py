@@ -14,7 +14,7 @@ from predibot.contracts import Progress
 from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.comments.collect import CollectReport, collect_comments, salt_of, salted
 from predibot.jobs.comments.raw_store import RawStore
-from predibot.jobs.comments.sources import Get, ManifoldComments, PolymarketComments, Source
+from predibot.jobs.comments.sources import CommentSource, Get, ManifoldComments, PolymarketComments
 from predibot.sandbox.crowd import DAY, LONG_THREAD, CrowdMarket, Deed, crowd
 from predibot.sandbox.server.crowd_host import CrowdHost
 
@@ -41,7 +41,7 @@ def collected(host: CrowdHost, folder: Path, *, manifold: bool, at_most: int | N
 
 def collected_from(get: Get, folder: Path, *, manifold: bool) -> CollectReport:
     store = RawStore(folder)
-    source: Source = (
+    source: CommentSource = (
         ManifoldComments(get, store, manifold_url="manifold")
         if manifold
         else PolymarketComments(get, store, gamma_url="gamma", data_url="data", clob_url="clob")

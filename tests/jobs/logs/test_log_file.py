@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.logs.about import About, logged_about
-from predibot.jobs.logs.log_file import Line, LogFile, is_logged
+from predibot.jobs.logs.about import LogContext, logged_about
+from predibot.jobs.logs.log_file import LineFormatter, LogFile, is_logged
 from predibot.ledger.store import Store
 
 WRITER = """
@@ -33,7 +33,7 @@ def record(message: str, *, name: str = "predibot.x", level: int = logging.INFO)
 
 def a_log(file: Path, *, most_bytes: int = 2_000, backups: int = 2, as_json: bool = False) -> LogFile:
     handler = LogFile(file, print, most_bytes=most_bytes, backups=backups)
-    handler.setFormatter(Line(lambda text: text.replace("sk-0123456789", "***"), as_json=as_json))
+    handler.setFormatter(LineFormatter(lambda text: text.replace("sk-0123456789", "***"), as_json=as_json))
     return handler
 
 
@@ -48,7 +48,7 @@ def test_a_database_is_no_log(tmp_path: Path) -> None:
 def test_untrusted_text_is_one_line_in_which_nothing_does_anything(tmp_path: Path) -> None:
     for as_json in (False, True):
         file = tmp_path / f"{as_json}.log"
-        with logged_about(About("r@1", "bot\n", "e")):
+        with logged_about(LogContext("r@1", "bot\n", "e")):
             a_log(file, as_json=as_json).handle(record(HOSTILE))
         text = file.read_text()
         assert text.isascii() is text[:-1].isprintable() is text.endswith("\n") is True
@@ -64,7 +64,7 @@ def test_a_traceback_is_in_its_line_and_no_key_in_any(tmp_path: Path) -> None:
     except ValueError:
         failed = record("failed: sk-0123456789")
         failed.exc_info = sys.exc_info()
-    with logged_about(About(subject="sk-0123456789")):
+    with logged_about(LogContext(subject="sk-0123456789")):
         handler.handle(failed)
     (line,) = (tmp_path / "log").read_text().splitlines()
     read = json.loads(line)

@@ -8,7 +8,7 @@ import pytest
 
 from predibot.environment import environment_of_command
 from predibot.jobs.notify.channel import Undelivered
-from predibot.jobs.notify.command import Command
+from predibot.jobs.notify.command import ProgramCall
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, TryAgain
 from tests.jobs.program import wait_until
@@ -20,8 +20,8 @@ KEEP = (
 )
 
 
-def command(*arguments: str, seconds: float = 20.0, env: tuple[str, ...] = ()) -> Command:
-    return Command((sys.executable, *arguments), environment_of_command(env), seconds)
+def command(*arguments: str, seconds: float = 20.0, env: tuple[str, ...] = ()) -> ProgramCall:
+    return ProgramCall((sys.executable, *arguments), environment_of_command(env), seconds)
 
 
 def test_it_is_given_the_message_on_stdin_and_no_shell_reads_it(
@@ -68,6 +68,6 @@ def test_one_that_fails_or_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(TryAgain, match=r"ended with exit code 3$"):
         command("-c", "import sys; sys.exit(3)").send(NOTICE)
     with pytest.raises(Undelivered, match="nowhere cannot be started: No such file"):
-        Command(("nowhere",), os.environ, 1.0).send(NOTICE)
+        ProgramCall(("nowhere",), os.environ, 1.0).send(NOTICE)
     with pytest.raises(Undelivered, match="cannot be started: its arguments cannot be passed on"):
         command("a\0b").send(NOTICE)

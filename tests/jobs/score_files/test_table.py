@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.table import BadRow, Columns, Row, Table
+from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable
 from predibot.jobs.score_files.table_file import open_table_file
 from predibot.jobs.score_files.table_reader import TableFormat, TableUnreadable
 from tests.jobs.tables import csv_of, jsonl_of, parquet_of, table_of
@@ -23,25 +23,28 @@ COLUMNS = Columns(("a",), ("b",))
 def test_a_row_of_csv_has_the_line_it_begins_on_whatever_stands_before_it() -> None:
     # Excel writes separators alone below a table.
     file = csv_of('b,a,note\n\n1,2,"two\nlines"\r\n   \n , 4 ,\n,,\n , ,"",\n')
-    assert list(file.rows(COLUMNS)) == [Row(3, ("2", "1")), Row(6, ("4", None))]
+    assert list(file.rows(COLUMNS)) == [FileRow(3, ("2", "1")), FileRow(6, ("4", None))]
 
 
 def test_rows_of_csv_that_are_broken_are_told_and_the_next_is_read() -> None:
     file = csv_of('a,b\n1\n2,3,4\n"x"y,1\n5,6\n')
     rows = list(file.rows(COLUMNS))
-    assert [type(row) for row in rows] == [BadRow, BadRow, BadRow, Row]
+    assert [type(row) for row in rows] == [BadRow, BadRow, BadRow, FileRow]
     assert [row.number for row in rows] == [2, 3, 4, 5]
     assert rows[0] == BadRow(2, "it has 1 cells, the header 2; put quotes around separators")
 
 
 def test_a_quotation_mark_that_is_never_closed_is_told_with_what_it_swallowed() -> None:
     rows = list(csv_of('a,b\n1,2\n"3,4\n5,6\n').rows(COLUMNS))
-    assert rows == [Row(2, ("1", "2")), BadRow(3, "a quotation mark is never closed; lines 3 to 4 were passed over")]
+    assert rows == [
+        FileRow(2, ("1", "2")),
+        BadRow(3, "a quotation mark is never closed; lines 3 to 4 were passed over"),
+    ]
 
 
 def test_a_row_of_jsonl_has_its_line_and_null_is_empty() -> None:
     file = jsonl_of("", {"a": " x\u2028 ", "b": 0.5}, "", {"a": None, "c": 1}, {"a": ""})
-    assert list(file.rows(COLUMNS)) == [Row(2, ("x", 0.5)), Row(4, (None, None)), Row(5, (None, None))]
+    assert list(file.rows(COLUMNS)) == [FileRow(2, ("x", 0.5)), FileRow(4, (None, None)), FileRow(5, (None, None))]
 
 
 @pytest.mark.parametrize(
@@ -58,22 +61,22 @@ def test_a_row_of_jsonl_has_its_line_and_null_is_empty() -> None:
 def test_a_line_that_is_no_object_is_told(line: str, reason: str) -> None:
     _, bad, good = jsonl_of({"a": 0}, line, {"a": 3}).rows(COLUMNS)
     assert isinstance(bad, BadRow) and bad.number == 2 and bad.reason.startswith(reason)
-    assert good == Row(3, (3, None))
+    assert good == FileRow(3, (3, None))
 
 
 def test_texts_that_a_parquet_file_does_not_mark_as_such_are_texts() -> None:
     # As Impala and older Spark write them.
     rows = parquet_of({"a": [b"\xc3\xa9", None, b"x"]}).rows(Columns(("a",)))
-    assert list(rows) == [Row(1, ("\xe9",)), Row(2, (None,)), Row(3, ("x",))]
+    assert list(rows) == [FileRow(1, ("\xe9",)), FileRow(2, (None,)), FileRow(3, ("x",))]
     (row,) = parquet_of({"a": [b"\xff"]}).rows(Columns(("a",)))
-    assert row == Row(1, (b"\xff",))
+    assert row == FileRow(1, (b"\xff",))
 
 
 def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
     n = 25_000
     file = parquet_of({"a": list(range(n)), "b": [None] * n, "c": ["x"] * n})
     rows = list(file.rows(COLUMNS))
-    assert rows == [Row(number, (number - 1, None)) for number in range(1, n + 1)]
+    assert rows == [FileRow(number, (number - 1, None)) for number in range(1, n + 1)]
     assert (file.place, csv_of("a").place) == ("row", "line")
 
 
@@ -86,7 +89,7 @@ def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
         (parquet_of({"b": [1]}), "some.parquet has no column a. It has 'b'; rename, or add"),
     ],
 )
-def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Table, message: str) -> None:
+def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: InputTable, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         list(file.rows(COLUMNS))
     assert str(refused.value).startswith(message)
@@ -154,7 +157,7 @@ ROWS = [{"a": "1", "b": 2}, {"a": "3", "b": None}]
 def test_one_json_document_is_the_rows_it_holds(document: Any, indent: int | None) -> None:
     for kind in ("json", "jsonl"):
         file = table_of(json.dumps(document, indent=indent).encode(), kind)
-        assert list(file.rows(COLUMNS)) == [Row(1, ("1", 2)), Row(2, ("3", None))]
+        assert list(file.rows(COLUMNS)) == [FileRow(1, ("1", 2)), FileRow(2, ("3", None))]
         assert file.place == "row"
 
 
@@ -165,8 +168,8 @@ def test_a_document_says_what_stands_beside_its_rows() -> None:
 
 
 def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:
-    assert list(jsonl_of({"a": 1}).rows(COLUMNS)) == [Row(1, (1, None))]
-    assert list(table_of(b'{\n "a": 1\n}\n', "json").rows(COLUMNS)) == [Row(1, (1, None))]
+    assert list(jsonl_of({"a": 1}).rows(COLUMNS)) == [FileRow(1, (1, None))]
+    assert list(table_of(b'{\n "a": 1\n}\n', "json").rows(COLUMNS)) == [FileRow(1, (1, None))]
 
 
 @pytest.mark.parametrize(
@@ -180,13 +183,13 @@ def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:
     ],
 )
 def test_objects_and_arrays_behind_each_other_are_rows(text: str) -> None:
-    assert list(table_of(text.encode(), "jsonl").rows(COLUMNS)) == [Row(1, ("1", 2)), Row(2, ("3", None))]
+    assert list(table_of(text.encode(), "jsonl").rows(COLUMNS)) == [FileRow(1, ("1", 2)), FileRow(2, ("3", None))]
 
 
 def test_a_first_line_that_is_broken_costs_that_line() -> None:
     first, second = jsonl_of('{"a": 1', {"a": 2}).rows(COLUMNS)
     assert isinstance(first, BadRow) and first.number == 1
-    assert second == Row(2, (2, None))
+    assert second == FileRow(2, (2, None))
 
 
 @pytest.mark.parametrize(
@@ -206,16 +209,16 @@ def test_a_number_that_is_none_is_nothing_too() -> None:
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_a_header_without_commas_says_what_separates_columns(separator: str) -> None:
     text = f"a{separator}b\r\n00123{separator}0,5\r\n"
-    assert list(csv_of(text).rows(COLUMNS)) == [Row(2, ("00123", "0,5"))]
+    assert list(csv_of(text).rows(COLUMNS)) == [FileRow(2, ("00123", "0,5"))]
 
 
 def test_the_line_in_which_excel_says_what_separates_columns_is_no_row() -> None:
-    assert list(csv_of("sep=;\r\na;b,c\r\n1;2\r\n").rows(Columns(("a", "b,c")))) == [Row(3, ("1", "2"))]
+    assert list(csv_of("sep=;\r\na;b,c\r\n1;2\r\n").rows(Columns(("a", "b,c")))) == [FileRow(3, ("1", "2"))]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_name() -> None:
-    assert list(csv_of("\ufeffa\n1\n").rows(COLUMNS)) == [Row(2, ("1", None))]
-    assert list(jsonl_of('\ufeff{"a": 1}').rows(COLUMNS)) == [Row(1, (1, None))]
+    assert list(csv_of("\ufeffa\n1\n").rows(COLUMNS)) == [FileRow(2, ("1", None))]
+    assert list(jsonl_of('\ufeff{"a": 1}').rows(COLUMNS)) == [FileRow(1, (1, None))]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +248,7 @@ def test_a_format_is_known_by_the_ending_or_by_the_first_bytes(
 
 def test_a_dash_is_standard_input() -> None:
     with open_table_file("-", None, io.TextIOWrapper(io.BytesIO(b'{"a": 1}\n'))) as file:
-        assert (file.label, list(file.rows(COLUMNS))) == ("standard input", [Row(1, (1, None))])
+        assert (file.label, list(file.rows(COLUMNS))) == ("standard input", [FileRow(1, (1, None))])
     with (
         pytest.raises(UsageError, match="standard input cannot be read: there is none"),
         open_table_file("-", None, None),

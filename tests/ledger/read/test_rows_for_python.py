@@ -5,9 +5,9 @@ import pytest
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
-    Asked,
     LedgerDecision,
     LedgerForecast,
+    RowFilter,
     count_decisions,
     listed_decisions,
     listed_events,
@@ -40,13 +40,13 @@ def filled(store: Store) -> Store:
     return store
 
 
-def forecasts(store: Store, asked: Asked) -> tuple[LedgerForecast, ...]:
+def forecasts(store: Store, asked: RowFilter) -> tuple[LedgerForecast, ...]:
     with store.read() as connection:
         return told_forecasts(connection, asked)
 
 
 def test_a_forecast_is_told_with_its_bet(filled: Store) -> None:
-    told = forecasts(filled, Asked())
+    told = forecasts(filled, RowFilter())
     assert [(row.market_id, row.probability, row.booked_usd, row.price_yes, row.title) for row in told] == [
         ("m1a", 0.6, 0.5, 0.4, "Event 1"),
         ("m1b", 0.2, 0.0, 0.4, "Event 1"),
@@ -56,15 +56,15 @@ def test_a_forecast_is_told_with_its_bet(filled: Store) -> None:
 
 def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> None:
     for days, paid in ((2, None), (3, 0.0), (4, 0.0), (5, 1.0)):
-        (told,) = [row for row in forecasts(filled, Asked(as_of=NOW + days * DAY)) if row.market_id == "m1a"]
+        (told,) = [row for row in forecasts(filled, RowFilter(as_of=NOW + days * DAY)) if row.market_id == "m1a"]
         assert (told.payout_yes, told.settled_at) == (paid, None if paid is None else NOW + 3 * DAY)
-    assert forecasts(filled, Asked())[0].payout_yes == 1.0
-    assert [row.market_id for row in forecasts(filled, Asked(as_of=NOW))] == ["m1a", "m1b"]
+    assert forecasts(filled, RowFilter())[0].payout_yes == 1.0
+    assert [row.market_id for row in forecasts(filled, RowFilter(as_of=NOW))] == ["m1a", "m1b"]
 
 
 def test_a_decision_that_came_to_nothing_is_told_with_its_reason(filled: Store) -> None:
     with filled.read() as connection:
-        told = told_decisions(connection, Asked(bots=["b"]))
+        told = told_decisions(connection, RowFilter(bots=["b"]))
     assert [(row.subject_id, row.status, row.message, row.unallocated_usd) for row in told] == [
         ("e1", "failed", "broke", None),
         ("e2", "abstained", "no idea", None),
@@ -84,34 +84,34 @@ def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
         ("daily@2026-03-01T00:00Z", 0, None, 1),
     ]
     with store.read() as connection:
-        assert [row.void for row in told_decisions(connection, Asked())] == [0]
-        assert [row.void for row in told_decisions(connection, Asked(void=True))] == [1, 2, 0]
+        assert [row.void for row in told_decisions(connection, RowFilter())] == [0]
+        assert [row.void for row in told_decisions(connection, RowFilter(void=True))] == [1, 2, 0]
 
 
 def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
     with filled.read() as connection:
-        whole = told_decisions(connection, Asked())
+        whole = told_decisions(connection, RowFilter())
         for by in SORTED_BY:
             for rising in (False, True):
                 found = [
                     row
                     for skip in range(0, len(whole) + 1, 2)
-                    for row in listed_decisions(connection, Asked(), limit=2, skip=skip, by=by, rising=rising)
+                    for row in listed_decisions(connection, RowFilter(), limit=2, skip=skip, by=by, rising=rising)
                 ]
                 assert sorted(found, key=repr) == sorted(whole, key=repr)
-        newest = listed_decisions(connection, Asked(), limit=100)
+        newest = listed_decisions(connection, RowFilter(), limit=100)
         assert [row.slot_at for row in newest] == sorted((row.slot_at for row in whole), reverse=True)
-        assert sum(count_decisions(connection, Asked()).values()) == len(whole)
+        assert sum(count_decisions(connection, RowFilter()).values()) == len(whole)
         first = whole[0]
         for asked in (
-            Asked(run=first.run),
-            Asked(bots=(first.bot,)),
-            Asked(status=first.status),
-            Asked(subject=first.subject_id),
-            Asked(event=first.subject_id),
-            Asked(since=first.slot_at),
-            Asked(until=first.slot_at),
-            Asked(recipe="no such recipe"),
+            RowFilter(run=first.run),
+            RowFilter(bots=(first.bot,)),
+            RowFilter(status=first.status),
+            RowFilter(subject=first.subject_id),
+            RowFilter(event=first.subject_id),
+            RowFilter(since=first.slot_at),
+            RowFilter(until=first.slot_at),
+            RowFilter(recipe="no such recipe"),
         ):
             assert sorted(listed_decisions(connection, asked, limit=100), key=repr) == sorted(
                 told_decisions(connection, asked), key=repr
@@ -122,10 +122,10 @@ def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
 
 def test_a_list_that_is_read_on_repeats_and_leaves_out_nothing(filled: Store) -> None:
     with filled.read() as connection:
-        whole = told_decisions(connection, Asked())
+        whole = told_decisions(connection, RowFilter())
         found, before = list[LedgerDecision](), None
         while True:
-            rows, before = newest_decisions(connection, Asked(), limit=1, before=before)
+            rows, before = newest_decisions(connection, RowFilter(), limit=1, before=before)
             found += rows
             if before is None:
                 break

@@ -13,7 +13,7 @@ from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
-from predibot.ledger.read.rows_for_python import Asked, told_decisions
+from predibot.ledger.read.rows_for_python import RowFilter, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bots
@@ -161,7 +161,7 @@ def knowledge_in(store: Store, days: float = 10, **asked: Any) -> list[str]:
     codes = record_of(store, days, **asked).decision_knowledge
     assert codes is not None
     words = [KNOWLEDGE[code] for code in codes]
-    told = Asked(bots=asked.get("bots", ()), as_of=NOW + days * DAY)
+    told = RowFilter(bots=asked.get("bots", ()), as_of=NOW + days * DAY)
     with store.read() as connection:
         # A reader of rows is told the same.
         assert Counter(row.knowledge for row in told_decisions(connection, told)) == Counter(words)

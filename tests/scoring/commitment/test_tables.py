@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predibot.scoring.commitment.tables import Fact, Readings, Table, stakebench_tables
+from predibot.scoring.commitment.tables import Fact, Readings, StudyTable, stakebench_tables
 
 SPLITS = ("polymarket/crypto", "polymarket/other", "manifold/crypto", "manifold/other")
 ACTIONS = ("flip", "increase", "decrease", "hold")
@@ -74,12 +74,12 @@ def found() -> Readings:
 
 
 @pytest.fixture(scope="module")
-def tables(found: Readings) -> dict[str, Table]:
+def tables(found: Readings) -> dict[str, StudyTable]:
     """Return their tables by name."""
     return {table.name: table for table in stakebench_tables(found, pairs=[("a", "b")])}
 
 
-def rows_of(table: Table) -> list[dict[str, Any]]:
+def rows_of(table: StudyTable) -> list[dict[str, Any]]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
@@ -95,13 +95,13 @@ def macro(values: list[float]) -> float:
     return fmean(value for value in values if not math.isnan(value))
 
 
-def test_all_tables_of_the_paper_are_there(tables: dict[str, Table]) -> None:
+def test_all_tables_of_the_paper_are_there(tables: dict[str, StudyTable]) -> None:
     numbers = [3, 4, *range(6, 15), 17, 20]
     assert [name for name in tables if name.isdigit()] == [str(each) for each in numbers]
     assert all(table.rows for table in tables.values())
 
 
-def test_scores_are_those_of_loops_over_the_answers(found: Readings, tables: dict[str, Table]) -> None:
+def test_scores_are_those_of_loops_over_the_answers(found: Readings, tables: dict[str, StudyTable]) -> None:
     for row in rows_of(tables["3"]):
         bot = row["bot"]
 
@@ -137,7 +137,9 @@ def test_scores_are_those_of_loops_over_the_answers(found: Readings, tables: dic
         assert row["Agg"] == pytest.approx(fmean(max(0.0, each) for each in parts))
 
 
-def test_every_score_has_its_interval_and_says_on_how_much_it_rests(found: Readings, tables: dict[str, Table]) -> None:
+def test_every_score_has_its_interval_and_says_on_how_much_it_rests(
+    found: Readings, tables: dict[str, StudyTable]
+) -> None:
     scores = {row["bot"]: row for row in rows_of(tables["3"])}
     rows = rows_of(tables["intervals"])
     assert len(rows) == 11 + 11 + 9
@@ -149,7 +151,7 @@ def test_every_score_has_its_interval_and_says_on_how_much_it_rests(found: Readi
 
 
 def test_windows_of_actions_take_the_same_answers_beside_another_truth(
-    found: Readings, tables: dict[str, Table]
+    found: Readings, tables: dict[str, StudyTable]
 ) -> None:
     rows = rows_of(tables["7"])
     assert [row["window"] for row in rows] == ["6 h", "48 h"]
@@ -163,7 +165,7 @@ def test_windows_of_actions_take_the_same_answers_beside_another_truth(
     assert rows[1]["G3 Acc_act"] == pytest.approx(fmean(row["G3 Acc_act"] for row in rows_of(tables["3"])))
 
 
-def test_gaps_pairs_and_platforms_follow_from_the_scores(found: Readings, tables: dict[str, Table]) -> None:
+def test_gaps_pairs_and_platforms_follow_from_the_scores(found: Readings, tables: dict[str, StudyTable]) -> None:
     scores = {row["bot"]: row for row in rows_of(tables["3"])}
     for row in rows_of(tables["20"]):
         assert row["O2"] == pytest.approx(fmean([3 / 9, 4 / 9, 5 / 9, 6 / 9]))

@@ -13,7 +13,7 @@ from predibot.jobs.evaluation_text import evaluation_to_text as text
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import TrackRecord
 from predibot.scoring.evaluation.e_values import record_evidence
-from predibot.scoring.evaluation.evaluation import Evaluation, Joined, Question, evaluation_of
+from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question, evaluation_of
 from predibot.scoring.evaluation.few_clusters import without_few
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -60,7 +60,7 @@ def evaluated(found: TrackRecord) -> Evaluation:
     return evaluation_of(found, datetime.fromtimestamp(found.as_of, UTC), QUESTION)
 
 
-def joined_of(found: TrackRecord, cluster: np.ndarray) -> Joined:
+def joined_of(found: TrackRecord, cluster: np.ndarray) -> ClusteredEvaluation:
     joined = evaluated(replace(found, decision_cluster=cluster)).joined
     assert joined is not None
     return joined

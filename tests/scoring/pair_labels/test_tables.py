@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from predibot.scoring.commitment.tables import Table
+from predibot.scoring.commitment.tables import StudyTable
 from predibot.scoring.pair_labels.scores import UNREAD
 from predibot.scoring.pair_labels.tables import (
     Judgement,
@@ -96,7 +96,7 @@ def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
 
 
 def test_every_table_has_as_many_cells_as_columns() -> None:
-    tables: tuple[Table, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 1}, "bob": {"p1": 2}})
+    tables: tuple[StudyTable, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 1}, "bob": {"p1": 2}})
     assert [table.name for table in tables] == [
         *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people", "weights")
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import RowFilter
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import runs, with_decisions
@@ -31,7 +31,7 @@ def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
     return connection.execute(newest.limit(1)).first()
 
 
-def made_decisions(connection: Connection, asked: Asked) -> Sequence[Row[Any]]:
+def made_decisions(connection: Connection, asked: RowFilter) -> Sequence[Row[Any]]:
     """Return all decisions that are asked for, by slot, without what their events and markets know."""
     of_bot = (bots.c.model, bots.c.strategy)
     names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Row, Select, Text, bindparam, case, cast, func, select
 
 from predibot.domain.price import EQUITY
-from predibot.ledger.read.rows_for_python import Asked
+from predibot.ledger.read.rows_for_python import RowFilter
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders, sources
 from predibot.ledger.write.events import instruments, markets
@@ -29,11 +29,11 @@ class DecisionDetails:
 
 def decision_details(connection: Connection, run: str, bot: str, subject: str) -> DecisionDetails:
     """Return the details of a decision of a run that counts; those of one that is not there are empty."""
-    found = details_of(connection, Asked(run=run, bots=(bot,), subject=subject))
+    found = details_of(connection, RowFilter(run=run, bots=(bot,), subject=subject))
     return found.get((run, bot, subject), DecisionDetails((), (), ()))
 
 
-def details_of(connection: Connection, asked: Asked) -> Mapping[tuple[str, str, str], DecisionDetails]:
+def details_of(connection: Connection, asked: RowFilter) -> Mapping[tuple[str, str, str], DecisionDetails]:
     """Return the details of all decisions that are asked for, by run, bot and subject."""
     named = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id).where(
         *asked.conditions(connection)
