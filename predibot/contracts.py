@@ -215,10 +215,19 @@ def whole_class(of_plugin: type, base: type) -> type:
 
 
 def whole(of_plugin: _T, base: type) -> _T:
-    """Return the object of a plug-in with what it leaves to its base, whether it inherits that or not."""
-    if base not in type(of_plugin).__mro__:
-        # Also where it is frozen.
-        object.__setattr__(of_plugin, "__class__", whole_class(type(of_plugin), base))
+    """Return the object of a plug-in with what it leaves to its base, whether it inherits that or not.
+
+    Raises:
+        PluginError: If its class can take nothing more, as those that Python brings.
+    """
+    own = type(of_plugin)
+    if base not in own.__mro__:
+        try:
+            # Also where it is frozen.
+            object.__setattr__(of_plugin, "__class__", whole_class(own, base))
+        except TypeError as error:
+            message = f"a {own.__name__} cannot be a {base.__name__}: write a class, such as one that inherits it"
+            raise PluginError(message) from error
     return of_plugin
 
 

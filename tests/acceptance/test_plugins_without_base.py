@@ -3,10 +3,13 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import text
 
+from predibot.contracts import OpenVenue
+from predibot.errors import PluginError
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
 
@@ -148,3 +151,8 @@ def test_a_venue_and_a_form_without_their_base_play_with_what_they_say(
     assert [f"{each:%d %H}" for each in at] == ["03 22", "05 21", "06 21"]
     told = said_here("record", "recorded", "--venue", "acme_floor")
     assert (told.code, "cannot be recorded" in told.out + told.err) == (1, True)
+
+
+def test_an_object_that_can_take_nothing_more_is_one_sentence() -> None:
+    with pytest.raises(PluginError, match=r"\Aa SimpleNamespace cannot be a Venue: write a class"):
+        OpenVenue("acme", SimpleNamespace(name="acme", live=False), datetime(2026, 1, 1, tzinfo=UTC))
