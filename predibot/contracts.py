@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
+from inspect import getattr_static
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
@@ -27,8 +29,9 @@ from predibot.games.game import JudgingForm as JudgingForm
 from predibot.games.game import ReasonedForm as ReasonedForm
 from predibot.games.game import References as References
 
-WordForm = AnswerForm
-"""The name that strategies have for a form with `labels`."""
+WordForm = LastWordForm = AnswerForm
+"""Names that strategies and packages have for a form with `labels`, and for one that says what now its game does."""
+SelectingGame = CohortGame = ItemGame = Game
 
 _T = TypeVar("_T")
 
@@ -206,29 +209,50 @@ def untrusted_mark() -> str:
     return f"{secrets.randbelow(10**24):024d}"
 
 
-def whole_class(of_plugin: type, base: type) -> type:
-    """Return the class of a plug-in with what it leaves to its base, whether it inherits that or not."""
-    if base in of_plugin.__mro__:
-        return of_plugin
-    own = {name: getattr(of_plugin, name) for name in ("__module__", "__qualname__", "__doc__")}
-    return type(of_plugin.__name__, (of_plugin, base), {"__slots__": (), **own})
-
-
 def whole(of_plugin: _T, base: type) -> _T:
     """Return the object of a plug-in with what it leaves to its base, whether it inherits that or not.
 
+    What it says itself counts, also where that is a value of the object, or handed on to another by `__getattr__`.
+
     Raises:
-        PluginError: If its class can take nothing more, as those that Python brings.
+        PluginError: If nothing can be added to it.
     """
-    own = type(of_plugin)
-    if base not in own.__mro__:
+    own: Any = type(of_plugin)
+    if base in own.__mro__:
+        return of_plugin
+    lacking = frozenset(name for name in dir(base) if not name.startswith("_") and not _says(of_plugin, name))
+    if not lacking:
+        return of_plugin
+    try:
+        # Also where it is frozen.
+        object.__setattr__(of_plugin, "__class__", _completed(own, base, lacking))
+    except TypeError:
         try:
-            # Also where it is frozen.
-            object.__setattr__(of_plugin, "__class__", whole_class(own, base))
-        except TypeError as error:
+            for name in sorted(lacking, key=lambda name: isinstance(getattr_static(base, name), property)):
+                object.__setattr__(of_plugin, name, getattr_static(base, name).__get__(of_plugin))
+        except (AttributeError, TypeError) as error:
             message = f"a {own.__name__} cannot be a {base.__name__}: write a class, such as one that inherits it"
             raise PluginError(message) from error
     return of_plugin
+
+
+def _says(of_plugin: object, name: str) -> bool:
+    # None is a value that it may say.
+    if getattr_static(of_plugin, name, _says) is not _says:
+        return True
+    return hasattr(type(of_plugin), "__getattr__") and hasattr(of_plugin, name)
+
+
+@cache
+def _completed(own: type, base: type, lacking: frozenset[str]) -> type:
+    said = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
+    members = {name: getattr_static(base, name) for name in lacking}
+    return type(own.__name__, (own,), {"__slots__": (), **said, **members})
+
+
+def _is_own(of_plugin: object, name: str, base: type) -> bool:
+    """Return whether a method is another than that of the base."""
+    return getattr(getattr(of_plugin, name), "__func__", None) is not getattr(base, name)
 
 
 def no_reference() -> Any:
@@ -530,7 +554,7 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
     @property
     def ranks_markets(self) -> bool:
         """Return whether it can order its markets by what they traded in all their life."""
-        return type(self).events_by_market is not Venue.events_by_market
+        return _is_own(self, "events_by_market", Venue)
 
     @property
     def digest(self) -> str:
@@ -556,7 +580,7 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
     @property
     def is_recordable(self) -> bool:
         """Return whether its answers can be written down as they were sent."""
-        return type(self).raw_events is not Venue.raw_events
+        return _is_own(self, "raw_events", Venue)
 
     def closes(self, *, start: datetime, until: datetime) -> tuple[datetime, ...]:
         """Return the instants with start < at <= until at which the close of a trading day became known."""
@@ -573,11 +597,11 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
     @property
     def has_sessions(self) -> bool:
         """Return whether its instruments trade at the closes of trading days only, and change by what issuers do."""
-        return type(self).closes is not Venue.closes
+        return _is_own(self, "closes", Venue)
 
 
-RecordableVenue = Venue
-"""The name that packages know which were made for an older predibot."""
+RecordableVenue = SessionVenue = MarketLister = DataSetVenue = Venue
+"""Names that packages know which were made for an older predibot."""
 
 
 @dataclass(frozen=True, slots=True)

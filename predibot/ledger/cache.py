@@ -8,6 +8,7 @@ import hashlib
 import io
 import logging
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ changes = table_of(ChangeRow)
 MOST_BYTES = 500_000_000
 """Of all that is kept, of all ledgers together; what nobody asked for longest goes first."""
 _DIGEST_BYTES = 32
+_NAME = re.compile("[0-9a-f]{64}")
 _CODE = ("domain", "games", "jobs", "ledger", "plugins", "scoring", "venues")
 """The folders of the package whose change may change what is worked out."""
 
@@ -185,7 +187,9 @@ def code_digest() -> str:
 
 
 def _make_room(folder: Path) -> None:
-    found = sorted(((each.stat(), each) for each in folder.glob("*")), key=lambda pair: -pair[0].st_mtime)
+    # The folder may hold files of others, which are none of ours.
+    own = (each for each in folder.iterdir() if _NAME.fullmatch(each.name) and each.is_file())
+    found = sorted(((each.stat(), each) for each in own), key=lambda pair: -pair[0].st_mtime)
     total = 0
     for stat, file in found:
         total += stat.st_size

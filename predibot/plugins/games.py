@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import cast
 
-from predibot.contracts import Game, whole_class
+from predibot.contracts import Game, whole
 from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
 from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
@@ -34,7 +33,7 @@ def make_game(name: str, **options: Argument) -> Game:
     if problem := _problem(found):
         raise PluginError(problem)
     given: Mapping[str, object] = options
-    game = cast(Game, made(replace(found, thing=whole_class(found.thing, Game)), given))
+    game = whole(cast(Game, made(found, given)), Game)
     with own_code(f"{found.label} does not say its name"):
         said = game.name
     if said != name:

@@ -1,14 +1,17 @@
 """A venue with trading days and a form of words, of a package that inherits nothing of ours, played by a recipe."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from predibot.contracts import OpenVenue
+from predibot.contracts import AnswerForm, OpenVenue, Venue, whole
 from predibot.errors import PluginError
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
@@ -153,6 +156,82 @@ def test_a_venue_and_a_form_without_their_base_play_with_what_they_say(
     assert (told.code, "cannot be recorded" in told.out + told.err) == (1, True)
 
 
+class Bare:
+    """Says all on the object."""
+
+    def __init__(self) -> None:
+        """Say it."""
+        self.name, self.live, self.digest = "bare", False, "d"
+        self.closes = lambda *, start, until: (until,)
+
+
+class Around:
+    """Hands all on to another."""
+
+    def __init__(self, other: object) -> None:
+        """Keep the other."""
+        self.other = other
+
+    def __getattr__(self, name: str) -> object:
+        """Ask it."""
+        return getattr(self.other, name)
+
+
+@dataclass
+class Data:
+    """Says all in fields."""
+
+    name: str = "data"
+    live: bool = True
+
+
+class Asking:
+    """Has a class that takes an argument where it is inherited."""
+
+    name, live = "asking", False
+
+    def __init_subclass__(cls, wanted: str) -> None:
+        """Take it."""
+
+
+class Fixed:
+    """Takes nothing more."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, wanted: str) -> None:
+        """Take it."""
+
+
+@pytest.mark.parametrize("of", [Bare, lambda: Around(Bare()), Data, SimpleNamespace, Asking])
+def test_what_a_venue_says_itself_counts_however_it_says_it(of: Callable[[], Any]) -> None:
+    made, plain = of(), of()
+    if isinstance(made, SimpleNamespace):
+        vars(made).update(name="space", live=False)
+        vars(plain).update(name="space", live=False)
+    venue = OpenVenue("acme", made, datetime(2026, 1, 1, tzinfo=UTC)).venue
+    assert venue is made
+    assert (venue.name, venue.live, venue.digest) == (plain.name, plain.live, getattr(plain, "digest", ""))
+    has_closes = hasattr(plain, "closes")
+    assert (venue.has_sessions, len(venue.closes(start=made, until=made))) == (has_closes, int(has_closes))
+    assert (venue.is_recordable, venue.ranks_markets, list(venue.raw_events())) == (False, False, [])
+    assert isinstance(made, type(plain)) and whole(made, Venue) is made
+
+
+def test_forms_of_one_class_stay_equal_and_say_what_their_fields_say() -> None:
+    def form() -> Any:
+        return whole(Answers(("UP", "DOWN")), AnswerForm)
+
+    assert form() == form() and form().labels == ("UP", "DOWN") and form().ending == "" and not form().strict
+
+
+@dataclass
+class Answers:
+    """A form without slots."""
+
+    labels: tuple[str, ...]
+
+
 def test_an_object_that_can_take_nothing_more_is_one_sentence() -> None:
-    with pytest.raises(PluginError, match=r"\Aa SimpleNamespace cannot be a Venue: write a class"):
-        OpenVenue("acme", SimpleNamespace(name="acme", live=False), datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(PluginError, match=r"\Aa Fixed cannot be a Venue: write a class"):
+        OpenVenue("acme", Fixed(), datetime(2026, 1, 1, tzinfo=UTC))  # type: ignore[arg-type]

@@ -326,14 +326,15 @@ def test_what_is_kept_is_for_nobody_else_and_not_more_than_there_is_room_for(
 ) -> None:
     document(ledger)
     assert folder.stat().st_mode & 0o777 == 0o700
-    old = folder / "old"
-    old.touch()
-    os.truncate(old, cache.MOST_BYTES)
-    os.utime(old, (0, 0))
+    old, of_others = folder / ("0" * 64), folder / "thesis.bin"
+    for each in (old, of_others):
+        each.touch()
+        os.truncate(each, cache.MOST_BYTES)
+        os.utime(each, (0, 0))
     run_sql(address, "UPDATE events SET title = 'other'")
     before = document(ledger)
-    assert not old.exists()
-    assert len([*folder.iterdir()]) == 4
+    assert not old.exists() and of_others.exists()
+    assert len([*folder.iterdir()]) == 5
     assert document(ledger) == before
 
 

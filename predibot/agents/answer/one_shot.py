@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from predibot.agents.answer.asking import Asking
 from predibot.agents.answer.reader import read_text, said_in
@@ -57,8 +58,9 @@ def run_one_shot(
         ModelError: If the model could not be reached, refuses for good, or is cut off whatever room it has.
     """
     seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
-    game = context.game
-    repairs = most_repairs if game.repairs is None else game.repairs
+    # A form of a package that was made for an older predibot says it in place of its game.
+    rules: Any = form if hasattr(form, "repairs") else context.game
+    repairs = most_repairs if rules.repairs is None else rules.repairs
     asking = Asking(model, seconds, clock, repairs)
     messages = [Message("user", prompt)]
     schema = None if form.labels else form.schema
@@ -81,16 +83,16 @@ def run_one_shot(
         return LoopResult.of(error, asking.after_complaint())
     except LoopEnded as ended:
         # A label is a miss without being put in place.
-        if game.repairs is not None and not form.labels:
-            return LoopResult(game.given_up(str(ended)))
+        if rules.repairs is not None and not form.labels:
+            return LoopResult(rules.given_up(str(ended)))
         return LoopResult.of(ended)
     except NoAnswer as error:
-        if game.repairs is None:
+        if rules.repairs is None:
             raise
         asking.complaint = str(error)
-    if game.repairs is None:
+    if rules.repairs is None:
         return LoopResult.of(asking.not_held())
-    return LoopResult(game.given_up(asking.complaint))
+    return LoopResult(rules.given_up(asking.complaint))
 
 
 def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:

@@ -4,7 +4,6 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -13,7 +12,6 @@ from sqlalchemy import Connection, and_, func, select
 
 from predibot.contracts import Game
 from predibot.domain.account import Account
-from predibot.errors import UsageError
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
 from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
@@ -47,7 +45,7 @@ class KeptCohort:
     started_at: datetime
     members: tuple[Member, ...]
     played: Game | None
-    """None where the game is not installed any more, or has no such methodology."""
+    """None where the game is not installed any more."""
     archived_at: datetime | None = None
     archived_reason: str | None = None
     accounts: Mapping[str, "MemberAccount"] = field(default_factory=dict)
@@ -174,7 +172,7 @@ def kept_cohorts(
         .where(*(cohorts.c[column] == value for column, value in asked.items() if value is not None))
         .order_by(*(cohorts.c[column] for column in (*_SHARED, "venue", "name")))
     )
-    played = cache(_played)
+    played = cache(stored_game)
     return tuple(
         KeptCohort(
             row=row.id,
@@ -187,12 +185,6 @@ def kept_cohorts(
         )
         for row in connection.execute(statement)
     )
-
-
-def _played(game: str, recipe_json: str, methodology: str) -> Game | None:
-    with suppress(UsageError):
-        return stored_game(game, recipe_json, methodology)
-    return None
 
 
 def member_accounts(
