@@ -206,3 +206,11 @@ def test_the_boards_of_cohorts_fit_80_columns(
     )
     table = predibot("report", "--table", "cohorts", *LEDGER).out
     assert "Brier scores: of what was stated, and of the confidence that sizes of bets imply" in table
+
+
+def test_a_methodology_that_nobody_knows_is_one_sentence(weeks: Weeks, predibot: Predibot) -> None:
+    with closing(sqlite3.connect("weeks.db")) as connection, connection:
+        connection.execute("UPDATE cohorts SET methodology = 'v9' WHERE id = 1")
+    for command in (("cohort",), ("evaluate", "--no-track")):
+        said = predibot(*command, *LEDGER)
+        assert (said.code, "'v9' is no methodology" in said.err) == (1, True), said.err
