@@ -60,7 +60,7 @@ def searching(answer: SearchAnswer | SearchFailed) -> Toolbox:
 
 
 def visiting(body: bytes, content_type: str = "text/html", url: str = "http://a.example/1") -> Toolbox:
-    page = Page(url, url, 200, content_type, None, body, datetime(2026, 3, 1, tzinfo=UTC), None, None)
+    page = Page(url, content_type, None, body, datetime(2026, 3, 1, tzinfo=UTC), None)
     return Toolbox(visit_webpage=make_visit_webpage(fetch=lambda _url: page))
 
 
