@@ -188,7 +188,7 @@ def code_digest() -> str:
 
 def _make_room(folder: Path) -> None:
     # The folder may hold files of others, which are none of ours.
-    own = (each for each in folder.iterdir() if _NAME.fullmatch(each.name) and each.is_file())
+    own = (each for each in folder.glob("*") if _NAME.fullmatch(each.name) and each.is_file())
     found = sorted(((each.stat(), each) for each in own), key=lambda pair: -pair[0].st_mtime)
     total = 0
     for stat, file in found:

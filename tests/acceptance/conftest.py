@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
@@ -82,6 +83,9 @@ def own_plugins(kind: str, folder: Path) -> Iterator[None]:
         finally:
             forgotten()
             sys.modules.update(before)
+            if package in before:
+                # What is imported anew is an attribute of its parent too.
+                setattr(import_module("predibot"), kind, before[package])
 
 
 @pytest.fixture

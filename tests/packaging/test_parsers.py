@@ -12,7 +12,7 @@ from predibot.research.pages.fetch import Page
 from predibot.tools.visit_webpage import make_visit_webpage
 
 def fetch(url):
-    return Page(url, url, 200, "text/html", None, b"<p>The vote is on Tuesday.</p>", datetime.now(UTC), None, None)
+    return Page(url, "text/html", None, b"<p>The vote is on Tuesday.</p>", datetime.now(UTC), None)
 
 os.chdir("/")
 print(make_visit_webpage(fetch=fetch)("http://a.example/", 1, None).text)

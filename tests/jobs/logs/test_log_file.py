@@ -17,10 +17,10 @@ from predibot.ledger.store import Store
 WRITER = """
 import logging, sys
 from pathlib import Path
-from predibot.jobs.logs.log_file import Line, LogFile
+from predibot.jobs.logs.log_file import LineFormatter, LogFile
 file = Path(sys.argv[1])
 handler = LogFile(file, print, most_bytes=2_000, backups=500)
-handler.setFormatter(Line(str, as_json=False))
+handler.setFormatter(LineFormatter(str, as_json=False))
 for number in range(200):
     handler.handle(logging.LogRecord("predibot", logging.INFO, "", 0, f"<{sys.argv[2]} {number}>", None, None))
 """
