@@ -34,6 +34,14 @@ WordForm = LastWordForm = AnswerForm
 SelectingGame = CohortGame = ItemGame = Game
 
 _T = TypeVar("_T")
+_WITHOUT_DEFAULT = frozenset(
+    {
+        *("name", "live", "events", "event"),
+        *("schema", "shape", "fields", "enough_tokens", "words", "parse"),
+        *("stake_usd", "scores", "subjects", "view", "form", "book"),
+    }
+)
+"""What venues, forms and games have to say themselves: nothing is made up for one that does not."""
 
 Purpose = Literal["decide", "look_back"]
 """What a venue is opened for."""
@@ -220,7 +228,8 @@ def whole(of_plugin: _T, base: type) -> _T:
     own: Any = type(of_plugin)
     if base in own.__mro__:
         return of_plugin
-    lacking = frozenset(name for name in dir(base) if not name.startswith("_") and not _says(of_plugin, name))
+    defaults = {name for name in dir(base) if not name.startswith("_")} - _WITHOUT_DEFAULT
+    lacking = frozenset(name for name in defaults if not _says(of_plugin, name))
     if not lacking:
         return of_plugin
     try:

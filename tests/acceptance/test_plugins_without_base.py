@@ -1,5 +1,7 @@
 """A venue with trading days and a form of words, of a package that inherits nothing of ours, played by a recipe."""
 
+import ast
+import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +13,17 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from predibot.contracts import AnswerForm, OpenVenue, Venue, whole
+from predibot import contracts
+from predibot.contracts import (
+    AnswerForm,
+    EventSource,
+    Game,
+    OpenVenue,
+    PriceSource,
+    ResolutionSource,
+    Venue,
+    whole,
+)
 from predibot.errors import PluginError
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
@@ -235,3 +247,20 @@ class Answers:
 def test_an_object_that_can_take_nothing_more_is_one_sentence() -> None:
     with pytest.raises(PluginError, match=r"\Aa Fixed cannot be a Venue: write a class"):
         OpenVenue("acme", Fixed(), datetime(2026, 1, 1, tzinfo=UTC))  # type: ignore[arg-type]
+
+
+def test_nothing_is_made_up_for_a_venue_that_has_no_name() -> None:
+    venue = OpenVenue("acme", type("Nameless", (), {})(), datetime(2026, 1, 1, tzinfo=UTC)).venue
+    for name in ("name", "live", "events", "event"):
+        assert not hasattr(venue, name)
+
+
+def test_what_has_no_default_is_what_has_no_body() -> None:
+    bases = (EventSource, PriceSource, ResolutionSource, Venue, AnswerForm, Game)
+    members = [each for base in bases for each in ast.parse(inspect.getsource(base)).body[0].body]  # type: ignore[attr-defined]
+    empty = {
+        each.name
+        for each in members
+        if isinstance(each, ast.FunctionDef) and len(each.body) == 1 and isinstance(each.body[0], ast.Expr)
+    }
+    assert empty == contracts._WITHOUT_DEFAULT
