@@ -17,7 +17,7 @@ install = $(python) -m uv pip install --quiet --python $(python) --require-hashe
 	$(pip) install --require-hashes -r $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-outside dearest lint types bench soak pins metrics docs clean
+.PHONY: help demo test test-quick test-outside dearest lint types bench soak pins docs clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -56,9 +56,6 @@ soak: .venv/.dev  ## try for hours what a year, or hundreds of kills, would show
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
 	@.ci/pins $(if $(UPGRADE),--upgrade)
-
-metrics: .venv/.dev  ## write docs/metrics.md from the docstrings of predibot.scoring
-	@$(python) .ci/metrics_page > .venv/metrics.md && mv .venv/metrics.md docs/metrics.md
 
 docs: .venv/.dev  ## build the docs as a site in build/docs, with a gallery of the demo; a dead link ends it
 	@mkdir -p build/docs-demo

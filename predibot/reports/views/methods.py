@@ -1,6 +1,6 @@
 """Methods: what every number is, as the docstrings of `predibot.scoring` and the legends of tables say it.
 
-It is data: docs/metrics.md and a web page show the same.
+The web page and the docs site show the same.
 """
 
 import inspect

@@ -6,5 +6,5 @@ from predibot.web.shelf import Shelf
 
 
 def methods_page(_shelf: Shelf) -> WebPage:
-    """Return the definitions of docs/metrics.md, and what headers of tables mean."""
+    """Return the definitions of the public scoring functions, and what headers of tables mean."""
     return WebPage("methods", {"chapters": chapters(), "columns": column_meanings()})
