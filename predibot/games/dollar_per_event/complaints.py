@@ -1,12 +1,18 @@
 """Complaints: what is wrong with an answer, in sentences that name the place and say how to fix it."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
-from predibot.games.answers import quoted
+from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.event import Event, EventView, Market
+from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
+from predibot.games.answers import marked, number_of, quoted
+
+MAX_CONFIDENCE = 10.0
 
 _WANTED = {
     "market_id": "the market's id as text, in quotes",
@@ -92,3 +98,124 @@ def _number_in(text: str, name: str) -> str | None:
     if not math.isfinite(number) or (percent and name != "estimated_probability"):
         return None
     return f"{number / 100:g}" if percent else f"{number:g} without quotes"
+
+
+def decision_complaints(
+    answer: Decision,
+    lines: Sequence[MarketDecision],
+    view: EventView,
+    quotes: Mapping[Instrument, Price],
+    prices: Mapping[str, EntryPrice],
+) -> Iterator[str]:
+    """Yield what is wrong with a decision, apart from the sum of its bets.
+
+    Args:
+        answer: The decision.
+        lines: The forecast and the bet of each market it names.
+        view: The event, with the markets the run plays.
+        quotes: By outcome.
+        prices: What each market would be recorded at, by its id.
+    """
+    yield from _order_complaints(answer, view)
+    yield from _roll_call(lines, view.event)
+    for line in lines:
+        yield from _complaints(line, view, quotes, prices)
+
+
+def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
+    """Yield what is wrong with orders, apart from their amounts as bets."""
+    if answer.labels:
+        yield "it has labels, which this game has no use for; leave them out"
+    bet_on = Counter(said.market_id for said in answer.forecasts if isinstance(said, MarketDecision))
+    outcomes = view.outcomes
+    for order in answer.orders:
+        if order.instrument not in outcomes:
+            yield f"an order is on {marked(repr(str(order.instrument.id)[:80]))}, no outcome of this event; take it out"
+            continue
+        market, _ = outcomes[order.instrument]
+        name = f"market {marked(repr(market.id))}"
+        bet_on[market.id] += 1
+        if bet_on[market.id] == 2:
+            yield f"{name} is bet on more than once; keep one bet"
+        if order.side != "buy" or order.unit != "usd":
+            yield f"{name}: its order is to {order.side} in {order.unit}; buy YES or NO for dollars"
+        amount = number_of(order.amount)
+        if amount is not None and amount < 0.0:
+            yield f"{name}: its order is for {amount:g} dollars; order the other outcome for {-amount:g}"
+
+
+def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
+    """Yield a complaint for each market of the event that is not decided on exactly once."""
+    asked = {market.id for market in event.markets}
+    said = Counter(str(line.market_id) for line in lines)
+    for market_id, times in said.items():
+        if market_id not in asked:
+            yield f"market {marked(repr(market_id[:80]))} is not one of this event; take it out"
+        elif times > 1:
+            yield f"market {marked(repr(market_id))} is decided {times} times; keep one"
+    for market in event.markets:
+        if market.id not in said:
+            yield f"market {marked(repr(market.id))} is missing; add its probability and its bet, which may be 0"
+
+
+def _complaints(
+    said: MarketDecision, view: EventView, quotes: Mapping[Instrument, Price], prices: Mapping[str, EntryPrice]
+) -> Iterator[str]:
+    """Yield what is wrong with what was said about one market."""
+    name = f"market {marked(repr(str(said.market_id)[:80]))}"
+    yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
+    if said.confidence is not None:
+        confidence = number_of(said.confidence)
+        if confidence is None or not 0.0 <= confidence <= MAX_CONFIDENCE:
+            yield f"{name}: the confidence is {shown(said.confidence)}; give a number from 0 to 10 or leave it out"
+    bet_usd = number_of(said.bet_usd)
+    if bet_usd is None:
+        yield f"{name}: the bet is {shown(said.bet_usd)}; give dollars as a number, negative for NO, 0 for no bet"
+        return
+    market = view.event.market(said.market_id)
+    if market is not None:
+        yield from (f"{name}: {text}" for text in _bet_complaints(bet_usd, market, view, quotes, prices))
+
+
+def _probability_complaints(value: object) -> Iterator[str]:
+    probability = number_of(value)
+    if probability is None:
+        yield f"the probability is {shown(value)}; give a number from 0 to 1"
+    elif 1.0 < probability <= 100.0:
+        hint = f"{probability:g} % is {probability / 100:g}"
+        yield f"the probability is {probability:g}; give a number from 0 to 1, {hint}"
+    elif not 0.0 <= probability <= 1.0:
+        yield f"the probability is {probability:g}; give a number from 0 to 1"
+
+
+def _bet_complaints(
+    bet_usd: float,
+    market: Market,
+    view: EventView,
+    quotes: Mapping[Instrument, Price],
+    prices: Mapping[str, EntryPrice],
+) -> Iterator[str]:
+    if bet_usd == 0.0:
+        if market.id not in prices:
+            yield "it has no price at all, so nothing can be said about it"
+        return
+    price = quoted_price(market, view, quotes)
+    side: Side = "YES" if bet_usd > 0 else "NO"
+    if market.closed:
+        yield "it is closed; set its bet to 0"
+    elif price is None or not price.usable:
+        yield "it has no usable quote now; set its bet to 0"
+    elif price.of(side) < MIN_SIDE_PRICE:
+        seen = f"{side} is priced at {price.of(side):.2g}, below {MIN_SIDE_PRICE:g}"
+        yield f"{seen}; set its bet to 0 or bet on the other side"
+
+
+def quoted_price(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) -> EntryPrice | None:
+    """Return the quoted price of YES of a market."""
+    found = quotes.get(view.instrument(market, "YES"))
+    return None if found is None else EntryPrice(found.mid, found.source)
+
+
+def shown(value: object) -> str:
+    """Return what somebody said instead of a fitting number, cut to a length for a message."""
+    return marked(repr(value)[:40])

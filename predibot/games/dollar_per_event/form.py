@@ -1,18 +1,181 @@
 """The answer form of one dollar an event: what is asked, and what is taken for an answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from predibot.domain.decision import Decision, Order
-from predibot.domain.event import EventView
-from predibot.domain.price import Instrument, Price, PricePoint
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from predibot.domain.clock import format_instant
+from predibot.domain.decision import Decision, Forecast, Order
+from predibot.domain.event import OTHER_WORDS, Event, EventView, Market, exclusive_lines
+from predibot.domain.price import MIN_SIDE_PRICE, Instrument, Price, PricePoint
+from predibot.domain.untrusted_text import paragraph, title_line
 from predibot.errors import AnswerError
-from predibot.games.answers import AnswerComplaint, Words, marked
-from predibot.games.dollar_per_event.complaints import FIELDS
-from predibot.games.dollar_per_event.parse import SCHEMA, SHAPE, parse_answer
-from predibot.games.dollar_per_event.words import event_words
+from predibot.games.answers import (
+    ABSENT,
+    AnswerComplaint,
+    Words,
+    as_block,
+    decoded,
+    final_answer,
+    joined,
+    json_line,
+    listed,
+    marked,
+    quoted,
+    read_json,
+)
+from predibot.games.dollar_per_event.complaints import FIELDS, complaints_of
 from predibot.games.game import AnswerForm
+
+MAX_TEXT_CHARACTERS = 4_000
+MAX_MARKETS = 500
+PROBABILITY_NAMES = ("estimated_probability", "odds")
+"""The second is the older name, which some prompts and models still use."""
+DECISIONS_NAMES = ("market_decisions", "market_investment_decisions")
+RATIONALE_NAMES = ("rationale", "summary")
+"""The second of these are the names that PrediBench uses."""
+
+SCHEMA = final_answer(
+    "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
+    "It is market_decisions and unallocated_capital, or else abstain and nothing beside it.",
+    {
+        "market_decisions": {
+            "type": "array",
+            "description": "One entry for every market.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "market_id": {"type": "string"},
+                    "estimated_probability": {"type": "number", "description": "Of YES, between 0 and 1."},
+                    "bet": {"type": "number", "description": "Dollars: positive buys YES, negative NO, 0 none."},
+                    "confidence": {"type": "number", "description": "0 to 10."},
+                    "rationale": {"type": "string", "description": "A sentence or two why."},
+                },
+                "required": ["market_id", "estimated_probability", "bet", "confidence", "rationale"],
+            },
+        },
+        "unallocated_capital": {
+            "type": "number",
+            "description": "Dollars not bet; what is left where left out.",
+        },
+    },
+)
+SHAPE = """{
+  "market_decisions": [
+    {"market_id": "...", "estimated_probability": 0.5, "bet": 0.0, "confidence": 5, "rationale": "..."}
+  ],
+  "unallocated_capital": 1.0
+}"""
+"""An answer as it is shown to a model."""
+
+
+class _Wire(BaseModel):
+    """What a model sends: nothing is converted, nothing is ignored."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
+
+
+class _MarketAnswer(_Wire):
+    market_id: str
+    estimated_probability: float = Field(ge=0, le=1, allow_inf_nan=False)
+    bet: float = Field(allow_inf_nan=False)
+    confidence: float = Field(ge=0, le=10, allow_inf_nan=False)
+    rationale: str = Field(pattern=r"\S", max_length=MAX_TEXT_CHARACTERS)
+
+    def to_domain(self) -> Forecast:
+        """Return the forecast that was said."""
+        return Forecast(self.market_id, self.estimated_probability, self.confidence, self.rationale)
+
+
+class _Answer(_Wire):
+    market_decisions: list[_MarketAnswer] = Field(max_length=MAX_MARKETS)
+    unallocated_capital: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    rationale: str | None = Field(default=None, max_length=MAX_TEXT_CHARACTERS)
+
+    def to_domain(self, view: EventView) -> Decision:
+        """Return the decision that was said, with an order for each bet."""
+        forecasts = tuple(market.to_domain() for market in self.market_decisions)
+        orders = view.orders({market.market_id: market.bet for market in self.market_decisions})
+        return Decision(forecasts, orders, unallocated_usd=self.unallocated_capital, rationale=self.rationale or "")
+
+
+def parse_answer(answer: object, view: EventView) -> Decision:
+    """Return the decision that an answer says.
+
+    Args:
+        answer: What the model handed in: an object with `market_decisions`
+            and `unallocated_capital`, or its JSON text, which also shows what
+            an object cannot any more, such as a field that is given twice.
+        view: What it is about; every market of it must be answered, once.
+
+    Raises:
+        AnswerError: If anything in it is missing, unknown, of a wrong kind or
+            out of range; the message names each and says what to fix. What is
+            staked in total, and where, is the game's to judge.
+    """
+    data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
+    if not isinstance(data, Mapping):
+        fields = "market_decisions and unallocated_capital"
+        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {fields}.")
+    data = _filled(_filled(data, DECISIONS_NAMES), RATIONALE_NAMES)
+    complaints = [*_both_names((data,), DECISIONS_NAMES), *_both_names((data,), RATIONALE_NAMES)]
+    data = _one_name(_one_name(data, DECISIONS_NAMES), RATIONALE_NAMES)
+    items = data.get("market_decisions")
+    if isinstance(items, list) and len(items) <= MAX_MARKETS:
+        items = [_filled(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
+        complaints += [*_both_names(items, PROBABILITY_NAMES), *_roll_call(items, view.event)]
+        named = [_one_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
+        data = {**data, "market_decisions": named}
+    try:
+        parsed = _Answer.model_validate(data)
+    except ValidationError as error:
+        raise AnswerComplaint(joined([*complaints_of(error, items), *complaints])) from None
+    if complaints:
+        raise AnswerComplaint(joined(complaints))
+    return parsed.to_domain(view)
+
+
+def _filled(item: Mapping[Any, Any], names: tuple[str, str]) -> Mapping[Any, Any]:
+    """Return an object without the older of two names where it is left empty beside the newer one."""
+    newer, older = names
+    is_empty = newer in item and item.get(older) in ABSENT
+    return {name: value for name, value in item.items() if name != older} if is_empty else item
+
+
+def _one_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]:
+    """Return an object with one of its fields under the newer of two names; both at once are told elsewhere."""
+    newer, older = names
+    rest = {name: value for name, value in item.items() if name != older}
+    if newer in item or older not in item:
+        return rest
+    said = item[older]
+    # The newer name has been decoded by the reader of answers, which knows the schema.
+    return {**rest, newer: decoded(said) if names is DECISIONS_NAMES and isinstance(said, str) else said}
+
+
+def _both_names(entries: Sequence[object], names: tuple[str, str]) -> Iterator[str]:
+    for item in entries:
+        if isinstance(item, Mapping) and all(name in item for name in names):
+            who = f"market {quoted(item.get('market_id'))}" if names is PROBABILITY_NAMES else "the answer"
+            yield f"{who} gives both {' and '.join(names)}; give the first only"
+
+
+def _roll_call(entries: Sequence[object], event: Event) -> Iterator[str]:
+    """Yield what is wrong with which markets are answered; ids that are no text are told elsewhere."""
+    known = [market.id for market in event.markets]
+    answered = [item.get("market_id") for item in entries if isinstance(item, Mapping)]
+    ids = [market_id for market_id in answered if isinstance(market_id, str)]
+    for market_id in dict.fromkeys(ids):
+        if market_id not in known:
+            yield f"market {quoted(market_id)} is not of this event; its markets are {listed(known)}"
+        elif ids.count(market_id) > 1:
+            yield f"market {quoted(market_id)} is answered {ids.count(market_id)} times; answer it once"
+    for market_id in known:
+        if market_id not in ids:
+            yield f"market {quoted(market_id)} is missing; add its probability and its bet, which may be 0"
+
 
 Check = Callable[[Decision, EventView, Mapping[Instrument, Price]], object]
 """Raises AnswerError where a decision on an event breaks a rule at these prices."""
@@ -88,3 +251,135 @@ class EventForm(AnswerForm):
 def _hidden(price: Price) -> Price:
     """Return a price that is as usable as another, and says nothing of it."""
     return replace(price, mid=0.5) if 0.0 < price.mid < 1.0 else price
+
+
+MAX_PRICES = 20
+MAX_RULES_CHARACTERS = 12_000
+
+_BETS = "A positive bet buys YES, a negative bet buys NO, and 0 is no bet."
+_CHEAP = f"A bet on a side that costs less than ${MIN_SIDE_PRICE:g} is refused."
+
+
+def event_words(
+    event: Event,
+    stake_usd: float,
+    *,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+    untrusted: Callable[[str], str],
+) -> Words:
+    """Return what a model is told about an event.
+
+    What the venue says, titles and rules too, is untrusted: it is
+    bounded, without control characters, and inside the fence.
+
+    Args:
+        event: With the quotes the bot is shown.
+        stake_usd: For all bets together.
+        price_blind: Whether prices and their history are left out.
+        history: Daily prices of YES by market id, asked only where they are shown.
+        untrusted: Puts a text inside the fence.
+    """
+    stake = f"${stake_usd:g}"
+    within = f"The sizes of all bets together must not be above {stake}"
+    return Words(
+        task=f"You forecast real events and bet {stake} of imaginary money on one of them.",
+        view=_view(event, price_blind=price_blind, history=history, untrusted=untrusted),
+        steps=(
+            "For every market give the probability of YES, between 0 and 1, and your confidence in it, from 0 to 10.",
+            "For every market give a bet in dollars. A positive bet buys YES, a negative bet buys NO, 0 is no bet. "
+            "A share of YES costs the price and pays $1 if the answer is YES; a share of NO costs one minus the price "
+            f"and pays $1 if it is NO. {within}; what you do not bet is unallocated and earns nothing. {_CHEAP}",
+            "Bet only where your probability and the price differ enough to make it worth while. You are scored on "
+            "your probabilities too, also where you bet nothing.",
+        ),
+        entries="with an entry for every market id above",
+        ask="For every market: the probability of YES between 0 and 1, your confidence in it from 0 to 10, a bet in "
+        f"dollars and a sentence or two why.\n{_BETS} {within}; what you do not bet is unallocated. {_CHEAP}\n"
+        "You are scored on your probabilities too, also where you bet nothing.",
+        report_about="on these markets",
+        report="For every market id above say, in numbers: the probability of YES between 0 and 1, your confidence in "
+        f"it from 0 to 10, and a bet in dollars, with the reasons and what speaks against them.\n{_BETS} {within}. "
+        f"{_CHEAP}",
+        extract_about=f"about an event with {len(event.markets)} markets",
+        extract_from="take probabilities, bets and confidence from the report as they stand.\n"
+        "Where the report gives no probability for a market, answer with "
+        '{"abstain": "which market has none"} instead.',
+        extract_view=f"The markets:\n\n{untrusted(as_block(markets_json(event, price_blind=True)))}",
+        extract=f"{within}. Where the report gives no bet for a market, its bet is 0. Where it gives no confidence, "
+        "use 5.",
+    )
+
+
+def markets_json(event: Event, *, price_blind: bool) -> str:
+    """Return the markets as one line of JSON, for models that like it exact."""
+    rows = []
+    for market in event.markets:
+        row: dict[str, object] = {"id": market.id, "question": title_line(market.question)}
+        price = market.quote.price if market.quote is not None else None
+        if not price_blind and price is not None:
+            row["price_yes"] = round(price.yes, 6)
+        rows.append(row)
+    return json_line("markets", rows)
+
+
+def _view(
+    event: Event,
+    *,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+    untrusted: Callable[[str], str],
+) -> str:
+    priced = (
+        "Prices are not shown: say what you think, not what others think."
+        if price_blind
+        else "The price of YES is what the market thinks of it."
+    )
+    return (
+        "# The event and its markets\n\n"
+        f"Each market is a question that is answered YES, its first outcome, or NO, its second. {priced}\n\n"
+        f"{untrusted(_event_text(event, price_blind=price_blind, history=history))}\n\n"
+        f"The same as JSON:\n\n{untrusted(as_block(markets_json(event, price_blind=price_blind)))}"
+    )
+
+
+def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
+    """Return the event and its markets; rules that several share are said once."""
+    said = {event.description: "those of the event"}
+    parts = ["\n".join((f"event: {title_line(event.title)}", *exclusive_lines(event.markets)))]
+    if event.description:
+        parts.append(f"rules of the event: {paragraph(event.description, MAX_RULES_CHARACTERS)}")
+    for market in event.markets:
+        lines = _market_lines(market)
+        if market.description:
+            known = said.get(market.description)
+            lines.append(f"rules: {known or paragraph(market.description, MAX_RULES_CHARACTERS)}")
+            said.setdefault(market.description, f"those of market {market.id}")
+        if not price_blind:
+            lines += _price_lines(market, history(market.id))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _market_lines(market: Market) -> list[str]:
+    outcomes = " / ".join(map(title_line, market.outcomes))
+    lines = [f"market id: {market.id}", f"question: {title_line(market.question)}", f"outcomes: {outcomes}"]
+    if market.closes_at is not None:
+        lines.append(f"closes: {format_instant(market.closes_at)}")
+    if market.is_other:
+        lines.append(OTHER_WORDS)
+    return lines
+
+
+def _price_lines(market: Market, history: tuple[PricePoint, ...]) -> list[str]:
+    quote = market.quote
+    lines = []
+    if quote is not None and quote.price is not None:
+        book = f" (bid {quote.bid:g}, ask {quote.ask:g})" if quote.bid is not None and quote.ask is not None else ""
+        lines.append(f"price of YES now: {quote.price.yes:.4g}{book}")
+    if market.orders.words:
+        lines.append(f"orders at the venue: {market.orders.words}")
+    if shown := history[-MAX_PRICES:]:
+        daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
+        lines.append(f"price of YES by day: {daily}")
+    return lines

@@ -1,7 +1,6 @@
 """The rules of one dollar an event: what may be staked on its markets, and how it is booked."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -10,9 +9,10 @@ from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
 from predibot.domain.event import Event, EventView, Market
-from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
+from predibot.domain.price import EntryPrice, Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.answers import AnswerComplaint, marked, number_of
+from predibot.games.dollar_per_event.complaints import decision_complaints, quoted_price, shown
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
 from predibot.games.game import Game
@@ -21,7 +21,6 @@ Overstake = Literal["refuse", "scale"]
 
 STAKE_TOLERANCE_USD = 1e-6
 UNALLOCATED_TOLERANCE_USD = 0.01
-MAX_CONFIDENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +83,7 @@ class DollarPerEvent(Game):
         event, lines = view.event, _lines(answer, view)
         prices = {market.id: price for market in event.markets if (price := _price(market, view, quotes)) is not None}
         complaints = [
-            *_order_complaints(answer, view),
-            *_roll_call(lines, event),
-            *(text for said in lines for text in _complaints(said, view, quotes, prices)),
+            *decision_complaints(answer, lines, view, quotes, prices),
             *self._money_complaints(lines, answer.unallocated_usd),
         ]
         if complaints:
@@ -125,7 +122,7 @@ class DollarPerEvent(Game):
         rest_usd = max(0.0, -excess_usd)
         stated_usd = number_of(stated)
         if stated_usd is None:
-            yield f"unallocated is {_seen(stated)}, not a number; state {_usd(rest_usd)} or leave it out"
+            yield f"unallocated is {shown(stated)}, not a number; state {_usd(rest_usd)} or leave it out"
         elif abs(stated_usd - rest_usd) > UNALLOCATED_TOLERANCE_USD:
             yield (
                 f"unallocated is stated as {_usd(stated_usd)}, but the bets leave {_usd(rest_usd)}; "
@@ -152,103 +149,9 @@ def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
     )
 
 
-def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
-    """Yield what is wrong with orders, apart from their amounts as bets."""
-    if answer.labels:
-        yield "it has labels, which this game has no use for; leave them out"
-    bet_on = Counter(said.market_id for said in answer.forecasts if isinstance(said, MarketDecision))
-    outcomes = view.outcomes
-    for order in answer.orders:
-        if order.instrument not in outcomes:
-            yield f"an order is on {marked(repr(str(order.instrument.id)[:80]))}, no outcome of this event; take it out"
-            continue
-        market, _ = outcomes[order.instrument]
-        name = f"market {marked(repr(market.id))}"
-        bet_on[market.id] += 1
-        if bet_on[market.id] == 2:
-            yield f"{name} is bet on more than once; keep one bet"
-        if order.side != "buy" or order.unit != "usd":
-            yield f"{name}: its order is to {order.side} in {order.unit}; buy YES or NO for dollars"
-        amount = number_of(order.amount)
-        if amount is not None and amount < 0.0:
-            yield f"{name}: its order is for {amount:g} dollars; order the other outcome for {-amount:g}"
-
-
-def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
-    """Yield a complaint for each market of the event that is not decided on exactly once."""
-    asked = {market.id for market in event.markets}
-    said = Counter(str(line.market_id) for line in lines)
-    for market_id, times in said.items():
-        if market_id not in asked:
-            yield f"market {marked(repr(market_id[:80]))} is not one of this event; take it out"
-        elif times > 1:
-            yield f"market {marked(repr(market_id))} is decided {times} times; keep one"
-    for market in event.markets:
-        if market.id not in said:
-            yield f"market {marked(repr(market.id))} is missing; add its probability and its bet, which may be 0"
-
-
-def _complaints(
-    said: MarketDecision, view: EventView, quotes: Mapping[Instrument, Price], prices: Mapping[str, EntryPrice]
-) -> Iterator[str]:
-    """Yield what is wrong with what was said about one market."""
-    name = f"market {marked(repr(str(said.market_id)[:80]))}"
-    yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
-    if said.confidence is not None:
-        confidence = number_of(said.confidence)
-        if confidence is None or not 0.0 <= confidence <= MAX_CONFIDENCE:
-            yield f"{name}: the confidence is {_seen(said.confidence)}; give a number from 0 to 10 or leave it out"
-    bet_usd = number_of(said.bet_usd)
-    if bet_usd is None:
-        yield f"{name}: the bet is {_seen(said.bet_usd)}; give dollars as a number, negative for NO, 0 for no bet"
-        return
-    market = view.event.market(said.market_id)
-    if market is not None:
-        yield from (f"{name}: {text}" for text in _bet_complaints(bet_usd, market, view, quotes, prices))
-
-
-def _probability_complaints(value: object) -> Iterator[str]:
-    probability = number_of(value)
-    if probability is None:
-        yield f"the probability is {_seen(value)}; give a number from 0 to 1"
-    elif 1.0 < probability <= 100.0:
-        hint = f"{probability:g} % is {probability / 100:g}"
-        yield f"the probability is {probability:g}; give a number from 0 to 1, {hint}"
-    elif not 0.0 <= probability <= 1.0:
-        yield f"the probability is {probability:g}; give a number from 0 to 1"
-
-
-def _bet_complaints(
-    bet_usd: float,
-    market: Market,
-    view: EventView,
-    quotes: Mapping[Instrument, Price],
-    prices: Mapping[str, EntryPrice],
-) -> Iterator[str]:
-    if bet_usd == 0.0:
-        if market.id not in prices:
-            yield "it has no price at all, so nothing can be said about it"
-        return
-    price = _quoted(market, view, quotes)
-    side: Side = "YES" if bet_usd > 0 else "NO"
-    if market.closed:
-        yield "it is closed; set its bet to 0"
-    elif price is None or not price.usable:
-        yield "it has no usable quote now; set its bet to 0"
-    elif price.of(side) < MIN_SIDE_PRICE:
-        seen = f"{side} is priced at {price.of(side):.2g}, below {MIN_SIDE_PRICE:g}"
-        yield f"{seen}; set its bet to 0 or bet on the other side"
-
-
-def _quoted(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) -> EntryPrice | None:
-    """Return the quoted price of YES of a market."""
-    found = quotes.get(view.instrument(market, "YES"))
-    return None if found is None else EntryPrice(found.mid, found.source)
-
-
 def _price(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) -> EntryPrice | None:
     """Return the price a market is recorded at: the quote's, or else the one the bot was shown."""
-    found = _quoted(market, view, quotes)
+    found = quoted_price(market, view, quotes)
     return market.quote.price if found is None and market.quote is not None else found
 
 
@@ -263,11 +166,6 @@ def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
 def _staked_usd(lines: Sequence[MarketDecision]) -> float:
     """Return the sum of the absolute bets, as far as they are numbers."""
     return sum(abs(bet_usd) for said in lines if (bet_usd := number_of(said.bet_usd)) is not None)
-
-
-def _seen(value: object) -> str:
-    """Return what somebody said instead of a fitting number, cut to a length for a message."""
-    return marked(repr(value)[:40])
 
 
 def _usd(amount_usd: float) -> str:

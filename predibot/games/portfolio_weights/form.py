@@ -1,18 +1,120 @@
 """The answer form of a portfolio of weights: what is asked, and what is taken for an answer."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from predibot.domain.account_past import CASH
 from predibot.domain.chat import ToolSchema
-from predibot.domain.decision import Decision
+from predibot.domain.decision import Decision, Forecast
 from predibot.domain.price import PricePoint
-from predibot.games.answers import REASONING, Words, final_answer
+from predibot.games.answers import (
+    REASONING,
+    AnswerComplaint,
+    Words,
+    as_block,
+    final_answer,
+    joined,
+    number_of,
+    quoted,
+    read_json,
+    reasoning_complaints,
+)
 from predibot.games.game import AnswerForm
-from predibot.games.portfolio_weights.parse import ALLOCATIONS, FIELDS, PROBABILITIES, parse_answer
-from predibot.games.portfolio_weights.terms import PortfolioTerms
-from predibot.games.portfolio_weights.view import PortfolioView
-from predibot.games.portfolio_weights.words import portfolio_words
+from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
+from predibot.games.portfolio_weights.view import PortfolioView, portfolio_json, view_text
+from predibot.games.portfolio_weights.weights import applied_weights, stated_weights, unknown_ids
+
+ALLOCATIONS, PROBABILITIES = "allocations", "probabilities"
+FIELDS = frozenset({REASONING, ALLOCATIONS, PROBABILITIES})
+"""What an answer may have fields of."""
+MAX_ENTRIES = 1_000
+
+
+def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, fields: Collection[str]) -> Decision:
+    """Return the decision that an answer says.
+
+    Args:
+        answer: What the model handed in: an object, or its JSON text, which also shows what
+            an object cannot any more, such as a field that is given twice.
+        view: What it is about; an asset that is not named has no weight.
+        terms: What becomes of weights that no account can have.
+        fields: The names that a complaint may repeat.
+
+    Raises:
+        AnswerError: The message names everything that is wrong, and says what to fix.
+    """
+    data = read_json(answer, fields) if isinstance(answer, str) else answer
+    if not isinstance(data, Mapping):
+        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {REASONING} and {ALLOCATIONS}.")
+    said = data.get(ALLOCATIONS)
+    complaints = [*_field_complaints(data)]
+    forecasts, wrong = _forecasts(data.get(PROBABILITIES), view)
+    complaints += wrong
+    weights = None
+    if isinstance(said, Mapping) and 0 < len(said) <= MAX_ENTRIES:
+        stated, wrong = stated_weights(said)
+        complaints += wrong
+        if not wrong:
+            weights, wrong = applied_weights(
+                stated,
+                view.assets,
+                [market.market.id for market in view.markets],
+                overweight=terms.overweight,
+                both_sides=terms.both_sides,
+            )
+            complaints += wrong
+    if complaints or weights is None:
+        raise AnswerComplaint(joined(complaints))
+    orders = view.orders(weights.applied, weights.asked)
+    return Decision(forecasts, orders, rationale=data.get(REASONING, ""), notes=weights.notes)
+
+
+def _field_complaints(data: Mapping[object, object]) -> Iterator[str]:
+    """Yield what is wrong with the fields of an answer, apart from what is in them."""
+    for name in data:
+        if name not in FIELDS:
+            yield f"the field {quoted(name)} is unknown; take it out, the fields are {', '.join(sorted(FIELDS))}"
+    yield from reasoning_complaints(data.get(REASONING, ""))
+    said = data.get(ALLOCATIONS)
+    example = f'for all in cash it is {{"{CASH}": 1}}'
+    if ALLOCATIONS not in data:
+        yield f"{ALLOCATIONS} is missing; give each asset that you want its weight, {example}"
+    elif not isinstance(said, Mapping):
+        yield f"{ALLOCATIONS} is {quoted(said)}; give an object with a weight for each asset, {example}"
+    elif not said:
+        yield f"{ALLOCATIONS} is empty; give each asset that you want its weight, {example}"
+    elif len(said) > MAX_ENTRIES:
+        yield f"{ALLOCATIONS} has {len(said):,} entries; name only what is shown"
+
+
+def _forecasts(said: object, view: PortfolioView) -> tuple[tuple[Forecast, ...], list[str]]:
+    """Return the stated probabilities, in the order of the markets, and what is wrong with them."""
+    if said is None:
+        return (), []
+    if not isinstance(said, Mapping) or len(said) > MAX_ENTRIES:
+        wanted = "give an object with a number for each market id, or leave it out"
+        return (), [f"{PROBABILITIES} is {quoted(said)}; {wanted}"]
+    # Of a share nothing comes out that has a probability.
+    ids = [market.market.id for market in view.markets if not market.market.is_share]
+    complaints = list(unknown_ids(said, ids))
+    found = []
+    for market_id in ids:
+        if market_id not in said:
+            continue
+        probability = number_of(said[market_id])
+        if probability is None or not 0.0 <= probability <= 1.0:
+            what = f"the probability of market {quoted(market_id)} is {quoted(said[market_id])}"
+            complaints.append(f"{what}; give a number between 0 and 1{_percent_hint(probability)}")
+        else:
+            found.append(Forecast(market_id, probability))
+    return tuple(found), complaints
+
+
+def _percent_hint(probability: float | None) -> str:
+    if probability is None or not 1.0 < probability <= 100.0:
+        return ""
+    return f"; for {probability:g} percent write {probability / 100:g}"
+
 
 SHAPE = f"""{{
   "{REASONING}": "...",
@@ -96,3 +198,115 @@ class PortfolioForm(AnswerForm):
             AnswerError: The message says everything that is wrong with it, and what to fix.
         """
         return parse_answer(answer, self.seen, self.terms, fields=self.fields)
+
+
+_FILLING: Mapping[Filling, str] = {
+    "next": "Your weights are traded at the prices of the next step, not at those shown, and then held.",
+    "same": "Your weights are traded at once, at the prices of now, and then held until you decide again.",
+}
+_FILLS: Mapping[FillName, str] = {
+    "mid": "Trades are made at the middle price, with the venue's fees where it states any.",
+    "quote": "You buy at the ask and sell at the bid, with the venue's fees where it states any.",
+    "book": "You buy and sell what the order book holds, with the venue's fees; what it does not hold is not traded.",
+}
+_OVERWEIGHT: Mapping[Overweight, str] = {
+    "scale": "Weights that come to more than 1 are all scaled down to 1.",
+    "refuse": "Weights that come to more than 1 are refused.",
+}
+_BOTH_SIDES: Mapping[BothSides, str] = {
+    "refuse": "Give no weight to both sides of one market.",
+    "net": "Of both sides of one market only the difference is held.",
+}
+
+
+def portfolio_words(
+    view: PortfolioView,
+    terms: PortfolioTerms,
+    *,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+    untrusted: Callable[[str], str],
+) -> Words:
+    """Return what a model is told about a portfolio.
+
+    What the venue or the news say, titles and ids too, is untrusted: it is
+    bounded, without control characters, and inside the fence.
+
+    Args:
+        view: What the bot is shown.
+        terms: Of the game.
+        price_blind: Whether prices, their history and what follows from them are left out.
+        history: Daily prices of YES by market id, or of stocks closes in shares of now, asked only where they are
+            shown.
+        untrusted: Puts a text inside the fence.
+    """
+    is_stocks = terms.is_stocks
+    asset, things = ("stock", "stocks") if is_stocks else ("asset", "markets")
+    wanted = (
+        f"Give each {asset} that you want to hold its weight, its share of the whole portfolio, between 0 and 1, and "
+        f"{CASH} the rest; what you hold and do not name is sold. {(rules := _rules(terms))}"
+    )
+    probabilities = "You may also give the probability of YES of any market, by its id, between 0 and 1."
+    shown = untrusted(view_text(view, is_stocks=is_stocks, price_blind=price_blind, history=history))
+    followed = "The value of the portfolio is followed over many steps: what you gain and how much it swings count."
+    against = "with the reasons and what speaks against them"
+    asked_too = "" if is_stocks else f"{probabilities}\n"
+    block = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=price_blind))
+    names = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=True))
+    return Words(
+        task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
+        f"share of it to hold in each {'of some US stocks' if is_stocks else 'side of some prediction markets'}, and "
+        "in cash.",
+        view=f"# Your portfolio and the {things}\n\n{_meaning(is_stocks=is_stocks, price_blind=price_blind)}\n\n"
+        f"{shown}\n\nThe same {things} as JSON:\n\n{untrusted(block)}",
+        steps=(
+            "For every stock ask what its price does not say yet."
+            if is_stocks
+            else "For every market ask how likely YES is, and whether the price says something else.",
+            wanted,
+            followed if is_stocks else f"{followed} {probabilities}",
+        ),
+        entries=f"with a weight for every {asset} that you want to hold, and for {CASH}",
+        ask=f"{wanted}\n{asked_too}Say in your reasoning what you go by: your position, the price history, the news.",
+        report_about=f"on these {things} and on what to hold of them",
+        report=f"Say in numbers which weight each {'stock, by its ticker' if is_stocks else 'asset, by its name'} "
+        f"above, and {CASH} should have, {against}"
+        f"{'' if is_stocks else ', and for every market the probability of YES between 0 and 1'}. {rules}",
+        extract_about=f"about a portfolio of {len(view.markets)} {things}",
+        extract_from=f"take weights{'' if is_stocks else ' and probabilities'} from the report as they stand.\n"
+        'Where the report gives no weight at all, answer with {"abstain": "it gives no weights"} instead.',
+        extract_view=f"The {things}{'' if is_stocks else ' and the names of their assets'}:\n\n{untrusted(names)}",
+        extract=f"The weights are shares of one, {CASH} included."
+        + ("" if is_stocks else " Where the report gives no probability for a market, leave it out."),
+    )
+
+
+def _rules(terms: PortfolioTerms) -> str:
+    """Return what becomes of weights, in sentences."""
+    both, overweight = _BOTH_SIDES[terms.both_sides], _OVERWEIGHT[terms.overweight]
+    said = [f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}."]
+    if not terms.is_stocks:
+        return " ".join([*said, both, overweight, _FILLING[terms.fill], _FILLS[terms.fills]])
+    when = "first close after your decision" if terms.fill == "next" else "last close, the one that is shown"
+    said += [overweight, f"Your weights are traded at the {when}, in parts of shares too, and then held."]
+    costs = [
+        *([f"a fee of {terms.fee_bps:g} hundredths of a percent"] if terms.fee_bps else []),
+        *([f"half a spread of {terms.spread_bps:g} hundredths of a percent"] if terms.spread_bps else []),
+    ]
+    return " ".join([*said, *([f"Every trade costs {' and '.join(costs)} of its money."] if costs else [])])
+
+
+def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
+    """Return what can be held, and what its price is."""
+    if is_stocks:
+        return "A split changes how many shares you hold, a dividend is paid into your cash; nothing is sold short."
+    priced = (
+        "Prices are not shown: say what you think, not what others think."
+        if price_blind
+        else "The price of YES is what the market thinks of it; NO costs what YES lacks to $1."
+    )
+    return (
+        "Each market is a question that is answered YES, its first outcome, or NO, its second. A share of a "
+        "market's Yes asset pays $1 if the answer is YES, a share of its No asset pays $1 if it is NO, and else "
+        f"nothing. {priced}"
+    )

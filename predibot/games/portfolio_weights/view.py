@@ -1,16 +1,24 @@
-"""The view of a portfolio: an account, the markets it may hold, and what is known of both."""
+"""The view of a portfolio: an account and the markets it may hold, as objects and as the text a model reads."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from predibot.domain.account import Account
-from predibot.domain.account_past import AccountPast, asset_name
+from predibot.domain.account_past import CASH, AccountPast, NewsItem, PastAllocation, asset_name
+from predibot.domain.clock import format_instant
 from predibot.domain.decision import Order
-from predibot.domain.event import Market
-from predibot.domain.price import SIDES, Instrument, Price, Side
+from predibot.domain.event import OTHER_WORDS, Market, exclusive_lines
+from predibot.domain.price import SIDES, Instrument, Price, PricePoint, Side
+from predibot.domain.untrusted_text import bounded, paragraph, title_line
 from predibot.errors import PluginError
 from predibot.games.accounts import value_usd
+from predibot.games.answers import json_line
+
+HISTORY_DAYS = 10
+MAX_RULES_CHARACTERS = 3_000
+MAX_SNIPPET_CHARACTERS = 600
+NEWS_UNAVAILABLE = "news unavailable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +142,160 @@ class PortfolioView:
         orders = [Order(assets[name], weight, "weight", asked=said.get(name)) for name, weight in weights.items()]
         orders += [Order(held, 0.0, "weight") for held in self.account.positions if held not in named]
         return tuple(orders)
+
+
+def portfolio_json(view: PortfolioView, *, is_stocks: bool, price_blind: bool) -> str:
+    """Return the stocks, or the markets with the names of their assets, as JSON on one line."""
+    rows = []
+    for each in view.markets:
+        row: dict[str, object] = {"ticker": title_line(each.market.id)}
+        if not is_stocks:
+            row = {"id": each.market.id, "question": title_line(each.market.question)}
+            row |= {"event": title_line(each.event_title), "assets": [each.asset(side) for side in SIDES]}
+        price = view.prices.get(each.yes)
+        if not price_blind and price is not None:
+            row["close" if is_stocks else "price_yes"] = round(price.mid, 6)
+        rows.append(row)
+    return json_line("stocks" if is_stocks else "markets", rows)
+
+
+def view_text(
+    view: PortfolioView,
+    *,
+    is_stocks: bool,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+) -> str:
+    """Return the account, its last allocations and the markets, as text with words of strangers in it."""
+    parts = ["\n".join(_account_lines(view, price_blind=price_blind))]
+    if view.past.allocations:
+        lines = [_allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
+        parts.append("\n".join(["your last allocations, the oldest first:", *lines]))
+    lines_of = _stock_lines if is_stocks else _market_lines
+    for each in view.markets:
+        news = _news_lines(view.past.news[each.market.id]) if each.market.id in view.past.news else ()
+        parts.append("\n".join([*lines_of(view, each, price_blind=price_blind, history=history), *news]))
+    # Shares exclude each other nowhere.
+    parts += () if is_stocks else exclusive_lines(each.market for each in view.markets)
+    return "\n\n".join(parts)
+
+
+def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
+    """Yield what an account has, a line each."""
+    account, value_usd = view.account, view.value_usd
+    yield f"cash: ${account.cash_usd:.2f}"
+    if account.owing:
+        yield "the cash is below zero, because a market was settled anew: sales repay it first, and nothing is bought"
+    if not price_blind and value_usd is not None:
+        gained = f", a return of {value_usd / account.paid_in_usd - 1.0:+.4f}" if account.paid_in_usd else ""
+        yield f"value of the portfolio: ${value_usd:.2f}; paid in: ${account.paid_in_usd:.2f}{gained}"
+    if not account.positions:
+        yield "positions: none"
+        return
+    names = {instrument: name for name, instrument in view.assets.items()}
+    yield "positions:"
+    for instrument, held in account.positions.items():
+        name = names.get(instrument, instrument.id)
+        worth = "" if price_blind else _worth(view, instrument, held.shares, held.cost_usd, value_usd)
+        yield f"- {name}: {held.shares:.6g} shares{worth}"
+
+
+def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd: float, value_usd: float | None) -> str:
+    """Return what a position cost and is worth, and at which price."""
+    average = f", bought at {cost_usd / shares:.4g} on average"
+    now, last = view.prices.get(instrument), view.past.last_prices.get(instrument)
+    price = now or last
+    if price is None:
+        return f"{average}; no price is known, so it cannot be traded"
+    worth_usd = shares * price.mid
+    weight = f", weight {worth_usd / value_usd:.4f}" if value_usd else ""
+    said = f"{average}, worth ${worth_usd:.2f} at {price.mid:.4g}{weight}"
+    return said if now is not None else f"{said}; that price is of {format_instant(price.at)}, now it cannot be traded"
+
+
+def _allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
+    """Return a remembered allocation, with what the account was worth then."""
+    left = 1.0 - sum(weight for name, weight in past.weights.items() if name != CASH)
+    held = {name: weight for name, weight in past.weights.items() if name != CASH and weight > 0.0}
+    weights = ", ".join(f"{name} {weight:.4g}" for name, weight in {**held, CASH: max(0.0, left)}.items())
+    worth = f" (value ${past.value_usd:.2f}, return so far {past.accumulated_return:+.4f})"
+    return f"- {past.at:%Y-%m-%d %H:%M}{'' if price_blind else worth}: {weights}"
+
+
+def _market_lines(
+    view: PortfolioView, each: MarketView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]
+) -> Iterator[str]:
+    market = each.market
+    yield f"market id: {market.id}"
+    yield f"question: {title_line(market.question)}"
+    if title_line(each.event_title) != title_line(market.question):
+        yield f"event: {title_line(each.event_title)}"
+    yield f"outcomes: {' / '.join(map(title_line, market.outcomes))}"
+    yield f"assets: {', '.join(each.asset(side) for side in SIDES)}"
+    if market.closes_at is not None:
+        yield f"closes: {format_instant(market.closes_at)}"
+    if market.is_other:
+        yield OTHER_WORDS
+    if not each.in_universe:
+        yield "no longer among the markets of this game; it is shown because you hold it"
+    if not price_blind:
+        yield from _price_lines(view, each, history)
+    if market.description:
+        yield f"rules: {paragraph(market.description, MAX_RULES_CHARACTERS)}"
+
+
+def _stock_lines(
+    view: PortfolioView, each: MarketView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]
+) -> Iterator[str]:
+    market = each.market
+    yield f"stock: {title_line(market.id)}"
+    if market.closed:
+        yield "it was delisted and cannot be traded any more"
+    if not each.in_universe:
+        yield "no longer among the stocks of this game; it is shown because you hold it"
+    if not price_blind:
+        price = view.prices.get(each.yes)
+        if price is None:
+            yield "it was not traded on the last trading day, so it has no price now"
+        else:
+            yield f"close of {price.at:%Y-%m-%d}: {price.mid:.6g}"
+        if shown := history(market.id)[-HISTORY_DAYS:]:
+            daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.6g}" for point in shown)
+            yield f"closes by day, in shares of now and less the dividends since: {daily}"
+
+
+def _price_lines(
+    view: PortfolioView, each: MarketView, history: Callable[[str], tuple[PricePoint, ...]]
+) -> Iterator[str]:
+    price = view.prices.get(each.yes)
+    if price is None:
+        yield "it has no price now, so nothing of it can be traded"
+    else:
+        for side in SIDES:
+            yield f"price of {side} now: {_quoted(view, each, side)}"
+    if each.market.orders.words:
+        yield f"orders at the venue: {each.market.orders.words}"
+    if shown := history(each.market.id)[-HISTORY_DAYS:]:
+        daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
+        yield f"price of YES by day: {daily}"
+
+
+def _quoted(view: PortfolioView, each: MarketView, side: Side) -> str:
+    price = view.prices[each.instrument(side)]
+    book = f" (bid {price.bid:.4g}, ask {price.ask:.4g})" if price.bid is not None and price.ask is not None else ""
+    return f"{price.mid:.4g}{book}"
+
+
+def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
+    """Yield the news of a market, or that there are none."""
+    if news is None:
+        yield f"news: {NEWS_UNAVAILABLE}"
+    elif not news:
+        yield "news: none of these days was found"
+    else:
+        yield "news:"
+        for item in news:
+            snippet = title_line(bounded(item.snippet, MAX_SNIPPET_CHARACTERS))
+            yield f"  - {item.published_at:%Y-%m-%d} {title_line(item.title)}: {snippet}"
+            if item.url:
+                yield f"    address: {title_line(item.url)}"

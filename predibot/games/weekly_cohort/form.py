@@ -1,25 +1,200 @@
 """The answer form of a cohort: what is asked, and what is taken for an answer."""
 
-from collections.abc import Callable, Collection
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from predibot.domain.decision import Decision
-from predibot.domain.price import PricePoint
-from predibot.games.answers import REASONING, Words, final_answer
-from predibot.games.game import AnswerForm
-from predibot.games.weekly_cohort.methodology import MIN_BET_USD
-from predibot.games.weekly_cohort.parse import (
-    ACTION,
-    ACTIONS,
-    BETS,
-    FIELDS,
-    PROBABILITIES,
-    SELLS,
-    parse_answer,
+from predibot.domain.decision import Decision, Forecast, Order
+from predibot.domain.price import Instrument, PricePoint
+from predibot.games.answers import (
+    REASONING,
+    AnswerComplaint,
+    Words,
+    final_answer,
+    joined,
+    quoted,
+    read_json,
+    reasoning_complaints,
+    seen,
 )
-from predibot.games.weekly_cohort.view import CohortView
+from predibot.games.game import AnswerForm
+from predibot.games.outcomes import side_of_yes
+from predibot.games.weekly_cohort.execution import check
+from predibot.games.weekly_cohort.methodology import MIN_BET_USD
+from predibot.games.weekly_cohort.view import CohortMarket, CohortView
 from predibot.games.weekly_cohort.words import cohort_words
+
+ACTION, BETS, SELLS, PROBABILITIES = "action", "bets", "sells", "probabilities"
+ACTIONS = ("BET", "SELL", "HOLD")
+_BET_FIELDS = ("market_id", "side", "amount")
+_SELL_FIELDS = ("position_id", "percentage")
+FIELDS = frozenset({ACTION, BETS, SELLS, REASONING, PROBABILITIES, *_BET_FIELDS, *_SELL_FIELDS})
+"""What an answer may have fields of."""
+_TOP = (ACTION, BETS, SELLS, REASONING, PROBABILITIES)
+MAX_ENTRIES = 500
+_LISTED_SIDES = 12
+
+
+def parse_answer(answer: object, view: CohortView) -> Decision:
+    """Return the decision that an answer says, which keeps the rules at the view's prices.
+
+    A sale of a position after an earlier one in the same answer is of what that one leaves.
+
+    Args:
+        answer: What the model handed in: an object, or its JSON text, which also shows what
+            an object cannot any more, such as a field that is given twice.
+        view: What it is about.
+
+    Raises:
+        AnswerError: The message names everything that is wrong, and says what to fix.
+    """
+    data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
+    if not isinstance(data, Mapping):
+        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {ACTION} and {REASONING}.")
+    complaints = list(_field_complaints(data))
+    action = data.get(ACTION)
+    orders, notes = list[Order](), list[str]()
+    if action == "BET":
+        orders = list(_bets(data.get(BETS), view, complaints))
+    elif action == "SELL":
+        orders = list(_sales(data.get(SELLS), view, complaints, notes))
+    forecasts = tuple(_forecasts(data.get(PROBABILITIES), view, complaints))
+    if complaints:
+        raise AnswerComplaint(joined(complaints))
+    decision = Decision(forecasts, tuple(orders), rationale=data.get(REASONING, ""), notes=tuple(notes))
+    check(decision, view)
+    return decision
+
+
+def _field_complaints(data: Mapping[Any, Any]) -> Iterator[str]:
+    """Yield what is wrong with the fields of an answer, apart from the entries of its lists."""
+    for name in data:
+        if name not in _TOP:
+            yield f"the field {quoted(name)} is unknown; take it out, the fields are {', '.join(_TOP)}"
+    action = data.get(ACTION)
+    if ACTION not in data:
+        yield f"{ACTION} is missing; give one of {', '.join(ACTIONS)}"
+    elif not isinstance(action, str) or action not in ACTIONS:
+        yield f"{ACTION} is {quoted(action)}; give one of {', '.join(ACTIONS)}, in capitals"
+    yield from reasoning_complaints(data.get(REASONING, ""))
+    for name, wanted in ((BETS, "BET"), (SELLS, "SELL")):
+        # An empty list beside another action says nothing; tools that want every field send one.
+        if isinstance(action, str) and action in ACTIONS and action != wanted and data.get(name, []) not in ([], None):
+            yield f"{name} stands beside {ACTION} {action}; take it out, or make the {ACTION} {wanted}"
+
+
+def _entries(
+    said: object, name: str, of: tuple[str, ...], complaints: list[str]
+) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+    """Yield the entries of a list that are objects with the right fields, each with its number from 1."""
+    one = f"objects with {', '.join(of)}"
+    if said is None:
+        complaints.append(f"{name} is missing; give a list of {one}")
+    elif not isinstance(said, list):
+        complaints.append(f"{name} is {quoted(said)}; give a list of {one}")
+    elif not said:
+        complaints.append(f"{name} is empty; name at least one, or answer HOLD")
+    elif len(said) > MAX_ENTRIES:
+        complaints.append(f"{name} has {len(said):,} entries; give at most {MAX_ENTRIES}")
+    else:
+        for number, entry in enumerate(said, 1):
+            if not isinstance(entry, Mapping):
+                complaints.append(f"entry {number} of {name} is {quoted(entry)}; give an object with {', '.join(of)}")
+                continue
+            wrong = [f"{field} of entry {number} of {name} is missing" for field in of if field not in entry]
+            wrong += [
+                f"the field {quoted(field)} of entry {number} of {name} is unknown; take it out"
+                for field in entry
+                if field not in of
+            ]
+            complaints += wrong
+            if not wrong:
+                yield number, entry
+
+
+def _bets(said: object, view: CohortView, complaints: list[str]) -> Iterator[Order]:
+    markets = view.by_id
+    for number, entry in _entries(said, BETS, _BET_FIELDS, complaints):
+        where = f"of entry {number} of {BETS}"
+        market_id, side, amount = (entry[field] for field in _BET_FIELDS)
+        market = markets.get(market_id) if isinstance(market_id, str) else None
+        if not isinstance(market_id, str) or not market_id:
+            complaints.append(f"market_id {where} is {quoted(market_id)}; give the market's id as text, in quotes")
+        elif market is None:
+            complaints.append(f"market {quoted(market_id)} {where} is not shown; give an id from the list of markets")
+        outcome = None if market is None or not isinstance(side, str) else market.outcome(side)
+        if not isinstance(side, str) or not side.strip() or (market is not None and outcome is None):
+            complaints.append(f"side {where} is {quoted(side)}; give {_sides(market)}")
+        if isinstance(amount, bool) or not isinstance(amount, int | float):
+            complaints.append(f"amount {where} is {_as_said(amount)}; give dollars as a number, without quotes")
+        elif outcome is not None:
+            yield Order(outcome.instrument, amount, "usd", "buy")
+
+
+def _sales(said: object, view: CohortView, complaints: list[str], notes: list[str]) -> Iterator[Order]:
+    positions = {position.id: position for position in view.positions}
+    sold = defaultdict[Instrument, float](float)
+    for number, entry in _entries(said, SELLS, _SELL_FIELDS, complaints):
+        where = f"of entry {number} of {SELLS}"
+        position_id, percentage = (entry[field] for field in _SELL_FIELDS)
+        position = positions.get(position_id) if isinstance(position_id, str) else None
+        if not isinstance(position_id, str) or not position_id:
+            complaints.append(
+                f"position_id {where} is {quoted(position_id)}; give the position's id as text, in quotes"
+            )
+        elif position is None:
+            known = f"your positions are {', '.join(positions)}" if positions else "you hold none"
+            complaints.append(f"position {quoted(position_id)} {where} is not one of yours; {known}")
+        if isinstance(percentage, bool) or not isinstance(percentage, int | float):
+            complaints.append(f"percentage {where} is {_as_said(percentage)}; give a number from 1 to 100")
+        elif not 1 <= percentage <= 100:
+            complaints.append(f"percentage {where} is {seen(percentage)}; give a number from 1 to 100")
+        elif position is not None:
+            # Of what earlier entries leave of it.
+            left = position.shares - sold[position.outcome.instrument]
+            shares = left if percentage == 100 else left * (percentage / 100)
+            if shares <= 0.0:
+                complaints.append(f"position {position.id} {where} is sold whole before; take this entry out")
+                continue
+            sold[position.outcome.instrument] += shares
+            notes.append(f"sells {percentage:g} % of {position.id}")
+            yield Order(position.outcome.instrument, shares, "shares", "sell")
+
+
+def _forecasts(said: object, view: CohortView, complaints: list[str]) -> Iterator[Forecast]:
+    if said is None:
+        return
+    if not isinstance(said, Mapping) or len(said) > MAX_ENTRIES:
+        complaints.append(f"{PROBABILITIES} is {quoted(said)}; give an object with a number for each market id")
+        return
+    markets = view.by_id
+    for market_id, probability in said.items():
+        name = f"the probability of market {quoted(market_id)}"
+        market = markets.get(market_id) if isinstance(market_id, str) else None
+        if market is None:
+            complaints.append(f"{name} is of none that is shown; take it out")
+        elif len(market.outcomes) != 2:
+            complaints.append(f"{name} is of one with {len(market.outcomes)} outcomes; give it for YES or NO ones only")
+        elif isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
+            complaints.append(f"{name} is {_as_said(probability)}; give a number between 0 and 1")
+        else:
+            # Forecasts are kept of the first outcome, which is not YES where the venue lists No first.
+            is_first = side_of_yes(market.market) == "YES"
+            yield Forecast(market.id, float(probability) if is_first else 1.0 - probability)
+
+
+def _sides(market: CohortMarket | None) -> str:
+    if market is None or len(market.outcomes) == 2:
+        return "YES or NO, in capitals"
+    names = [quoted(outcome.side) for outcome in market.outcomes]
+    more = f" or one of {len(names) - _LISTED_SIDES} more" if len(names) > _LISTED_SIDES else ""
+    return f"one of its outcomes by name, {', '.join(names[:_LISTED_SIDES])}{more}"
+
+
+def _as_said(value: object) -> str:
+    return f"the text {quoted(value)}" if isinstance(value, str) else seen(value)
+
 
 SCHEMA = final_answer(
     "Hand in your decision, once, alone. It is checked; a complaint says what to fix. "

@@ -23,7 +23,7 @@ from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.domain.trace import AbstainedStep, Step, ToolStep
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
-from predibot.games.dollar_per_event.parse import SCHEMA
+from predibot.games.dollar_per_event.form import SCHEMA
 from tests.agents.clients import PING
 from tests.agents.scripted import (
     FENCE,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from predibot.agents.prompts.render import decide_prompt, extract_prompt, filled, one_shot_prompt, report_prompt
 from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
 from predibot.domain.price import PricePoint
-from predibot.games.dollar_per_event.words import MAX_RULES_CHARACTERS, markets_json
+from predibot.games.dollar_per_event.form import MAX_RULES_CHARACTERS, markets_json
 from tests.agents.scripted import FENCE, NOW, context, rain
 
 HISTORY = tuple(PricePoint(NOW - timedelta(days=30 - day), 0.101 + day / 1000) for day in range(30))

@@ -17,7 +17,7 @@ from predibot.domain.event import Event, EventView
 from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import MAX_TITLE_CHARACTERS, title_line
 from predibot.games.dollar_per_event import DollarPerEvent
-from predibot.games.dollar_per_event.words import MAX_PRICES
+from predibot.games.dollar_per_event.form import MAX_PRICES
 from predibot.venues.archive.reader import Archive
 from tests.agents.scripted import FENCE
 

@@ -12,7 +12,7 @@ from predibot.domain.decision import Decision, Forecast, Order
 from predibot.domain.event import EventView
 from predibot.errors import AnswerError
 from predibot.games.answers import MAX_ANSWER_CHARACTERS, abstention_of, seen
-from predibot.games.dollar_per_event.parse import parse_answer
+from predibot.games.dollar_per_event.form import parse_answer
 from tests.agents.scripted import answer, context, rain, said
 from tests.decisions import bets_usd
 
