@@ -9,6 +9,7 @@ means: one that is called through a protocol counts for the protocol's.
 
 import ast
 import io
+import re
 import sys
 import tokenize
 from collections import Counter, defaultdict
@@ -41,6 +42,13 @@ _NO_CODE = frozenset(
     }
 )
 
+_IRREGULAR = re.compile(
+    "begun|bought|broken|built|caught|chosen|come|dealt|done|drawn|driven|fallen|felt|forgotten|found|given|gone|grown"
+    "|heard|held|hidden|kept|known|laid|left|lent|lost|made|meant|met|paid|said|seen|sent|shown|sold|spent|spoken|taken"
+    "|taught|thought|told|understood|won|worn|written"
+)
+_NO_PARTICIPLES = frozenset({"bleed", "breed", "embed", "exceed", "feed", "indeed", "need", "seed", "speed"})
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -56,7 +64,9 @@ def counts_of(root: Path) -> Mapping[str, float]:
     kinds = [kind for each in functions for kind in _parameters(each)]
     return {
         "modules": len(paths),
+        "modules that one sibling alone imports": _of_one_sibling(root, paths, trees),
         "code lines": sum(len(_code_lines(tree, text)) for tree, text in zip(trees, texts, strict=True)),
+        "docstring lines": sum(len(_docstring_lines(tree)) for tree in trees),
         "all lines": sum(text.count("\n") for text in texts),
         "tokens": sum(token.type not in _NO_CODE for text in texts for token in _tokens(text)),
         "lines above 100 characters": sum(len(line) > LONG_LINE for text in texts for line in text.splitlines()),
@@ -68,7 +78,11 @@ def counts_of(root: Path) -> Mapping[str, float]:
         "classes": len(classes),
         "class names that exist twice or more": sum(number > 1 for number in names.values()),
         "pairs of classes that share 70 % of their fields": _alike(classes),
+        "participles as class names": sum(
+            _is_participle(_words(each.name)[-1]) for each in classes if not _is_error(each)
+        ),
         "functions": len(functions),
+        "functions that begin with a participle": sum(_is_participle(_words(each.name)[0]) for each in functions),
         "functions referenced once": _referenced_once(root),
         "nested functions": sum(
             inner is not each and isinstance(inner, Function) for each in functions for inner in ast.walk(each)
@@ -92,18 +106,50 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
 
 def _code_lines(tree: ast.Module, text: str) -> set[int]:
     """Return the lines that hold a token which is neither a comment nor of a docstring."""
-    prose = {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
     return {
         line
         for token in _tokens(text)
         if token.type not in _NO_CODE
         for line in range(token.start[0], token.end[0] + 1)
-    } - prose
+    } - _docstring_lines(tree)
+
+
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    """Return the lines of strings that stand by themselves."""
+    return {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name) or [name]
+
+
+def _is_participle(word: str) -> bool:
+    """Return whether a word of a name is a past participle; verbs whose forms are alike are taken for verbs."""
+    word = word.lower()
+    return word not in _NO_PARTICIPLES and (
+        _IRREGULAR.fullmatch(word) is not None or (word.endswith("ed") and len(word) > 3)
+    )
+
+
+def _is_error(each: ast.ClassDef) -> bool:
+    """Return whether a class is an exception, as far as its bases tell: what happened is what one is named by."""
+    return any(re.search(r"Error|Exception|Unavailable|Refused|Failed", ast.unparse(base)) for base in each.bases)
+
+
+def _of_one_sibling(root: Path, paths: list[Path], trees: list[ast.Module]) -> int:
+    names = [".".join(path.relative_to(root).with_suffix("").parts) for path in paths]
+    importers: defaultdict[str, set[str]] = defaultdict(set)
+    for name, tree in zip(names, trees, strict=True):
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module):
+            for each in (f"{node.module}.{alias.name}" for alias in node.names):
+                importers[each if each in names else str(node.module)].add(name.removesuffix(".__init__"))
+    rooms = {name: {user.rpartition(".")[0] for user in users} for name, users in importers.items() if name in names}
+    return sum(len(importers[name]) == 1 and users == {name.rpartition(".")[0]} for name, users in rooms.items())
 
 
 def _alike(classes: list[ast.ClassDef]) -> int:
