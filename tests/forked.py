@@ -49,7 +49,6 @@ _LOADED = (
     "predibot.recipe.find",
     "predibot.api.evaluate",
     "predibot.reports.terminal.evaluation_screen",
-    "predibot.reports.terminal.look_ahead",
     "predibot.reports.terminal.replay",
     "predibot.reports.views.decide",
     "predibot.research.pages.read",

@@ -118,7 +118,7 @@ def _show(report: "DecideReport", *, as_json: bool) -> int:
 
 def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> int:
     from predibot.jobs.replay.rerun import rerun
-    from predibot.reports.terminal.rerun import print_rerun, rerun_document
+    from predibot.reports.terminal.replay import print_rerun, rerun_document
 
     with caller.reading(ledger) as store:
         with caller.progress() as listener:

@@ -122,8 +122,7 @@ def _teller(of: int) -> "Callable[[Played], None]":
 def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
     """Print what a replay came to; with a code as the document of a program that ends so."""
     from predibot.domain.clock import format_instant
-    from predibot.reports.terminal.look_ahead import look_ahead_document, print_look_ahead
-    from predibot.reports.terminal.replay import print_replay
+    from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead, print_replay
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
     from predibot.reports.views.evaluation_json import evaluation_document

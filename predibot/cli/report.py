@@ -1,19 +1,201 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from predibot.cli import closeups, options, output
+import typer
+
+from predibot.cli import options, output
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
     from predibot.api.evaluate import Evaluated
+    from predibot.jobs.caller import Caller
+    from predibot.jobs.open_venue import Clock
+    from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.scoring.records.part import Part
+
+_BEST_AND_WORST = 5
+_FITTING = {
+    "--bot": ("--worst", "--archived", "--as-of"),
+    "--event": ("--bots", "--all", "--as-of"),
+    "--figures": ("--bots", "--archived", "--as-of"),
+    "--tearsheet": ("--worst", "--archived", "--as-of"),
+    "--html": ("--since", "--with-traces", "--url"),
+}
+"""Which options of the report change something of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseupOptions:
+    """Which of them is asked for, and what is said of it."""
+
+    bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None
+    event: Annotated[
+        str | None, typer.Option("--event", metavar="ID", help="tell everything of one event: prices, all forecasts")
+    ] = None
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
+    ] = None
+    tearsheet: Annotated[
+        str | None, typer.Option("--tearsheet", metavar="BOT", help="write one HTML file about a bot")
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="DIR", help="write pages into a folder: decisions --since, or of 30 days"),
+    ] = None
+    with_traces: Annotated[
+        bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
+    ] = False
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
+    ] = ""
+
+    def anything(self, beside: Mapping[str, bool]) -> bool:
+        """Return whether one of them is asked for.
+
+        Args:
+            beside: Which other options of the report were given.
+
+        Raises:
+            typer.BadParameter: If several are, or with one what changes nothing of it.
+        """
+        named = {
+            "--bot": self.bot,
+            "--event": self.event,
+            "--figures": self.figures,
+            "--tearsheet": self.tearsheet,
+            "--html": self.html,
+        }
+        asked = [option for option, value in named.items() if value is not None]
+        of_html = {"--with-traces": self.with_traces, "--url": bool(self.url)}
+        alone = [option for option, given in of_html.items() if given]
+        if alone and self.html is None:
+            raise typer.BadParameter(f"{' and '.join(alone)} says something about --html DIR; give both")
+        if self.out is not None and self.tearsheet is None:
+            raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")
+        if len(asked) > 1:
+            raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
+        for option in asked:
+            unfit = [other for other, given in {**beside, **of_html}.items() if given and other not in _FITTING[option]]
+            if unfit:
+                raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {option}; leave it out")
+        return bool(asked)
+
+
+def _show_closeup(
+    asked: CloseupOptions,
+    store: "Store",
+    part: "Part",
+    clock: "Clock",
+    *,
+    archived: bool,
+    most: int | None,
+    how: options.Output,
+) -> None:
+    """Show what is asked for.
+
+    Args:
+        asked: One thing.
+        store: The ledger, open.
+        part: Of which decisions.
+        clock: The instant it is.
+        archived: Whether archived cohorts count too.
+        most: How many best and worst decisions of a bot; left out, five.
+        how: As a document, or with every row of long tables.
+    """
+    from predibot.jobs.histories.bot import bot_history
+    from predibot.reports import figures
+
+    most = _BEST_AND_WORST if most is None else most
+    if asked.bot is not None:
+        from predibot.reports.terminal.closeups.bot import bot_document, print_bot
+
+        of_bot = bot_history(store, asked.bot, part, archived=archived, clock=clock, most=most)
+        if how.json:
+            output.print_document(bot_document(of_bot), exit_code=DONE)
+            return
+        with figures.in_currency(of_bot.evaluation.currency):
+            print_bot(output.report_console(), of_bot)
+    elif asked.event is not None:
+        from predibot.jobs.histories.event import event_history
+        from predibot.reports.terminal.closeups.event import event_document, print_event
+
+        of_event = event_history(store, asked.event, part, clock=clock)
+        if how.json:
+            output.print_document(event_document(of_event), exit_code=DONE)
+            return
+        with figures.in_currency(of_event.currency):
+            print_event(output.report_console(), of_event, every_row=how.every)
+    else:
+        from predibot.reports.pictures.files import write_pictures
+        from predibot.reports.tearsheet import write_tearsheet
+
+        if asked.tearsheet is not None:
+            of_bot = bot_history(store, asked.tearsheet, part, archived=archived, clock=clock, most=most)
+            files = [write_tearsheet(of_bot, asked.out)]
+        else:
+            from predibot.jobs.histories.ledger import ledger_history
+
+            files = write_pictures(ledger_history(store, part, archived=archived, clock=clock), asked.figures or Path())
+        if how.json:
+            output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
+            return
+        for file in files:
+            print(file.as_posix())
+        if not files:
+            output.say("nothing to draw yet: no decision has a price or has paid")
+
+
+def _write_html(asked: CloseupOptions, part: "Part", caller: "Caller", *, ledger: str, json: bool) -> None:
+    """Write the pages of a ledger as files, and say how many.
+
+    Args:
+        asked: Where they go, whether they show what agents did, and where they will be found.
+        part: Of which runs the scores are, and since when decisions have pages; left out, of the last thirty days.
+        caller: Who asks.
+        ledger: Its URL.
+        json: Whether a document is printed.
+
+    Raises:
+        typer.BadParameter: If the URL is no address of the web.
+        UsageError: If there is nothing to write with, or as `write_site`.
+    """
+    from predibot.errors import UsageError
+
+    if asked.url and not asked.url.startswith(("https://", "http://")):
+        raise typer.BadParameter(f"--url is {asked.url[:80]!r}; it begins with https:// or http://")
+    try:
+        from predibot.web.site import Options, write_site
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "jinja2":
+            raise
+        raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
+    folder = asked.html or Path()
+    site = Options(part.since, part.recipe or "", part.venue or "", asked.with_traces, asked.url)
+    with caller.reading(ledger) as store, caller.progress() as listener:
+        try:
+            written = write_site(store, folder, site, caller.clock, listener)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    if json:
+        document = {"folder": folder.as_posix(), **asdict(written)}
+        output.print_document(document, exit_code=DONE)
+        return
+    print((folder / "index.html").as_posix())
+    output.say(f"{written.files:,} files: {written.written:,} new or changed, {written.removed:,} removed")
 
 
 def report(
     *,
     part: options.PartOptions,
-    asked: closeups.Closeup,
+    asked: CloseupOptions,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     tables: options.Tables,
     archived: options.Archived = False,
@@ -45,14 +227,14 @@ def report(
     if asked.anything(beside):
         named = part.read()
         if asked.html is not None:
-            closeups.write_html(asked, named, caller, ledger=ledger, json=how.json)
+            _write_html(asked, named, caller, ledger=ledger, json=how.json)
             return
         if asked.figures is not None or asked.tearsheet is not None:
             from predibot.reports.pictures.canvas import require_matplotlib
 
             require_matplotlib()
         with caller.reading(ledger) as store:
-            closeups.show(asked, store, named, caller.clock, archived=archived, most=tables.worst, how=how)
+            _show_closeup(asked, store, named, caller.clock, archived=archived, most=tables.worst, how=how)
         return
     shown = tables.shown(every=how.every)
     question = Question(archived=archived, clusters=options.clusters(clusters))

@@ -191,8 +191,8 @@ def _pools(pool: str | None) -> "tuple[PoolingMethod, ...]":
 
 
 def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how: options.Output) -> None:
-    from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.terminal.evaluation_screen import print_scored
+    from predibot.reports.terminal.score import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.views.evaluation_json import evaluation_document
 
     file = settled.found.file
@@ -210,8 +210,7 @@ def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how:
 
 
 def _print_comparison(settled: "SettledForecasts", pair: "Pair", *, json: bool) -> None:
-    from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document
-    from predibot.reports.terminal.comparison import comparison_document, comparison_line
+    from predibot.reports.terminal.score import bad_row_lines, bad_rows_document, comparison_document, comparison_line
 
     file = settled.found.file
     if json:
@@ -223,8 +222,7 @@ def _print_comparison(settled: "SettledForecasts", pair: "Pair", *, json: bool) 
 
 
 def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
-    from predibot.reports.terminal.bad_rows import bad_rows_document, print_bad_rows
-    from predibot.reports.terminal.equity import equity_document, print_equity
+    from predibot.reports.terminal.score import bad_rows_document, equity_document, print_bad_rows, print_equity
 
     if json:
         output.print_document({**equity_document(found), **bad_rows_document(found.file)})
@@ -235,7 +233,7 @@ def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
 
 def _refuse(error: "FileRefused", *, as_json: bool) -> int:
     """Tell why a file is not scored, with its bad rows, where one line would not do."""
-    from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document
+    from predibot.reports.terminal.score import bad_row_lines, bad_rows_document
 
     if not as_json:
         for line in bad_row_lines(error.file):

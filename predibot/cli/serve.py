@@ -31,11 +31,13 @@ def serve(
     if token and len(token) < _LEAST_TOKEN:
         raise UsageError(f"the token has {len(token)} characters; give one of {_LEAST_TOKEN} or more")
     try:
-        from predibot.web.serving import serving
+        from predibot.web.app import create_app
+        from predibot.web.server import serve_app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "jinja2", "starlette", "uvicorn"):
             raise
         raise UsageError("predibot serve needs what is not installed: pip install 'predibot[web]'") from None
     caller = output.caller()
     with caller.reading(ledger) as store:
-        serving(store, caller.clock, host=host, port=port, token=token, say=output.say)
+        app = create_app(store, caller.clock, host=host, token=token)
+        serve_app(app, host=host, port=port, say=output.say)

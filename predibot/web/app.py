@@ -1,17 +1,21 @@
 """The app of a ledger: its pages, its API, and who may ask."""
 
 import asyncio
-from collections.abc import Callable
+import hmac
+import re
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial, wraps
 from inspect import signature
 from typing import Annotated, Any
+from urllib.parse import parse_qs
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.requests import ClientDisconnect
 
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import PredibotError, UsageError
@@ -22,13 +26,11 @@ from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
 from predibot.version import __version__
 from predibot.web.api import api
-from predibot.web.guard import guard
 from predibot.web.pages import (
     accounts,
     bots,
     compare,
     decisions,
-    details,
     events,
     graph,
     leaderboard,
@@ -48,7 +50,7 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/calibration": leaderboard.calibration_page,
     "/decisions": decisions.decisions_page,
     "/decision": decisions.decision_page,
-    "/source": details.source_page,
+    "/source": decisions.source_page,
     "/events": events.events_page,
     "/event": events.event_page,
     "/graph": graph.graph_page,
@@ -180,3 +182,90 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     guard(app, host=host, token=token)
     return app
+
+
+COOKIE = "predibot"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_OPEN = ("/login", "/static/style.css", "/static/page.js", "/static/icon.svg", "/health")
+_MOST_FORM_BYTES = 2_000
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.ASCII | re.IGNORECASE)
+"""A name or an address, with a port or without: starlette made a path of whatever else stood there before 1.0.1."""
+_HEADERS = {
+    # Nothing runs but our one file, nothing is loaded from elsewhere, and no other page frames this one.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def guard(app: FastAPI, *, host: str, token: str) -> None:
+    """Have an app answer the right people only.
+
+    Args:
+        app: Whose requests are looked at.
+        host: It listens at; a browser may name it, and a name of this machine.
+        token: Asked of everybody; empty for none.
+    """
+    hosts = {host.strip("[]").lower(), *_LOCAL}
+
+    @app.middleware("http")
+    async def look(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = _refusal(request)
+        if response is None:
+            response = await answer(request)
+        if request.scope["path"].startswith("/static/"):
+            response.headers["Cache-Control"] = "no-cache"
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    def _refusal(request: Request) -> Response | None:
+        named = _host_of(request)
+        # A page of another site whose name leads here reads nothing.
+        if named is None or not ({named, "0.0.0.0", "::"} & hosts):
+            return PlainTextResponse(f"This is predibot at {host}; ask for it by that name.\n", 400)
+        # What is routed, which `request.url` need not name.
+        path = request.scope["path"]
+        if request.method not in ("GET", "HEAD") and path != "/login":
+            return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
+        if not token or path in _OPEN or _has(request, token):
+            return None
+        if path.startswith("/api/") or path == "/metrics":
+            return PlainTextResponse("Send the token as `Authorization: Bearer TOKEN`.\n", 401)
+        return RedirectResponse("/login", 303)
+
+    @app.post("/login", include_in_schema=False)
+    async def enter(request: Request) -> Response:
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > _MOST_FORM_BYTES:
+            return PlainTextResponse("This is no token.\n", 413)
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            # Nobody is there to be answered, and nothing went wrong here.
+            return PlainTextResponse("This is no token.\n", 400)
+        given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
+        if not token or not _same(given, token):
+            return RedirectResponse("/login?wrong=1", 303)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
+        return response
+
+
+def _host_of(request: Request) -> str | None:
+    """Return the one name or address that a request asks for; None where it has none, or anything else stands there."""
+    named = request.headers.getlist("host")
+    found = _HOST.fullmatch(named[0]) if len(named) == 1 else None
+    return None if found is None else found[1].strip("[]").lower()
+
+
+def _has(request: Request, token: str) -> bool:
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    return (kind.lower() == "bearer" and _same(given.strip(), token)) or _same(request.cookies.get(COOKIE, ""), token)
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())

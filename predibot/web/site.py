@@ -46,8 +46,7 @@ from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.version import __version__
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
-from predibot.web.pages.decisions import decision_page, decisions_page
-from predibot.web.pages.details import source_page
+from predibot.web.pages.decisions import decision_page, decisions_page, source_page
 from predibot.web.pages.events import event_page, events_page, related
 from predibot.web.pages.graph import graph_page, moving_with
 from predibot.web.pages.leaderboard import (

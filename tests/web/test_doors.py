@@ -16,9 +16,9 @@ import starlette.datastructures
 import uvicorn
 
 from predibot.ledger.store import Store
-from predibot.web import connections
+from predibot.web import server as web_server
 from predibot.web.app import create_app
-from predibot.web.serving import server_config
+from predibot.web.server import server_config
 from tests.jobs.program import wait_until
 from tests.web.conftest import NOW, client_of
 
@@ -132,7 +132,7 @@ def test_starlette_makes_no_path_of_a_host_in_the_versions_that_are_allowed() ->
 def test_a_request_that_is_sent_in_part_ends_with_its_time(
     played: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(web_server, "REQUEST_SECONDS", 0.3)
     complete = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     login = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\ntoken="
     with served(played) as where:
@@ -149,7 +149,7 @@ def test_a_request_that_is_sent_in_part_ends_with_its_time(
 
 
 def test_an_answer_that_nobody_takes_is_dropped(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(web_server, "ANSWER_SECONDS", 0.3)
     with served(played) as where, socket.socket() as lazy:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         lazy.connect(where)
@@ -159,7 +159,7 @@ def test_an_answer_that_nobody_takes_is_dropped(played: str, monkeypatch: pytest
 
 def test_there_are_so_many_connections_and_no_more(played: str) -> None:
     with served(played) as where, ExitStack() as closing:
-        held = [closing.enter_context(socket.create_connection(where)) for _ in range(connections.MOST_CONNECTIONS)]
+        held = [closing.enter_context(socket.create_connection(where)) for _ in range(web_server.MOST_CONNECTIONS)]
         for each in held:
             each.sendall(b"GET /health HTTP/1.1\r\n")
         assert answer_to(where).startswith(b"HTTP/1.1 503 ")

@@ -11,9 +11,13 @@ from predibot.contracts import SessionPast
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import STATUSES, Status
 from predibot.domain.schedule import Timetable
+from predibot.jobs.replay.look_ahead_check import LookAhead
 from predibot.jobs.replay.replay import Played, Replayed
+from predibot.jobs.replay.rerun import Rerun
 from predibot.reports import figures
 from predibot.reports.document import Document, document
+from predibot.reports.table import Column, table_of
+from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import RECEIPT
@@ -126,3 +130,69 @@ def _listed(instants: Sequence[datetime]) -> str:
     more = len(instants) - _SHOWN
     rest = f" and {figures.count(more)} more, which --json names" if more > 0 else ""
     return ", ".join(map(format_instant, instants[:_SHOWN])) + rest
+
+
+_SHOWN_DIFFERENCES = 20
+_VALUE_CELLS = 40
+
+
+def print_look_ahead(console: Console, found: LookAhead) -> None:
+    """Print how many decisions are the same without the future, what differs in the others, and who was left out."""
+    console.print()
+    same, checked = figures.count(found.checked - found.differing), figures.count(found.checked)
+    print_line(
+        console,
+        f"look-ahead: {same} of {checked} decisions, drawn from {figures.count(found.decisions)}, "
+        "are the same with everything after their instant removed",
+    )
+    for bot, why in found.skipped.items():
+        print_line(console, f"note: {plain(bot)} was left out: {plain(why)}")
+    if not found.differences:
+        return
+    print_grid(console, table_of("Not the same", _DIFFERENCES, found.differences[:_SHOWN_DIFFERENCES]))
+    if len(found.differences) > _SHOWN_DIFFERENCES:
+        console.print(f"note: {figures.count(len(found.differences) - _SHOWN_DIFFERENCES)} more; --json has them all")
+
+
+def look_ahead_document(found: LookAhead) -> Document:
+    """Return the same for programs."""
+    return document(found, "decisions checked differing differences skipped")
+
+
+def _value(value: object) -> str:
+    return plain(str(value), _VALUE_CELLS)
+
+
+_DIFFERENCES = (
+    Column("run", "run", kind="key"),
+    Column("bot", "bot", kind="key"),
+    Column("event", "event_id", kind="key"),
+    Column("what", "what", kind="text"),
+    Column("stored", "stored", _value, kind="text"),
+    Column("without the future", "without_future", _value, kind="text"),
+    Column("with it", "with_future", _value, kind="text"),
+)
+
+
+def print_rerun(console: Console, run_key: str, found: Sequence[Rerun]) -> None:
+    """Print how many decisions are the same again, and each that is not."""
+    others = [each for each in found if not each.equal]
+    same, of = figures.count(len(found) - len(others)), figures.count(len(found))
+    console.print(f"{plain(run_key)}: {same} of {of} decisions are the same again, byte for byte")
+    if not others:
+        return
+    print_grid(console, table_of("Not the same, or not rerun", _RERUN, others))
+
+
+def rerun_document(run_key: str, found: Sequence[Rerun]) -> Document:
+    """Return the same for programs; `equal` is null for what was not rerun."""
+    rows = [document(each) for each in found]
+    return {"run": run_key, "equal": all(each.equal is not False for each in found), "decisions": rows}
+
+
+_RERUN = (
+    Column("bot", "bot", kind="key"),
+    Column("event", "event_id", kind="key"),
+    Column("stored as", "status", kind="key"),
+    Column("now", "difference", kind="text"),
+)

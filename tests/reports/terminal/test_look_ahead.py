@@ -3,7 +3,7 @@
 from io import StringIO
 
 from predibot.jobs.replay.look_ahead_check import DecisionDifference, LookAhead
-from predibot.reports.terminal.look_ahead import look_ahead_document, print_look_ahead
+from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead
 from predibot.reports.terminal.terminal import console_for
 
 PEEK = DecisionDifference("daily@2025-09-01T00:00Z", "peeker", "e1", "forecasts 101 probability", 0.99, None, 0.99)

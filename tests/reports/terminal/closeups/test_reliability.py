@@ -3,7 +3,7 @@
 import numpy as np
 from rich.cells import cell_len
 
-from predibot.reports.terminal.closeups.reliability import reliability_lines
+from predibot.reports.terminal.closeups.bot import reliability_lines
 from predibot.scoring import calibration_bins
 
 

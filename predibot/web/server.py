@@ -1,14 +1,20 @@
-"""What a connection of the server may take: time for a request, room beside others, and a reader of its answers.
+"""The web server: it listens at an address, and bounds what each connection may take.
 
-uvicorn limits only the time between two requests (`timeout_keep_alive`), which each byte that comes begins anew, and
-counts connections (`limit_concurrency`) only when a request is complete: `data_received` and `handle_events` of its
-`H11Protocol`.
+uvicorn limits only the time between two requests (`timeout_keep_alive`), and every byte that comes starts that time
+anew. It counts connections (`limit_concurrency`) only when a request is complete. See `data_received` and
+`handle_events` of its `H11Protocol`.
 """
 
 import asyncio
+import socket
+from collections.abc import Callable
 
 import h11
+import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from predibot.errors import UsageError, words_of
 
 REQUEST_SECONDS = 15.0
 """From its first byte, or from the connection, until the last of its body."""
@@ -73,3 +79,36 @@ class BoundedConnection(H11Protocol):
             self._request_ends = None
         elif not is_whole and self._request_ends is None:
             self._request_ends = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+
+def serve_app(app: FastAPI, *, host: str, port: int, say: Callable[[str], None]) -> None:
+    """Serve an app until Ctrl-C or SIGTERM.
+
+    Raises:
+        UsageError: If nobody may listen there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            # The address is said below: whoever reads it may ask at once.
+            listener.listen()
+        except OSError as error:
+            raise UsageError(f"cannot listen at {host} port {port}: {words_of(error)}. Name another --port") from error
+        shown = f"[{host}]" if ":" in host else host
+        say(f"http://{shown}:{listener.getsockname()[1]}/  (Ctrl-C ends it)")
+        uvicorn.Server(server_config(app)).run([listener])
+
+
+def server_config(app: FastAPI) -> uvicorn.Config:
+    """Return the settings of uvicorn: bounded connections, no websocket."""
+    return uvicorn.Config(
+        app,
+        http=BoundedConnection,
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+    )

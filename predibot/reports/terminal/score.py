@@ -1,0 +1,158 @@
+"""The comparison of two forecasters in one line: who is better, by how much, or how many more events it would take."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.score_files.score import ScoredEquity
+from predibot.jobs.score_files.table import FileRows
+from predibot.reports import figures
+from predibot.reports.document import Document, document
+from predibot.reports.table import Column, Table
+from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.terminal import print_line, print_notes
+from predibot.reports.terminal.text import plain
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict
+
+_SHOWN_ROWS = 20
+
+
+def bad_rows_document(file: FileRows) -> Document:
+    """Return how many rows are bad, and each that is listed with its `line`, or its `row` of a Parquet file."""
+    listed = [{file.place: row.number, "reason": row.reason} for row in file.bad_rows]
+    return {"n_bad_rows": file.n_bad_rows, "bad_rows": listed}
+
+
+def bad_row_lines(file: FileRows) -> Iterator[str]:
+    """Yield a line a bad row, the first twenty of them, as text that can only be read.
+
+    Examples:
+        >>> from predibot.jobs.score_files.table import BadRow
+        >>> file = FileRows("f.csv", "line")
+        >>> file.add(BadRow(3, "probability is '70%'; write 0.7"))
+        >>> list(bad_row_lines(file))
+        ["bad row: line 3: probability is '70%'; write 0.7"]
+    """
+    for row in file.bad_rows[:_SHOWN_ROWS]:
+        yield f"bad row: {file.place} {row.number}: {plain(row.reason)}"
+    if file.n_bad_rows > _SHOWN_ROWS:
+        listed = "them all" if file.n_bad_rows == len(file.bad_rows) else f"the first {len(file.bad_rows):,}"
+        yield f"bad rows: {file.n_bad_rows - _SHOWN_ROWS:,} more; --json has {listed}"
+
+
+def print_bad_rows(console: Console, file: FileRows) -> None:
+    """Print those lines after a report; nothing where every row was good."""
+    if file.bad_rows:
+        console.print()
+    for line in bad_row_lines(file):
+        print_line(console, line)
+
+
+def comparison_document(pair: Pair) -> Document:
+    """Return what was found as plain data."""
+    verdict = pair_verdict(pair)
+    return {
+        "comparison": {
+            **document(pair, "first second metric n clusters difference low high p_value"),
+            "verdict": str(verdict.finding),
+            "better": _better(pair, verdict),
+            "events_needed": None if verdict.needed is None else document(verdict.needed, "events more_than"),
+            "text": comparison_line(pair),
+        }
+    }
+
+
+def comparison_line(pair: Pair) -> str:
+    """Return the verdict in words."""
+    verdict = pair_verdict(pair)
+    first, second = plain(pair.first), plain(pair.second)
+    if pair.difference is None:
+        return f"{first} and {second} answered no question both: nothing can be compared."
+    better, much = _better(pair, verdict), _by_how_much(pair, pair.difference)
+    if better is not None:
+        other = second if better == pair.first else first
+        return f"{plain(better)} beats {other}: {much}."
+    if verdict.finding is Finding.NEVER_DIFFERED:
+        return f"{first} and {second} never differed on {_where(pair)}: more events would change nothing."
+    few = " (fewer than 30 are too few for a claim)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
+    more = ""
+    if verdict.needed is not None:
+        how = "more than" if verdict.needed.more_than else "about"
+        more = f"; {how} {figures.about(verdict.needed.events)} more events would tell"
+    return f"{first} cannot be told from {second}: {much}{few}{more}."
+
+
+def _better(pair: Pair, verdict: Verdict) -> str | None:
+    who = {Finding.FIRST_IS_BETTER: pair.first, Finding.SECOND_IS_BETTER: pair.second}
+    return who.get(verdict.finding)
+
+
+def _by_how_much(pair: Pair, difference: float) -> str:
+    lower = pair.first if difference <= 0.0 else pair.second
+    # As the one who is ahead sees it.
+    ends = [end if lower == pair.second else -end for end in (pair.low, pair.high) if end is not None]
+    interval = f" (95% {min(ends):.4f} to {max(ends):.4f})" if ends else ""
+    chance = "" if pair.p_value is None else f", p {'< 0.001' if pair.p_value < 0.001 else f'= {pair.p_value:.3f}'}"
+    return f"the Brier score of {plain(lower)} is {abs(difference):.4f} lower{interval}{chance}, on {_where(pair)}"
+
+
+def _where(pair: Pair) -> str:
+    return f"{figures.things(pair.n, 'question')} of {figures.things(pair.clusters, 'event')} that both answered"
+
+
+def equity_document(found: ScoredEquity) -> Document:
+    """Return the JSON document; a figure without a value is None."""
+    return {
+        **document(found, "convention=convention.name periods_basis=periods.basis first_at last_at"),
+        **document(found.score),
+        "rows": found.file.rows,
+        "notes": list(found.notes),
+    }
+
+
+def print_equity(console: Console, found: ScoredEquity) -> None:
+    """Print the figures, one a line, under what they were made of, and the notes."""
+    score = found.score
+    print_line(
+        console,
+        f"{plain(found.file.label)}: {figures.count(score.n_values)} values "
+        f"from {format_instant(found.first_at)} to {format_instant(found.last_at)}",
+    )
+    print_line(
+        console,
+        f"convention {found.convention.name} · {found.periods.per_year:g} periods a year ({found.periods.basis}) · "
+        f"ddof {score.ddof} · risk-free rate {_share(score.risk_free_rate)} a year",
+    )
+    console.print()
+    columns = (Column("figure", kind="text"), Column("value"))
+    print_grid(console, Table("Growth and risk", columns, tuple(_figures(found))))
+    print_notes(console, found.notes)
+
+
+def _figures(found: ScoredEquity) -> Iterator[tuple[str, str]]:
+    score = found.score
+    yield "first value", f"{score.first_value:,.2f}"
+    yield "last value", f"{score.last_value:,.2f}"
+    yield "returns", figures.count(score.n_returns)
+    yield "cumulative return", figures.signed_percent(score.cumulative_return)
+    yield "annualised return", figures.signed_percent(score.annualized_return)
+    yield "volatility, annual", _share(score.volatility)
+    yield "Sharpe ratio", figures.ratio(score.sharpe)
+    yield "Sortino ratio", figures.ratio(score.sortino)
+    yield "maximum drawdown", _share(score.max_drawdown)
+    yield "Calmar ratio", figures.ratio(score.calmar)
+    yield "win rate", figures.percent(score.win_rate)
+    yield f"value at risk of a period, {_share(score.value_at_risk_level)}", figures.signed_percent(score.value_at_risk)
+    yield "longest losing run, periods", figures.count(score.longest_losing_run)
+
+
+def _share(value: float | None) -> str:
+    """Return a share in percent, in hundredths of it.
+
+    Examples:
+        >>> _share(0.1234), _share(None)
+        ('12.34%', '–')
+    """
+    return figures.MISSING if value is None else f"{100.0 * value:,.2f}%"
