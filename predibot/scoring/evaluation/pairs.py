@@ -27,7 +27,8 @@ MOST_OPEN_STAKES = 0.10
 """With a larger share of the dollars on open markets nobody is called better by those that settled early."""
 MOST_IN_PAIRS = 60
 """How many are compared with each other, those with the most values: their pairs grow with the square."""
-_LEAST = 1e-300
+_LEAST = 1e-100
+"""Far smaller a tail has no finite quantile."""
 
 
 @dataclass(frozen=True, slots=True)
