@@ -2,14 +2,18 @@
 
 import json
 import re
+import ssl
+import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+from httpx import create_ssl_context
+from pydantic import BaseModel, ConfigDict
 
 from predibot.errors import UsageError
 from predibot.net.api_keys import Key, masked, masked_text
@@ -23,7 +27,45 @@ from predibot.net.failures import (
     TryAgain,
     one_line,
 )
-from predibot.net.tls import LateTrust
+
+
+class LateTrust(ssl.SSLContext):
+    """What `httpx` trusts by itself, read late: it costs 50 ms, and neither loopback nor plain HTTP needs it.
+
+    Before that it trusts nobody, so that a use we did not think of fails closed.
+
+    Examples:
+        >>> LateTrust().verify_mode.name, LateTrust().check_hostname
+        ('CERT_REQUIRED', True)
+    """
+
+    def __new__(cls) -> "LateTrust":
+        """Return a context that holds no authority yet."""
+        return super().__new__(cls, ssl.PROTOCOL_TLS_CLIENT)
+
+    def __init__(self) -> None:
+        """Start without authorities."""
+        self._lock = threading.Lock()
+        self._read: ssl.SSLContext | None = None
+
+    def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
+        """Set what the connection that is about to be made may speak."""
+        self._trusting().set_alpn_protocols(alpn_protocols)
+
+    def wrap_socket(self, *args: Any, **kwargs: Any) -> ssl.SSLSocket:
+        """Return a socket through TLS."""
+        return self._trusting().wrap_socket(*args, **kwargs)
+
+    def wrap_bio(self, *args: Any, **kwargs: Any) -> ssl.SSLObject:
+        """Return TLS over memory, as it is wanted through a proxy that speaks TLS itself."""
+        return self._trusting().wrap_bio(*args, **kwargs)
+
+    def _trusting(self) -> ssl.SSLContext:
+        with self._lock:
+            if self._read is None:
+                self._read = create_ssl_context()
+            return self._read
+
 
 MAX_BYTES = 16 * 1024 * 1024
 CONNECT_SECONDS = 10.0
@@ -248,3 +290,9 @@ def opened_client(**options: Any) -> httpx.Client:
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         said = str(error).rstrip(".")
         raise UsageError(f"the proxy named in the environment cannot be used: {said}; fix HTTPS_PROXY") from error
+
+
+class Wire(BaseModel):
+    """An untrusted object: fields we do not use are passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")

@@ -10,7 +10,7 @@ import pytest
 
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice
-from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits

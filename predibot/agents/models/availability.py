@@ -2,9 +2,9 @@
 
 from urllib.parse import quote
 
-from predibot.agents.models.chat_completions import Endpoint
+from predibot.agents.models.clients.chat_completions import Endpoint
+from predibot.agents.models.clients.litellm_library import knows_provider
 from predibot.agents.models.failures import failure_of_status
-from predibot.agents.models.litellm_library import knows_provider
 from predibot.agents.models.manners import error_words
 from predibot.agents.models.open_model import ClientName, model_destination
 from predibot.errors import ModelRefused, UsageError

@@ -16,7 +16,7 @@ from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice, require_price
 from predibot.agents.models.availability import why_unavailable
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
-from predibot.agents.models.litellm_library import table_tokens
+from predibot.agents.models.clients.litellm_library import table_tokens
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.models.open_model import Destination, asked_for_reports, model_destination, open_model, worst_price
 from predibot.agents.models.retry import Retry

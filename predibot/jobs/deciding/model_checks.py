@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from predibot.agents.models.background_models import works_in_background
-from predibot.agents.models.litellm_library import table_takes_schema, table_tokens
+from predibot.agents.models.clients.litellm_library import table_takes_schema, table_tokens
 from predibot.agents.models.tool_support import PROBE_SECONDS, ToolProbe, calls_ping
 from predibot.config import Settings
 from predibot.contracts import ChatModel, ModelNeed

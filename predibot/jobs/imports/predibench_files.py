@@ -25,7 +25,7 @@ from predibot.domain.price import PricePoint, Quote
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.rules import STAKE_TOLERANCE_USD
-from predibot.net.wire import Wire
+from predibot.net.json_client import Wire
 from predibot.plain_file import names_in, plain_bytes
 from predibot.venues import fields
 

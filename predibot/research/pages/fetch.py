@@ -15,12 +15,12 @@ from types import MappingProxyType
 import httpcore
 
 from predibot.net.deadline import in_time
+from predibot.research.pages.connection.ip_addresses import is_public, parsed
+from predibot.research.pages.connection.pinned_connection import Connect, PinnedBackend, connect_tcp
+from predibot.research.pages.connection.url import HostAndPort, Target, redirected, refuse_blocked, target_of
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import unpacked
 from predibot.research.pages.errors import AddressRefused, PageError, PageUnavailable, PageUnreadable
-from predibot.research.pages.ip_addresses import is_public, parsed
-from predibot.research.pages.pinned_connection import Connect, PinnedBackend, connect_tcp
-from predibot.research.pages.url import HostAndPort, Target, redirected, refuse_blocked, target_of
 
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
 MAX_ADDRESSES = 32

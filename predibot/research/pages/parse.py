@@ -1,15 +1,20 @@
 """Parsing: the bytes of an untrusted page to its text, title and date; done in a child process only."""
 
+import io
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin
 
+from predibot.research.pages.content.publication_date import date_of_file, date_of_html
+from predibot.research.pages.content.walls import wall_of
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.errors import Obstacle, PageUnreadable
-from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title, tree_of
+from predibot.research.pages.html_text import bounded, cleaned, hush, main_text, page_title, tree_of
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import (
     MAX_TEXT_CHARACTERS,
@@ -19,10 +24,97 @@ from predibot.research.pages.parser_messages import (
     Parsed,
     refusal_fields,
 )
-from predibot.research.pages.pdf_text import pdf_text
-from predibot.research.pages.publication_date import date_of_file, date_of_html
-from predibot.research.pages.raw_text.links import links_of
-from predibot.research.pages.walls import wall_of
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]
+
+MAX_LINKS = 200
+_WORDS_CHARACTERS, _URL_CHARACTERS = 120, 300
+
+
+def links_of(tree: "HtmlElement", url: str) -> dict[str, str]:
+    """Return the words of a page's links by their addresses, in the order of the page.
+
+    Args:
+        tree: The page.
+        url: Where it is from; its own places are left out.
+
+    Returns:
+        At most `MAX_LINKS`, whole addresses of the web only.
+    """
+    found: dict[str, str] = {}
+    base = next((each.strip() for each in tree.xpath("//base/@href")), "")
+    for link in tree.iter("a"):
+        try:
+            address = urldefrag(urljoin(urljoin(url, base), (link.get("href") or "").strip())).url
+        except ValueError:
+            continue
+        words = " ".join(link.text_content().split())[:_WORDS_CHARACTERS]
+        if address.startswith(("http://", "https://")) and len(address) <= _URL_CHARACTERS and address != url and words:
+            found.setdefault(address, words)
+        if len(found) == MAX_LINKS:
+            break
+    return found
+
+
+MAX_PAGES = 100
+MAX_CHARACTERS = 1_000_000
+
+
+def pdf_text(body: bytes, deadline: Deadline) -> str:
+    """Return the text of a PDF's first pages, a line a line.
+
+    Args:
+        body: The file.
+        deadline: Looked at between pages; a single page may pass it.
+
+    Returns:
+        Text that says so where pages were left out.
+
+    Raises:
+        PageUnreadable: If it is no PDF, is locked, or holds no text.
+        MemoryError: If that takes more than there may be.
+    """
+    # Costs 0.2 s to import, and few pages are PDF.
+    from pypdf.errors import PyPdfError
+
+    hush("pypdf")
+    # What pypdf ends in on broken files beside its own errors.
+    failures = (
+        PyPdfError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
+        ArithmeticError, RecursionError, NotImplementedError, OSError, ImportError,
+    )  # fmt: skip
+    try:
+        text = "\n".join(_page_texts(body, deadline))
+    except failures as error:
+        raise PageUnreadable(Obstacle.BROKEN_PDF) from error
+    if not text.strip():
+        raise PageUnreadable(Obstacle.PICTURES)
+    return text
+
+
+def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
+    """Yield the text of page after page, and a note where it ends early."""
+    from pypdf import PasswordType, PdfReader
+
+    try:
+        reader = PdfReader(io.BytesIO(body))
+    except NotImplementedError as error:
+        # By certificates, or by a scheme that a seller's own reader opens.
+        raise PageUnreadable(Obstacle.SEALED_PDF) from error
+    # Most locks only forbid to print or copy, and open with no password.
+    if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
+        raise PageUnreadable(Obstacle.LOCKED_PDF)
+    characters = 0
+    for number, page in enumerate(reader.pages):
+        late = number > 0 and deadline.monotonic() > deadline.at
+        if number == MAX_PAGES or characters > MAX_CHARACTERS or late:
+            yield f"[the text ends here, after {number} of {len(reader.pages)} pages]"
+            return
+        text = cleaned(page.extract_text())
+        characters += len(text)
+        yield text
+
 
 _LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
 MAX_SENTENCES = 50_000

@@ -6,9 +6,9 @@ from datetime import datetime
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import BUILT_IN_SEARCH, DDGS_BACKENDS
 from predibot.errors import UsageError
-from predibot.research.search.ddgs_provider import DdgsSearch
-from predibot.research.search.http_providers import OWN_URLS, HttpSearch
 from predibot.research.search.provider import SearchProvider
+from predibot.research.search.providers.ddgs_provider import DdgsSearch
+from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch
 
 PROVIDER_NAMES = BUILT_IN_SEARCH
 

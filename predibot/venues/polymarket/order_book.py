@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from predibot.domain.price import MAX_DEPTH_LEVELS, Depth, Level
 from predibot.errors import VenueChanged
-from predibot.net.wire import Wire
+from predibot.net.json_client import Wire
 from predibot.venues import fields
 
 

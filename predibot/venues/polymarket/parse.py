@@ -28,7 +28,7 @@ from predibot.contracts import PayloadReader
 from predibot.domain.event import Event, Market, MarketRef, OrderTerms, Skip, Tag
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
-from predibot.net.wire import Wire
+from predibot.net.json_client import Wire
 from predibot.venues import fields
 
 MAX_OUTCOMES = 100

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.answer.labels import read_label
-from predibot.agents.answer.reader import call_of, read_object, read_text, said_in
+from predibot.agents.answer.reader import call_of, read_label, read_object, read_text, said_in
 from predibot.agents.loop.evidence import SEARCH
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason

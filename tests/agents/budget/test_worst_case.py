@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import Counted, counted, input_tokens_bound, worst_case
-from predibot.agents.models.litellm_library import loaded_litellm
+from predibot.agents.models.clients.litellm_library import loaded_litellm
 from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema, Usage
 from tests.agents.clients import PING
 

@@ -10,7 +10,7 @@ import pytest
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import MOST_READ_TOKENS, MOST_WRITTEN_TOKENS
-from predibot.agents.models.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
+from predibot.agents.models.clients.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits

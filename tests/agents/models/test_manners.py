@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.models.chat_wire import count_of, read_answer, request_body
+from predibot.agents.models.clients.chat_wire import count_of, read_answer, request_body
 from predibot.agents.models.manners import Manners, error_words
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.sandbox.server.manners import THOUGHT

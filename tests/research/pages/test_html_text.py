@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from predibot.tools.visit_webpage import make_visit_webpage
 
 from predibot.research.pages.chunks import estimated_tokens
+from predibot.research.pages.content.publication_date import date_of_html
+from predibot.research.pages.content.walls import wall_of
 from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.html_text import all_blocks, cleaned, main_text, page_title
-from predibot.research.pages.publication_date import date_of_html
-from predibot.research.pages.walls import wall_of
 from tests.tools.told import told
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

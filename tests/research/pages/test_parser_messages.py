@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predibot.research.pages.content.publication_date import dated
 from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import cleaned
 from predibot.research.pages.parser_messages import (
@@ -20,7 +21,6 @@ from predibot.research.pages.parser_messages import (
     read_fields,
     refusal_fields,
 )
-from predibot.research.pages.publication_date import dated
 
 TEXT = st.text(min_size=1, max_size=50).map(cleaned).filter(bool)
 DATE = st.sampled_from([None, dated("2026-02-13"), dated("2026-02-13T12:00:01+01:00"), dated("0001-01-01")])

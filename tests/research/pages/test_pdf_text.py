@@ -8,9 +8,9 @@ from pypdf import PdfReader, PdfWriter
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.parse import MAX_PAGES, pdf_text
 from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_pool import ParserPool
-from predibot.research.pages.pdf_text import MAX_PAGES, pdf_text
 from tests.research.pages.pdf_files import pdf_of
 
 

@@ -13,8 +13,8 @@ from predibot.tools.web_search import SearchPolicy, make_web_search
 from predibot.contracts import ToolError, ToolText
 from predibot.domain.trace import SearchStep
 from predibot.research.search.addresses import landing_url
-from predibot.research.search.ddgs_provider import DdgsSearch
 from predibot.research.search.provider import SearchFailed
+from predibot.research.search.providers.ddgs_provider import DdgsSearch
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 PLAIN = "https://a.example/x?y=1&z=2"

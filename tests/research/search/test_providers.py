@@ -18,10 +18,9 @@ from predibot.agents.budget.budget import Budget
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
 from predibot.research.search.dates import latest_instant, latest_of_made
-from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import OWN_URLS, HttpSearch
 from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider, asked_after
+from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch, SearchHttp
 from tests.jobs.program import wait_until
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)

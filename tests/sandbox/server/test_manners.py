@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.models.chat_stream import streamed_object
+from predibot.agents.models.clients.chat_stream import streamed_object
 from predibot.net.json_client import Received
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.manners import MANNERS, THOUGHT, ModelManners

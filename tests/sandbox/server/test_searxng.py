@@ -7,8 +7,7 @@ import httpx
 import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import HttpSearch
+from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import HttpSearch
 from predibot.research.search.provider import SearchResult
+from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
 from predibot.sandbox.server.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS

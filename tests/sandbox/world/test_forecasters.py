@@ -13,8 +13,7 @@ import pytest
 import trafilatura
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.research.search.http_client import SearchHttp
-from predibot.research.search.http_providers import HttpSearch
+from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
 from predibot.sandbox.server import chat
 from predibot.sandbox.server.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from predibot.research.pages.content.walls import wall_of
 from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import main_text
-from predibot.research.pages.walls import wall_of
 
 ARTICLE = (
     "<p>The Senate passed the budget on Friday with 54 votes after a recount of all ballots, its clerk said.</p>"

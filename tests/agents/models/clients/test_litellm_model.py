@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from predibot.agents.budget.price import TokenPrice
-from predibot.agents.models.chat_completions import OpenAICompatibleModel
-from predibot.agents.models.litellm_library import table_price
-from predibot.agents.models.litellm_model import LiteLLMModel, provider_of
+from predibot.agents.models.clients.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.clients.litellm_library import table_price
+from predibot.agents.models.clients.litellm_model import LiteLLMModel, provider_of
 from predibot.agents.models.open_model import ClientName, open_model, worst_price
 from predibot.domain.chat import Cost
 from predibot.errors import ModelError, ModelRefused, UsageError
@@ -17,7 +17,7 @@ from predibot.net.api_keys import ApiKeys
 from tests.agents.chat_server import USAGE, Said, chat_server, completion, error, said_json
 from tests.agents.clients import HELLO, SECRET, Clock, heavy, retry_of
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[4]
 LIGHT_IMPORTS = """
 import importlib, pkgutil, sys
 import predibot.agents
@@ -37,7 +37,7 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 from predibot.agents.models.failures import GivenUp
 from predibot.net.api_keys import ApiKeys
-from predibot.agents.models.litellm_model import LiteLLMModel
+from predibot.agents.models.clients.litellm_model import LiteLLMModel
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelRefused

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from predibot.agents.answer.calls import tool_name
 from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
-from predibot.net.wire import Wire
+from predibot.net.json_client import Wire
 
 _THOUGHTS = ("thinking", "reasoning")
 """Parts of a content."""
@@ -161,11 +161,11 @@ class _Completion(Wire):
     model: LenientText = ""
     usage: LenientObject = Field(default_factory=dict)
     charged: object = None
-    """What a gateway says outside of its answer, as `predibot.agents.models.litellm_model` finds it."""
+    """What a gateway says outside of its answer, as `predibot.agents.models.clients.litellm_model` finds it."""
     citations: object = None
     search_results: LenientObjects = Field(default_factory=list)
     searches: Annotated[int | None, BeforeValidator(lambda value: count_of(value))] = None
-    """Of a report, as `predibot.agents.models.responses` counts them."""
+    """Of a report, as `predibot.agents.models.clients.responses` counts them."""
 
     def to_domain(self, asked_model: str) -> ChatReply:
         """Return the answer in our words; its cost is what the provider says it charges."""

@@ -8,8 +8,8 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import idna
 
+from predibot.research.pages.connection.ip_addresses import parsed
 from predibot.research.pages.errors import AddressRefused
-from predibot.research.pages.ip_addresses import parsed
 from predibot.research.search.blocked_domains import blocked_domain
 
 LONGEST_URL_CHARACTERS = 4096

@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 
-from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
-from predibot.agents.models.chat_wire import has_usage, json_or_none, loaded_json, request_body
+from predibot.agents.models.clients.chat_client import TRY_SECONDS, ChatClient
+from predibot.agents.models.clients.chat_wire import has_usage, json_or_none, loaded_json, request_body
+from predibot.agents.models.clients.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before
 from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
-from predibot.agents.models.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before
 from predibot.agents.models.manners import Manners, error_words, settings_of
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError

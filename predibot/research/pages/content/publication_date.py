@@ -11,9 +11,9 @@ from html import unescape
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
+from predibot.research.pages.dates_in_text import is_younger, named_days, says_changed, was_changed
 from predibot.research.pages.html_text import hush, main_text, page_title, pieces_of, tree_of
 from predibot.research.pages.parser_messages import Confidence, Dated, PageDate
-from predibot.research.pages.raw_text.dates_in_text import is_younger, named_days, says_changed, was_changed
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from predibot.research.pages.raw_text.dates_in_text import is_younger, named_days, was_changed
+from predibot.research.pages.dates_in_text import is_younger, named_days, was_changed
 
 TODAY = date(2026, 2, 1)
 

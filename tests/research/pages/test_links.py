@@ -3,7 +3,7 @@
 import pytest
 
 from predibot.research.pages.html_text import tree_of
-from predibot.research.pages.raw_text.links import MAX_LINKS, links_of
+from predibot.research.pages.parse import MAX_LINKS, links_of
 
 URL = "https://news.example/politics/vote?page=2"
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from predibot.research.pages.publication_date import date_of_file, date_of_html, dated
+from predibot.research.pages.content.publication_date import date_of_file, date_of_html, dated
 
 URL = "http://www.news.example/a"
 NOON = datetime(2026, 2, 13, 12, tzinfo=UTC)

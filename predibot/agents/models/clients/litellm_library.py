@@ -14,7 +14,7 @@ import httpx
 
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
-from predibot.agents.models.chat_wire import count_of, error_of, json_or_none, loaded_json
+from predibot.agents.models.clients.chat_wire import count_of, error_of, json_or_none, loaded_json
 from predibot.domain.chat import Usage
 from predibot.net.json_client import MAX_BYTES, opened_client
 

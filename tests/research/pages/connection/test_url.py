@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predibot.research.pages.connection.url import redirected, target_of
 from predibot.research.pages.errors import AddressRefused
-from predibot.research.pages.url import redirected, target_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.research.pages.ip_addresses import is_public, parsed
+from predibot.research.pages.connection.ip_addresses import is_public, parsed
 
 IPV4 = st.ip_addresses(v=4).map(lambda address: IPv4Address(int(address)))
 IPV6 = st.ip_addresses(v=6).map(lambda address: IPv6Address(int(address)))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from predibot.agents.models.chat_wire import NoCompletion, json_or_none, loaded_json, objects_of
+from predibot.agents.models.clients.chat_wire import NoCompletion, json_or_none, loaded_json, objects_of
 from predibot.agents.models.failures import AnswerUnusable
 from predibot.net.failures import AnswerLost, BadAnswer, one_line
 from predibot.net.json_client import Received

@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from predibot.agents.models.chat_completions import Endpoint, OpenAICompatibleModel
-from predibot.agents.models.chat_stream import json_object
-from predibot.agents.models.chat_wire import (
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.clients.chat_stream import json_object
+from predibot.agents.models.clients.chat_wire import (
     LenientObject,
     LenientObjects,
     LenientText,
@@ -31,8 +31,7 @@ from predibot.domain.chat import ChatRequest
 from predibot.errors import ModelError, ModelRefused
 from predibot.net.api_keys import host_of
 from predibot.net.failures import AnswerLost, TryAgain, one_line
-from predibot.net.json_client import Received
-from predibot.net.wire import Wire
+from predibot.net.json_client import Received, Wire
 
 OPENAI_URL = "https://api.openai.com/v1"
 ASK_SECONDS = 60.0

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import httpx
 
-from predibot.agents.models.chat_client import TRY_SECONDS, ChatClient
-from predibot.agents.models.chat_stream import streamed_object
-from predibot.agents.models.chat_wire import has_usage, json_or_none, request_body
+from predibot.agents.models.clients.chat_client import TRY_SECONDS, ChatClient
+from predibot.agents.models.clients.chat_stream import streamed_object
+from predibot.agents.models.clients.chat_wire import has_usage, json_or_none, request_body
 from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
 from predibot.agents.models.manners import Manners, error_words
 from predibot.domain.chat import ChatRequest

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from predibot.agents.budget.price import TokenPrice, cost_of
-from predibot.agents.models.chat_wire import NoCompletion, error_of, has_usage, read_answer
+from predibot.agents.models.clients.chat_wire import NoCompletion, error_of, has_usage, read_answer
+from predibot.agents.models.clients.litellm_library import table_usd
 from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
-from predibot.agents.models.litellm_library import table_usd
 from predibot.agents.models.manners import ANY_CALL, BY_NAME, Manners
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
