@@ -9,8 +9,9 @@ from sqlalchemy import make_url
 from predibot.contracts import ProgressListener
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.caller import Caller
-from predibot.ledger.care.copied_ledger import LedgerCopy, copy_ledger
-from predibot.ledger.store import Store, lay_down
+from predibot.ledger.care.ledger_copy import LedgerCopy, copy_ledger
+from predibot.ledger.sqlite_files import lay_down
+from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address, sqlite_file
 from predibot.whole_file import clear_unfinished, whole_file
 

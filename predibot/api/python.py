@@ -27,11 +27,11 @@ from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.located import asked_about
 from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, told_cohorts
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
-    RowFilter,
     told_decisions,
     told_forecasts,
     told_runs,

@@ -15,7 +15,7 @@ from predibot.domain.clock import format_instant, parse_length
 if TYPE_CHECKING:
     from predibot.api.ledger_copies import CopyReport
     from predibot.ledger.care.ledger_stats import LedgerStats
-    from predibot.ledger.care.pruned_traces import Pruning
+    from predibot.ledger.care.pruning import Pruning
 
 _LISTED = 50
 
@@ -184,7 +184,7 @@ def prune(
     json: options.Json = False,
 ) -> None:
     """Say which traces are that old, and with --yes remove them; nothing that a score rests on is touched."""
-    from predibot.ledger.care.pruned_traces import prunable_traces, prune_traces
+    from predibot.ledger.care.pruning import prunable_traces, prune_traces
     from predibot.reports.document import document
 
     age: timedelta = older_than

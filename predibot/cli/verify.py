@@ -36,7 +36,7 @@ def verify(
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
     from predibot.jobs.receipts import prove, verify_runs
-    from predibot.ledger.care.verified_ledger import verified_ledger
+    from predibot.ledger.care.verification import verified_ledger
     from predibot.reports.document import document
     from predibot.reports.terminal import receipts
 

@@ -15,7 +15,7 @@ from predibot.ledger.cache import cache_of
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.event_facts import of_category
-from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
+from predibot.ledger.read.row_filter import by_recipe_and_bots, runs_in
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store

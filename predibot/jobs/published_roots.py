@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.receipts import VerifiedRun, computed_anew, run_of_key
-from predibot.ledger.care.verified_ledger import VerifiedLedger, verified_ledger
+from predibot.ledger.care.verification import VerifiedLedger, verified_ledger
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, leaves_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt

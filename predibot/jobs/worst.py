@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from predibot.domain.clock import EPOCH
-from predibot.ledger.read.details.reasons import reason_of
+from predibot.ledger.read.details.decisions import reason_of
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows

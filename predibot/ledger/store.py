@@ -4,24 +4,23 @@ import logging
 import os
 import sqlite3
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.private_copy import PrivateCopy
+from predibot.ledger.database_errors import explain_error, first_line, is_away, needs_files_beside
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
-from predibot.ledger.url import masked, parse_ledger_url, sqlite_address, sqlite_file
-from predibot.plain_file import open_plain
+from predibot.ledger.sqlite_files import BUSY_SECONDS, PrivateCopy, has_all_pages, matches_checksum, write_ahead
+from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
 T = TypeVar("T")
 _Begun = Callable[[Connection], AbstractContextManager[Connection]]
@@ -34,20 +33,12 @@ MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
 OPENED_FILE = "predibot_file"
 """Under this a connection knows device and number of the file that it has open."""
-_BUSY_SECONDS = 30
 _SILENT_SECONDS = 15
 """How long one that writes to a server may say nothing: it is stopped or gone, and others wait for what it has locked.
 
 Much longer than any work of ours between two statements, and shorter than a lease of the usual length.
 """
-_SQLITE_HEAD_BYTES = 100
-_PROGRAM_AT = 68
-"""Where in a SQLite file the number of a program may stand, of four bytes."""
-_LAID_DOWN = b"\x01\x01"
-"""How a SQLite file is written that nobody opened to write since."""
-_PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
-_MAKE_ROOM = "Make room and run the same command again; nothing half-written was kept"
 # Who runs the server, or wrote the URL, may have set a time of their own.
 _END_SILENT = text(
     f"SELECT set_config('idle_in_transaction_session_timeout', '{_SILENT_SECONDS}s', true) "
@@ -126,7 +117,7 @@ class Store:
             return cls(url, read_only=True)._begun(reconnect_seconds)
         except LedgerUnusable as error:
             file = sqlite_file(url)
-            if file is None or not os.access(file, os.R_OK) or not _needs_files_beside(error.__cause__):
+            if file is None or not os.access(file, os.R_OK) or not needs_files_beside(error.__cause__):
                 raise
             _log.info("the ledger %s is read from a copy as it is now: %s", file, error)
         return cls(url, read_only=True, copy=PrivateCopy(file))._begun(reconnect_seconds)
@@ -233,7 +224,7 @@ class Store:
         if self._file.stat().st_size % page_bytes:
             # What is missing of its last page SQLite takes for zeros.
             found = ["its end is missing"]
-        elif not _is_as_laid_down(self._file):
+        elif not matches_checksum(self._file):
             found = ["it is not what was written"]
         if found != ["ok"]:
             said = str(found[0]).splitlines()[-1] if found else "SQLite says nothing about it"
@@ -340,7 +331,7 @@ class Store:
 
     def _check_in_place(self) -> None:
         """Refuse to go on where the file was removed or cut: SQLite itself would write on, for nobody to read."""
-        if self._opened is None:
+        if self._opened is None or self._file is None:
             return
         known_bytes = self._largest_bytes
         opened, size_bytes = self._on_disk()
@@ -349,7 +340,7 @@ class Store:
                 f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
                 "since is not in it. Put the file back if it was moved, and run the same command again"
             )
-        if size_bytes < known_bytes and self._was_compacted(size_bytes):
+        if size_bytes < known_bytes and has_all_pages(self._file, size_bytes):
             self._largest_bytes = size_bytes
         elif size_bytes < known_bytes:
             raise LedgerUnusable(
@@ -358,18 +349,6 @@ class Store:
                 "integrity_check` finds it whole, and run the same command again"
             )
         self._largest_bytes = max(self._largest_bytes, size_bytes)
-
-    def _was_compacted(self, size_bytes: int) -> bool:
-        """Return whether a file that shrank has all the pages that it says it has, as `ledger compact` leaves it."""
-        try:
-            with open_plain(Path(str(self._file))) as file:
-                head = file.read(_SQLITE_HEAD_BYTES)
-        except OSError:
-            return False
-        # A size of one stands for the largest, which does not fit there.
-        page_bytes = {1: 65_536}.get(size := int.from_bytes(head[16:18]), size)
-        pages = int.from_bytes(head[28:32])
-        return len(head) == _SQLITE_HEAD_BYTES and 0 < pages * page_bytes <= size_bytes
 
     def _check_current(self) -> None:
         """Refuse tables of another version: only who writes upgrades them, or who asks for it.
@@ -391,7 +370,7 @@ class Store:
         version, ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
         if self._file is not None and not ahead:
             with self._in_use():
-                _write_ahead(self._file)
+                write_ahead(self._file)
         if version == HEAD:
             return
         with self._in_use(), self._patiently(self._engine.connect) as connection:
@@ -409,7 +388,7 @@ class Store:
         except IntegrityError as error:
             raise LedgerUnusable(
                 f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
-                f"{_first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
+                f"{first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
             ) from error
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
@@ -422,10 +401,10 @@ class Store:
                 now = time.monotonic()
                 if give_up_at is None:
                     give_up_at = now + self._reconnect_seconds
-                if not _is_away(error) or now + pause > give_up_at:
+                if not is_away(error) or now + pause > give_up_at:
                     raise
                 if pause == _FIRST_PAUSE_SECONDS:
-                    _log.warning("the ledger %s is away (%s); asking again", self.address, _first_line(error))
+                    _log.warning("the ledger %s is away (%s); asking again", self.address, first_line(error))
             time.sleep(pause)
             pause = min(2.0 * pause, _LONGEST_PAUSE_SECONDS)
 
@@ -448,7 +427,7 @@ class Store:
                 f"the ledger {self.address} is damaged: it has bytes that are no text. Restore it from a copy"
             ) from error
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
-            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {explain_error(error)}") from error
         finally:
             if self._closed:
                 self._engine.pool.dispose()
@@ -471,18 +450,6 @@ def _reading(connection: Connection) -> Iterator[Connection]:
         connection = connection.execution_options(isolation_level="REPEATABLE READ")
     with connection.begin():
         yield connection
-
-
-def _is_away(error: DBAPIError) -> bool:
-    """Return whether a server went away, is not up yet or undid this to let another go on: it may be done again."""
-    if error.connection_invalidated:
-        return True
-    if not isinstance(error, OperationalError) or isinstance(error.orig, sqlite3.Error):
-        return False
-    # Who could not even connect has no state. The others: shutting down, crashed, starting up, full of connections,
-    # and of two transactions that wait for each other the one that was undone.
-    state = _state(error)
-    return state is None or state in ("57P01", "57P02", "57P03", "53300", "40P01") or state.startswith("08")
 
 
 def _prepared(address: str, *, create: bool) -> URL:
@@ -510,59 +477,8 @@ def _prepared(address: str, *, create: bool) -> URL:
     return url
 
 
-def _write_ahead(file: Path) -> None:
-    """Let readers and a writer work at once, for good; SQLite itself does not wait for others here."""
-    patient_until = time.monotonic() + _BUSY_SECONDS
-    with closing(sqlite3.connect(file)) as connection:
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode=WAL").close()
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > patient_until:
-                    raise
-            time.sleep(_PAUSE_SECONDS)
-
-
 def _writes_ahead(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite" and connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-
-
-def lay_down(file: Path) -> None:
-    """Make of a SQLite file that nobody has open one that is read without writing, such as from a read-only folder.
-
-    It has its own checksum then, where SQLite has the number of a program, until somebody opens it to write, who has
-    readers and a writer work at once again.
-
-    Raises:
-        LedgerUnusable: If that cannot be done.
-    """
-    try:
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute("PRAGMA journal_mode=DELETE").close()
-    except sqlite3.Error as error:
-        raise LedgerUnusable(f"the ledger {sqlite_address(file)} cannot be used: {_cause(error)}") from error
-    with file.open("r+b") as laid_down:
-        _, _, checksum = _checksums(laid_down)
-        laid_down.seek(_PROGRAM_AT)
-        laid_down.write(checksum)
-
-
-def _is_as_laid_down(file: Path) -> bool:
-    """Return whether a file is what it was when it was laid down, as far as nobody opened it to write since."""
-    with open_plain(file) as laid_down:
-        versions, said, checksum = _checksums(laid_down)
-    return versions != _LAID_DOWN or said in (bytes(len(said)), checksum)
-
-
-def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
-    """Return what the head of a SQLite file says of its way of writing and as its checksum, and what that is."""
-    head = file.read(_SQLITE_HEAD_BYTES)
-    behind = _PROGRAM_AT + 4
-    total = zlib.crc32(head[:_PROGRAM_AT] + head[behind:])
-    while block := file.read(2**20):
-        total = zlib.crc32(block, total)
-    return head[18:20], head[_PROGRAM_AT:behind], max(total, 1).to_bytes(4, "big")
 
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:
@@ -585,7 +501,7 @@ def _configure(connection: Any, record: Any, *, file: Path, read_only: bool) -> 
     # Python's driver would begin its own transactions; ours say when they begin, and how.
     connection.isolation_level = None
     guard = ("query_only=ON",) if read_only else ()
-    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON", *guard):
+    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", "foreign_keys=ON", *guard):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
@@ -598,43 +514,3 @@ def _begin(connection: Connection) -> None:
         # SQLite takes this between transactions only.
         connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
     connection.exec_driver_sql(options.get("predibot_begin", "BEGIN"))
-
-
-def _state(error: Exception) -> str | None:
-    """Return the five characters by which PostgreSQL names what failed; None of SQLite, and where none was given."""
-    return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
-
-
-def _needs_files_beside(error: BaseException | None) -> bool:
-    """Return whether SQLite cannot make, or write to, the files through which it reads.
-
-    A reader that would change rows is refused with the plain code of a read-only database.
-    """
-    said = getattr(error, "orig", error)
-    code = getattr(said, "sqlite_errorcode", sqlite3.SQLITE_OK)
-    return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) and code != sqlite3.SQLITE_READONLY
-
-
-def _cause(error: Exception) -> str:
-    """Return what the database said, its first line, and what to do where we know."""
-    said = _first_line(error)
-    if _state(error) == "53100":
-        # In whichever language the server says it.
-        return f"{said}. {_MAKE_ROOM}"
-    remedies = {
-        "locked": "Another program holds it; try again when that has ended",
-        "full": _MAKE_ROOM,
-        "readonly": "Make the file and its folder writable, or name another ledger",
-        "not a database": "Name another ledger",
-        "malformed": "Put a copy in its place, or name another ledger",
-        "I/O error": "Look at the disk and its room, and run the same command again",
-        "unable to open": "Look at the path and its permissions",
-        "connection": "Is the server up, and the URL right?",
-    }
-    remedy = next((text for word, text in remedies.items() if word in said), "")
-    return f"{said}. {remedy}".rstrip(". ") if remedy else said
-
-
-def _first_line(error: Exception) -> str:
-    original = error.orig if isinstance(error, DBAPIError) else error
-    return (str(original).strip() or type(original).__name__).splitlines()[0]

@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
-    RowFilter,
     count_decisions,
     newest_decisions,
     told_forecasts,

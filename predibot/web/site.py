@@ -29,10 +29,10 @@ from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
-    RowFilter,
     listed_events,
     told_decisions,
     told_forecasts,

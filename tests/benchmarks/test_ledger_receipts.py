@@ -10,7 +10,7 @@ from sqlalchemy import func, select, text
 
 from predibot.domain.price import PricePoint
 from predibot.jobs.receipts import receipt_of_ledger
-from predibot.ledger.care.verified_ledger import verified_ledger
+from predibot.ledger.care.verification import verified_ledger
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.ledger_receipts import ledger_receipts

@@ -10,7 +10,8 @@ from predibot.jobs.evaluate import Evaluation, evaluate
 from predibot.jobs.located import located
 from predibot.ledger.read.decision_traces import decisions_named
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.read.rows_for_python import RowFilter, told_decisions, told_runs
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import told_decisions, told_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
 from predibot.reports.views.leaderboard import missing

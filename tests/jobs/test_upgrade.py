@@ -31,7 +31,7 @@ MIGRATION = f'''"""Events with their titles twice."""
 import sqlalchemy as sa
 from alembic import op
 
-from predibot.ledger.schema.change_counts import OF_NO_RUN, triggers_in_a_file
+from predibot.ledger.schema.versions import OF_NO_RUN, triggers_in_a_file
 
 revision, down_revision = "{NEXT}", "{HEAD}"
 

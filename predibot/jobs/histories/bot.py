@@ -20,8 +20,8 @@ from predibot.jobs.relatedness.beliefs import related_in_ledger
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.bots import evidence_of_bot, made_decisions
-from predibot.ledger.read.details.reasons import named_markets
-from predibot.ledger.read.rows_for_python import RowFilter
+from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult

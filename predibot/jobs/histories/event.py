@@ -12,14 +12,9 @@ from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
-from predibot.ledger.read.details.reasons import named_markets
-from predibot.ledger.read.rows_for_python import (
-    LedgerDecision,
-    LedgerForecast,
-    RowFilter,
-    told_decisions,
-    told_forecasts,
-)
+from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, told_decisions, told_forecasts
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.plugins.venues import known_venue

@@ -11,7 +11,7 @@ import numpy as np
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import instant_of
-from predibot.ledger.read.details.reasons import named_markets
+from predibot.ledger.read.details.decisions import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS

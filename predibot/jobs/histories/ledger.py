@@ -17,7 +17,7 @@ from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.details.reasons import named_markets
+from predibot.ledger.read.details.decisions import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation, Question

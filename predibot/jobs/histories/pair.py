@@ -9,7 +9,7 @@ from sqlalchemy import Row
 from predibot.jobs.histories.gains import known_number
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
-from predibot.ledger.read.details.reasons import named_markets
+from predibot.ledger.read.details.decisions import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.questions import compared_questions

@@ -5,9 +5,14 @@ from datetime import datetime
 
 from sqlalchemy import delete, select
 
-from predibot.ledger.care.named_artefacts import KINDS, named_digests
-from predibot.ledger.care.stored_artefacts import require_nobody_at_work, stored_artefacts, unfinished_files
-from predibot.ledger.care.table_sizes import database_bytes
+from predibot.ledger.care.artefacts import (
+    KINDS,
+    named_digests,
+    require_nobody_at_work,
+    stored_artefacts,
+    unfinished_files,
+)
+from predibot.ledger.care.ledger_stats import database_bytes
 from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.store import Store
 

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 from predibot.domain.category import category_of
 from predibot.domain.event import Event, Tag
 from predibot.ledger.read.columns import Columns
-from predibot.ledger.read.lists.narrowing import runs_in
+from predibot.ledger.read.row_filter import runs_in
 from predibot.ledger.schema.column_types import listed
 from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.claims import subjects

@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
-from predibot.ledger.read.lists.narrowing import by_recipe_and_bots, runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.schema.column_types import from_microseconds, listed
 from predibot.ledger.schema.natural_keys import VOID
 from predibot.ledger.schema.packed_points import unpacked_points
@@ -23,7 +23,6 @@ from predibot.ledger.write.events import events, instruments, markets, run_event
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
-from predibot.scoring.records.part import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,48 +152,6 @@ class LedgerForecast:
     """Of the run, as the recipe."""
     late: bool
     """Whether it was made after the run's deadline, and is in no score."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowFilter(Part):
-    """Which decisions, and forecasts, are asked for; without an instant as all that is known."""
-
-    run: str | None = None
-    """The key of a run."""
-    void: bool = False
-    """Whether those of runs that were taken out of all scores are told too."""
-    event: str | None = None
-    """Only on the event with this id."""
-    events: Sequence[str] | None = None
-    """Only on the events with these ids."""
-    subject: str | None = None
-    """Only on what has this id, an event or not."""
-    status: str | None = None
-    rows: Sequence[int] | None = None
-    """Only these, by their numbers in the ledger."""
-
-    def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
-        """Return by what the rows of decisions, runs and bots are chosen."""
-        chosen = [
-            *runs_in(connection, self),
-            *by_recipe_and_bots(self),
-            None if self.run is None else runs.c.key == self.run,
-            None if self.as_of is None else decisions.c.decided_at <= self.as_of,
-            None if self.void else runs.c.voided_at.is_(None),
-            None if self.event is None else _about([self.event], "event"),
-            None if self.events is None else _about(self.events, "event"),
-            None if self.subject is None else _about([self.subject]),
-            None if self.status is None else decisions.c.status == self.status,
-            None if self.venue is None else runs.c.venue == self.venue,
-            None if self.rows is None else decisions.c.id.in_(self.rows),
-        ]
-        return [each for each in chosen if each is not None]
-
-
-def _about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
-    """Return by what decisions on subjects are chosen: their index names the rows of those."""
-    of_kind = [subjects.c.kind.in_(kinds)] if kinds else []
-    return decisions.c.subject_row.in_(select(subjects.c.id).where(subjects.c.subject_id.in_(ids), *of_kind))
 
 
 def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:

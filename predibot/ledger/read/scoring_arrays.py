@@ -12,8 +12,8 @@ from predibot.errors import UsageError
 from predibot.ledger.read.columns import Columns, columns
 from predibot.ledger.read.decided_rows import collation_of, decided_in
 from predibot.ledger.read.event_facts import NO_CATEGORY, TERMS, AskedMarkets, PlayedEvent, asked_markets, played_events
-from predibot.ledger.read.lists.narrowing import runs_in
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.row_filter import runs_in
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
 from predibot.ledger.write.decisions import bots

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from predibot.jobs.published_roots import Publication
 from predibot.jobs.receipts import Difference, Proof, VerifiedRun
-from predibot.ledger.care.verified_ledger import VerifiedLedger
+from predibot.ledger.care.verification import VerifiedLedger
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.terminal.terminal import print_line, print_notes

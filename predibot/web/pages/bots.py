@@ -15,7 +15,8 @@ from predibot.jobs.read_traces import used_in
 from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
-from predibot.ledger.read.rows_for_python import RowFilter, count_decisions, listed_decisions
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import count_decisions, listed_decisions
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.table import Table

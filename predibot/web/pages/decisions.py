@@ -13,10 +13,10 @@ from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.trace_lines import TraceLines
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     LedgerDecision,
-    RowFilter,
     count_decisions,
     listed_decisions,
     told_decisions,

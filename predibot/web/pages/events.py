@@ -4,7 +4,8 @@ from itertools import groupby
 
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
-from predibot.ledger.read.rows_for_python import RowFilter, listed_events, told_decisions, told_forecasts
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import listed_events, told_decisions, told_forecasts
 from predibot.web.drawing import history_of
 from predibot.web.pages.graph import moving_with
 from predibot.web.pages.page import WebPage, paged, records

@@ -9,7 +9,7 @@ import pytest
 from predibot.domain.decision import Source
 from predibot.domain.event import Event, Tag
 from predibot.domain.resolution import Resolution
-from predibot.ledger.care.copied_ledger import copy_ledger
+from predibot.ledger.care.ledger_copy import copy_ledger
 from predibot.ledger.read.accounts.statement import accounts_named, statement_of
 from predibot.ledger.read.details.accounts import holdings_over_time
 from predibot.ledger.read.details.bots import bot_setup, evidence_of_bot

@@ -1,7 +1,8 @@
 """Markets by their names, and what is told of one event."""
 
-from predibot.ledger.read.details.reasons import named_markets
-from predibot.ledger.read.rows_for_python import RowFilter, told_decisions, told_forecasts
+from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import told_decisions, told_forecasts
 from predibot.ledger.store import Store
 from tests.ledger.by_hand import NOW, a_run, abstained, decide, event_of, finished_with
 

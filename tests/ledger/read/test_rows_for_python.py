@@ -3,11 +3,11 @@
 import pytest
 
 from predibot.domain.resolution import Resolution
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     LedgerDecision,
     LedgerForecast,
-    RowFilter,
     count_decisions,
     listed_decisions,
     listed_events,

@@ -13,7 +13,8 @@ from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
-from predibot.ledger.read.rows_for_python import RowFilter, told_decisions
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import told_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bots

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from predibot.ledger.read.rows_for_python import RowFilter
+from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import runs, with_decisions

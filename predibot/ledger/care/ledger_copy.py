@@ -15,7 +15,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
-from predibot.ledger.care.named_artefacts import KINDS, Kind, content_store, named_digests
+from predibot.ledger.care.artefacts import KINDS, Kind, content_store, named_digests
 from predibot.ledger.care.table_rows import TableSum, copy_table, first_with_rows, ledger_tables, sum_of_table
 from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.store import Store

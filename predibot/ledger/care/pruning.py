@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from predibot.ledger.care.stored_artefacts import StoredArtefact, require_nobody_at_work, stored_artefacts
+from predibot.ledger.care.artefacts import StoredArtefact, require_nobody_at_work, stored_artefacts
 from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import attempts

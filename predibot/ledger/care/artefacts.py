@@ -5,14 +5,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from predibot.errors import UsageError
-from predibot.ledger.files.content_store import LONGEST_MARK, PRUNED, artefacts
+from predibot.ledger.files.content_store import LONGEST_MARK, PRUNED, ContentStore, Pages, artefacts
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.decisions import decisions, sources
 from predibot.ledger.write.process_identity import is_gone
+
+Kind = Literal["trace", "page"]
+KINDS: tuple[Kind, ...] = ("trace", "page")
+
+
+def named_digests(connection: Connection, kind: Kind) -> list[str]:
+    """Return the hash of every trace or page that a row names, each once, in their order."""
+    statement: Select[tuple[str | None]]
+    if kind == "trace":
+        statement = select(decisions.c.trace_sha256).where(decisions.c.trace_sha256.is_not(None))
+    else:
+        statement = select(sources.c.sha256).where(sources.c.kind == "page", sources.c.sha256.is_not(None))
+    return sorted(set(map(str, connection.execute(statement).scalars())))
+
+
+def content_store(store: Store, kind: Kind) -> ContentStore:
+    """Return where the artefacts of a kind are."""
+    return Traces(store).files if kind == "trace" else Pages(store).files
+
 
 _FILE = re.compile(r"([0-9a-f]{64})\.(jsonl|txt)")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import LedgerUnusable
-from predibot.ledger.private_copy import PrivateCopy
+from predibot.ledger.sqlite_files import PrivateCopy
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_what_stands_in_the_log_is_in_a_copy_and_the_ledger_is_as_it_was(ledger:
 
 def test_one_that_is_too_large_names_backups(ledger: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("predibot.ledger.private_copy.MAX_COPIED_BYTES", 10_000)
+    monkeypatch.setattr("predibot.ledger.sqlite_files.MAX_COPIED_BYTES", 10_000)
     with pytest.raises(LedgerUnusable, match=r"is too large to be copied first\. .*predibot ledger backup"):
         PrivateCopy(ledger)
     assert not list(tmp_path.glob("predibot-read-*"))

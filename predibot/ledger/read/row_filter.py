@@ -1,0 +1,70 @@
+"""Conditions on runs and decisions: the part of a ledger that a reader asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, select
+
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.runs import live_venues, runs
+from predibot.scoring.records.part import Part
+
+
+def runs_in(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
+    """Return by what runs are chosen; which of their decisions, a category tells besides."""
+    is_live = None if part.mode is None else runs.c.venue.in_(live_venues(connection))
+    chosen = [
+        None if part.since is None else runs.c.slot_at >= part.since,
+        None if part.until is None else runs.c.slot_at < part.until,
+        is_live if part.mode == "live" or is_live is None else ~is_live,
+    ]
+    return [each for each in chosen if each is not None]
+
+
+def by_recipe_and_bots(part: Part) -> list[ColumnElement[bool]]:
+    """Return by what decisions of runs are chosen besides."""
+    of_recipe = [] if part.recipe is None else [runs.c.recipe == part.recipe]
+    return [*of_recipe, *([bots.c.name.in_(part.bots)] if part.bots else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter(Part):
+    """Which decisions, and forecasts, are asked for; without an instant as all that is known."""
+
+    run: str | None = None
+    """The key of a run."""
+    void: bool = False
+    """Whether those of runs that were taken out of all scores are told too."""
+    event: str | None = None
+    """Only on the event with this id."""
+    events: Sequence[str] | None = None
+    """Only on the events with these ids."""
+    subject: str | None = None
+    """Only on what has this id, an event or not."""
+    status: str | None = None
+    rows: Sequence[int] | None = None
+    """Only these, by their numbers in the ledger."""
+
+    def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
+        """Return by what the rows of decisions, runs and bots are chosen."""
+        chosen = [
+            *runs_in(connection, self),
+            *by_recipe_and_bots(self),
+            None if self.run is None else runs.c.key == self.run,
+            None if self.as_of is None else decisions.c.decided_at <= self.as_of,
+            None if self.void else runs.c.voided_at.is_(None),
+            None if self.event is None else _about([self.event], "event"),
+            None if self.events is None else _about(self.events, "event"),
+            None if self.subject is None else _about([self.subject]),
+            None if self.status is None else decisions.c.status == self.status,
+            None if self.venue is None else runs.c.venue == self.venue,
+            None if self.rows is None else decisions.c.id.in_(self.rows),
+        ]
+        return [each for each in chosen if each is not None]
+
+
+def _about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
+    """Return by what decisions on subjects are chosen: their index names the rows of those."""
+    of_kind = [subjects.c.kind.in_(kinds)] if kinds else []
+    return decisions.c.subject_row.in_(select(subjects.c.id).where(subjects.c.subject_id.in_(ids), *of_kind))
