@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.sandbox.server.manners import MANNERS
+from predibot.sandbox.server.hosts.manners import MANNERS
 from tests.acceptance.conftest import Predibot
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -1,6 +1,11 @@
 """Faults: ways in which the sandbox can be told to misbehave, each one the habit of a real venue or network."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+from predibot.sandbox.server.reply import HttpReply, Query, error_reply, json_bytes, json_reply
 
 FAULT_KINDS = {
     "rate_limit": "429 with Retry-After",
@@ -50,3 +55,182 @@ class Fault:
     def matches(self, path: str) -> bool:
         """Return whether a request to this path is one the fault is about."""
         return self.path in path
+
+
+_BY_OUTCOME = ("outcomes", "outcomePrices", "clobTokenIds")
+_LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "conditionId")
+"""What the first, second, ... market of a page loses; the rest are left whole."""
+
+
+HUGE_BLANKS = 17_000_000
+_SERIES = "Time Series (Daily)"
+_BAD_PRICES: tuple[object, ...] = (0, float("nan"), "n/a", None, -1.5)
+
+
+def damaged_query(fault: Fault, query: Query) -> Query:
+    """Return the parameters as a venue with this fault would understand them."""
+    if fault.kind not in PAGE_SIZES:
+        return query
+    lost = {"after_cursor", "offset", "before"} if fault.kind == "ignored_cursor" else set()
+    limit = query.get("limit", [""])[-1]
+    size = min(int(limit), PAGE_SIZES[fault.kind]) if limit.isdigit() else PAGE_SIZES[fault.kind]
+    return {name: values for name, values in query.items() if name not in lost} | {"limit": [str(size)]}
+
+
+def refusal(fault: Fault, path: str) -> HttpReply | None:
+    """Return the reply of a fault that answers instead of the venue, None for the others."""
+    if fault.kind == "rate_limit":
+        reply = error_reply(429, "Too Many Requests")
+        return replace(reply, headers=(("Retry-After", str(ceil(fault.seconds))),))
+    if fault.kind == "server_error":
+        return error_reply(500, "Internal Server Error")
+    if fault.kind == "redirect":
+        return HttpReply(302, b"", headers=(("Location", "https://elsewhere.invalid/"),))
+    if fault.kind == "disorder" and path.rstrip("/") == "/markets":
+        return error_reply(410, "Gone: use /markets/keyset")
+    return None
+
+
+def damaged_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
+    """Return the venue's reply as this fault leaves it; what is no list or object is left alone."""
+    if reply.status != 200 or not reply.content_type.startswith("application/json"):
+        return reply
+    if fault.kind in {"truncated_json", "cut_connection"}:
+        return replace(reply, body=reply.body[: len(reply.body) // 2]) if fault.kind == "truncated_json" else reply
+    if fault.kind == "huge_answer":
+        return replace(reply, body=reply.body + b" " * HUGE_BLANKS)
+    if fault.kind == "limit_note" and (said := _limit_note(json.loads(reply.body))) is not None:
+        return said
+    change = _CHANGES.get(fault.kind)
+    if change is None:
+        return reply
+    return replace(reply, body=json_bytes(change(json.loads(reply.body), query)))
+
+
+def _repeated_cursor(content: Any, query: Query) -> Any:
+    """Return a page whose cursor is the one it was asked with."""
+    if isinstance(content, dict) and "next_cursor" in content and "after_cursor" in query:
+        return {**content, "next_cursor": query["after_cursor"][-1]}
+    return content
+
+
+def _unordered_page(content: Any, query: Query) -> Any:
+    """Return a page with its objects back to front."""
+    if isinstance(content, list):
+        return content[::-1]
+    if isinstance(content, dict):
+        return {name: value[::-1] if name in {"events", "markets"} else value for name, value in content.items()}
+    return content
+
+
+def _disorder(content: Any, query: Query) -> Any:
+    """Return a page with events out of place and without volumes of a week, and markets whose No comes first."""
+    whole: Any = content if isinstance(content, list) else [content]
+    if isinstance(content, dict) and "id" not in content:
+        whole = content.get("events", content.get("markets", []))
+    for place in range(3, len(whole) - 5, 10):
+        whole[place], whole[place + 5] = whole[place + 5], whole[place]
+    for place, item in enumerate(whole):
+        if place % 10 == 6:
+            item.pop("volume1wk", None)
+        for market in item.get("markets", [item]) if isinstance(item, dict) else ():
+            if str(market.get("id", "")).endswith("1"):
+                market |= {name: _turned(market[name]) for name in _BY_OUTCOME if name in market}
+    return content
+
+
+def _turned(listed: Any) -> Any:
+    """Return a list of two back to front, as the text that it was or as the list."""
+    found = json.loads(listed) if isinstance(listed, str) and listed else listed
+    if not isinstance(found, list) or len(found) != 2:
+        return listed
+    return json.dumps(found[::-1]) if isinstance(listed, str) else found[::-1]
+
+
+def _missing_fields(content: Any, query: Query) -> Any:
+    """Return a page whose first markets each lack another field, and whose second event lacks its title."""
+    if isinstance(content, dict) and "outcomeType" in content:
+        # A market of play money: each is asked for by itself.
+        return {name: value for name, value in content.items() if name not in {"question", "probability"}}
+    objects: Any = content if isinstance(content, list) else [content]
+    if isinstance(content, dict) and "id" not in content:
+        objects = content.get("events", content.get("markets", objects))
+    objects = [item for item in objects if isinstance(item, dict)]
+    markets = [market for item in objects for market in item.get("markets", [item])]
+    for market, name in zip(markets, _LOST_FIELDS, strict=False):
+        market.pop(name, None)
+    if len(objects) > 1:
+        objects[1].pop("title", None)
+    return content
+
+
+def _wrong_shape(content: Any, query: Query) -> Any:
+    """Return a list in place of an object, and an object in place of a list."""
+    return {"data": content} if isinstance(content, list) else [content]
+
+
+def _empty_history(content: Any, query: Query) -> Any:
+    """Return a price history without points, and no bets."""
+    if isinstance(content, list) and content and isinstance(content[0], dict) and "probAfter" in content[0]:
+        return []
+    return {**content, "history": []} if isinstance(content, dict) and "history" in content else content
+
+
+def _stock_rows(content: Any) -> list[dict[str, Any]]:
+    """Return the rows of a stock's prices in either dialect, oldest first; none where the content is something else."""
+    if isinstance(content, dict) and _SERIES in content:
+        return [content[_SERIES][day] for day in sorted(content[_SERIES])]
+    if isinstance(content, list) and all(isinstance(row, dict) and "divCash" in row for row in content):
+        return content
+    return []
+
+
+def _limit_note(content: Any) -> HttpReply | None:
+    """Return what a provider of stock prices says with status 200 instead of prices."""
+    if not _stock_rows(content):
+        return None
+    if isinstance(content, dict):
+        return json_reply(
+            {"Note": "Thank you for your interest! Our standard API call frequency is 5 calls per minute."}
+        )
+    text = b"You have run over your hourly request allocation. Please upgrade to have your limits increased."
+    return HttpReply(200, text, "text/plain; charset=utf-8")
+
+
+def _bad_prices(content: Any, query: Query) -> Any:
+    """Return prices of which some of the latest closes cannot be."""
+    for row, price in zip(reversed(_stock_rows(content)[:-1]), _BAD_PRICES, strict=False):
+        row["4. close" if "4. close" in row else "close"] = price
+    return content
+
+
+def _missing_days(content: Any, query: Query) -> Any:
+    """Return prices without every tenth day."""
+    lost = {id(row) for place, row in enumerate(_stock_rows(content)) if place % 10 == 5}
+    if isinstance(content, list):
+        return [row for row in content if id(row) not in lost]
+    if lost:
+        content[_SERIES] = {day: row for day, row in content[_SERIES].items() if id(row) not in lost}
+    return content
+
+
+def _restated(content: Any, query: Query) -> Any:
+    """Return prices that are not those of before, but for the latest."""
+    for row in _stock_rows(content)[:-1]:
+        for name in ("open", "high", "low", "close", "1. open", "2. high", "3. low", "4. close"):
+            if name in row:
+                row[name] = 1.5 * row[name] if isinstance(row[name], float) else f"{1.5 * float(row[name]):.4f}"
+    return content
+
+
+_CHANGES = {
+    "bad_prices": _bad_prices,
+    "missing_days": _missing_days,
+    "restated": _restated,
+    "repeated_cursor": _repeated_cursor,
+    "unordered_page": _unordered_page,
+    "disorder": _disorder,
+    "missing_fields": _missing_fields,
+    "wrong_shape": _wrong_shape,
+    "empty_history": _empty_history,
+}

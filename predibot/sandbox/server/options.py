@@ -5,7 +5,7 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
-from predibot.sandbox.server.manners import MANNERS, PLAIN, ModelManners
+from predibot.sandbox.server.hosts.manners import MANNERS, PLAIN, ModelManners
 from predibot.sandbox.world.world import World
 
 DEFAULT_SEED = 1

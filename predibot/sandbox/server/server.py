@@ -22,25 +22,64 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from predibot.sandbox.server.addresses import SandboxAddresses
-from predibot.sandbox.server.chat import answer_chat
-from predibot.sandbox.server.clob import answer_clob
 from predibot.sandbox.server.crowd_host import CrowdHost
-from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
-from predibot.sandbox.server.fault import Fault
-from predibot.sandbox.server.gamma import answer_gamma
-from predibot.sandbox.server.mana import answer_mana
-from predibot.sandbox.server.news_html import html_of
+from predibot.sandbox.server.fault import Fault, damaged_query, damaged_reply, refusal
+from predibot.sandbox.server.hosts.chat import answer_chat
+from predibot.sandbox.server.hosts.clob import answer_clob
+from predibot.sandbox.server.hosts.gamma import answer_gamma
+from predibot.sandbox.server.hosts.mana import answer_mana
+from predibot.sandbox.server.hosts.news import html_of
+from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
+from predibot.sandbox.server.hosts.snapshot import Snapshot
+from predibot.sandbox.server.hosts.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
 from predibot.sandbox.server.options import DEFAULT_OPTIONS, SandboxOptions
 from predibot.sandbox.server.reply import HttpReply, error_reply
-from predibot.sandbox.server.searxng import NewsIndex, answer_search
-from predibot.sandbox.server.snapshot import Snapshot
-from predibot.sandbox.server.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
 from predibot.sandbox.stocks.news import story_at
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.news import page_at
 from predibot.sandbox.world.news_text import article_of
 from predibot.sandbox.world.world import World
+
+
+class SandboxAddresses:
+    """The addresses of a sandbox, which may run in a process of its own that somebody else ends."""
+
+    def __init__(self, port: int | None = None) -> None:
+        """Know its port, None before it is started."""
+        self._port = port
+
+    @property
+    def search_url(self) -> str:
+        """Return the base address of the search engine, as SearXNG's is given, and of providers of stock prices."""
+        return f"http://127.0.0.1:{self.address[1]}"
+
+    @property
+    def gamma_url(self) -> str:
+        """Return the base address of the Gamma dialect."""
+        return f"{self.search_url}/gamma"
+
+    @property
+    def clob_url(self) -> str:
+        """Return the base address of the CLOB dialect."""
+        return f"{self.search_url}/clob"
+
+    @property
+    def mana_url(self) -> str:
+        """Return the base address of the dialect of play money: without `/v0`."""
+        return f"{self.search_url}/mana"
+
+    @property
+    def chat_url(self) -> str:
+        """Return the base address of the forecasters, as that of an OpenAI-compatible provider is given."""
+        return f"{self.search_url}/v1"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Return host and port, which a run over the sandbox may visit although they are private."""
+        if self._port is None:
+            raise RuntimeError("the sandbox has no address before it is started; use it as a context manager")
+        return "127.0.0.1", self._port
+
 
 _log = logging.getLogger(__name__)
 

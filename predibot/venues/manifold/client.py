@@ -17,8 +17,7 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.text_tasks.activity import Unreadable, manifold_price
 from predibot.venues import fields
-from predibot.venues.disorder import disorder
-from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, disorder, is_local
 from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
 
 PAGE_SIZE = 100

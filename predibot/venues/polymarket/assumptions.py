@@ -8,7 +8,7 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.venues import fields
-from predibot.venues.disorder import disorder
+from predibot.venues.http import disorder
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
 from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of

@@ -13,8 +13,7 @@ from predibot.domain.price import Depth, Instrument, PricePath, PricePoint, Quot
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
-from predibot.venues.disorder import disorder
-from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, disorder, is_local
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (

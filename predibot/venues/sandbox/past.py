@@ -10,9 +10,8 @@ from typing import ClassVar
 from predibot.contracts import Loopback, OpenVenue, VenueRequest
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.sandbox.server.addresses import SandboxAddresses
 from predibot.sandbox.server.options import SandboxOptions, parse_options
-from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.server.server import SandboxAddresses, SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 from predibot.venues.manifold.client import Manifold

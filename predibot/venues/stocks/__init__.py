@@ -36,7 +36,7 @@ VENUE = VenuePlugin(
     needs_argument=True,
     check=lambda argument: str(_folder(argument)),
     past=_past,
-    payloads=late_payloads("predibot.venues.stocks.reader"),
+    payloads=late_payloads("predibot.venues.stocks.past"),
     # Of the providers that folders are recorded from.
     urls=("tiingo_url", "alpha_vantage_url"),
 )

@@ -1,7 +1,7 @@
 """Daily prices from Alpha Vantage, with a key.
 
 Where the shapes are from, and that nobody has verified them, stands in
-`predibot/sandbox/server/stock_prices.py`, which speaks them too.
+`predibot/sandbox/server/hosts/stock_prices.py`, which speaks them too.
 """
 
 from collections.abc import Mapping

@@ -9,7 +9,7 @@ import pytest
 from predibot.agents.models.clients.chat_wire import count_of, read_answer, request_body
 from predibot.agents.models.manners import Manners, error_words
 from predibot.domain.chat import ChatRequest, Message, ToolCall
-from predibot.sandbox.server.manners import THOUGHT
+from predibot.sandbox.server.hosts.manners import THOUGHT
 from tests.agents.clients import HELLO, PING
 from tests.agents.providers.dialects import SIGNATURE
 

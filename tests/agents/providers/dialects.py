@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from predibot.sandbox.server.manners import (
+from predibot.sandbox.server.hosts.manners import (
     THOUGHT,
     calls_without,
     forces_a_tool,

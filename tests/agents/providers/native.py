@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from predibot.sandbox.server.manners import THOUGHT
+from predibot.sandbox.server.hosts.manners import THOUGHT
 from tests.agents.chat_server import Asked, Said, said_json
 from tests.agents.providers.dialects import SIGNATURE, Body, Exchange, Provider, turn
 from tests.agents.scripted import answer

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from predibot.sandbox.server.clob import answer_clob
-from predibot.sandbox.server.gamma import answer_gamma
-from predibot.sandbox.server.snapshot import Snapshot
+from predibot.sandbox.server.hosts.clob import answer_clob
+from predibot.sandbox.server.hosts.gamma import answer_gamma
+from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.world import World

@@ -14,8 +14,8 @@ import trafilatura
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
-from predibot.sandbox.server import chat
-from predibot.sandbox.server.chat import answer_chat
+from predibot.sandbox.server.hosts import chat
+from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks import forecasters as stock_forecasters
 from predibot.sandbox.world import cohort_forecasters, conversation, forecasters

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import trafilatura
 
-from predibot.sandbox.server.news_html import html_of
+from predibot.sandbox.server.hosts.news import html_of
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from predibot.sandbox.world.draws import Draws
-from predibot.sandbox.world.vocabulary import CATEGORIES
-from predibot.sandbox.world.wording import (
+from predibot.sandbox.world.plan import (
     Wording,
     choose_category,
     word_brackets,
@@ -15,6 +14,7 @@ from predibot.sandbox.world.wording import (
     word_ladder,
     word_single,
 )
+from predibot.sandbox.world.vocabulary import CATEGORIES
 
 CRYPTO = re.compile(r"\b(bitcoin|ethereum|solana|xrp|dogecoin|airdrop|token|fdv)\b", re.IGNORECASE)
 

@@ -13,9 +13,9 @@ import pytest
 from predibot.errors import PredibotError, VenueChanged, VenueError, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.sandbox.server.fault import FAULT_KINDS, Fault
+from predibot.sandbox.server.hosts.stock_prices import STOCKS_BEGIN_ON
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
-from predibot.sandbox.server.stock_prices import STOCKS_BEGIN_ON
 from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.sandbox.stocks.trading_days import trading_days
 from predibot.sandbox.world.world import World

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.venues.stocks.plain_table import read_plain
+from predibot.venues.stocks.folder import read_plain
 
 NAMES = ("date", "open", "close", "adjusted_close")
 DECIMALS = st.builds(

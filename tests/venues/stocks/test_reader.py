@@ -8,8 +8,7 @@ import pytest
 from predibot.domain.price import EQUITY, CorporateAction, Instrument, PricePoint, adjusted_points
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues.stocks.folder import read_folder
-from predibot.venues.stocks.past import StockPast
-from predibot.venues.stocks.reader import StockVenue
+from predibot.venues.stocks.past import StockPast, StockVenue
 
 HEAD = "date,open,high,low,close,volume,adjusted_close"
 FIVE = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08", "2026-01-09")

@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from predibot.sandbox.server.gamma_payload import liquidity_usd, tag_ids
+from predibot.sandbox.server.hosts.gamma_payload import liquidity_usd, tag_ids
+from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, whole_number
-from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.volumes import Volume
 

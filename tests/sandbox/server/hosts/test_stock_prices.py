@@ -8,11 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from predibot.sandbox.server.damage import HUGE_BLANKS
-from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.fault import HUGE_BLANKS, Fault
+from predibot.sandbox.server.hosts.stock_prices import STOCKS_BEGIN_ON, STOCKS_DAYS
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
-from predibot.sandbox.server.stock_prices import STOCKS_BEGIN_ON, STOCKS_DAYS
 from predibot.sandbox.stocks.trading_days import closing_minute, trading_days
 from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from predibot.sandbox.server.chat import BREAKAGES
+from predibot.sandbox.server.hosts.chat import BREAKAGES
 from predibot.sandbox.server.options import parse_options
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT

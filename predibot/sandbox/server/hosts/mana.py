@@ -9,9 +9,9 @@ YES is the first outcome of a market, whatever its label is.
 
 from collections.abc import Sequence
 
-from predibot.sandbox.server.gamma_payload import Json, slug_of
+from predibot.sandbox.server.hosts.gamma_payload import Json, slug_of
+from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply, whole_number
-from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.plan import EventPlan
 from predibot.sandbox.world.world import CORRECTED_AFTER_MINUTES, EventState, MarketState

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from predibot.sandbox.server.mana import answer_mana, contract_id
-from predibot.sandbox.server.snapshot import Snapshot
+from predibot.sandbox.server.hosts.mana import answer_mana, contract_id
+from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World
 

@@ -8,7 +8,7 @@ import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
-from predibot.sandbox.server.searxng import NewsIndex, answer_search
+from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World

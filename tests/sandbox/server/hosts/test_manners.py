@@ -9,8 +9,8 @@ import pytest
 
 from predibot.agents.models.clients.chat_stream import streamed_object
 from predibot.net.json_client import Received
-from predibot.sandbox.server.chat import answer_chat
-from predibot.sandbox.server.manners import MANNERS, THOUGHT, ModelManners
+from predibot.sandbox.server.hosts.chat import answer_chat
+from predibot.sandbox.server.hosts.manners import MANNERS, THOUGHT, ModelManners
 from predibot.sandbox.server.options import parse_options
 from predibot.sandbox.server.reply import HttpReply
 
@@ -104,6 +104,6 @@ def test_several_manners_and_a_fault_go_together() -> None:
 
 
 def test_the_page_names_every_manner() -> None:
-    page = (Path(__file__).parents[3] / "docs/venues.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "docs/venues.md").read_text("utf-8")
     for name, what in MANNERS.items():
         assert f"| `{name}{'=6000' if name == 'thinks_first' else ''}` | {what} |" in page

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-from predibot.sandbox.server.gamma_payload import Json, event_payload, market_payload, named_payload, tag_payloads
+from predibot.sandbox.server.hosts.gamma_payload import Json, event_payload, market_payload, named_payload, tag_payloads
 from predibot.sandbox.server.reply import json_bytes
 from predibot.sandbox.world.world import EventState, World
 

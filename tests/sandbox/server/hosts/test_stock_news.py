@@ -7,7 +7,7 @@ import pytest
 
 from predibot.research.search.provider import SearchResult
 from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
-from predibot.sandbox.server.searxng import NewsIndex, answer_search
+from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS
 from predibot.sandbox.stocks.news import outlook_of, stories_of

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 
-from predibot.sandbox.server.gamma_payload import has_tokens
+from predibot.sandbox.server.hosts.gamma_payload import has_tokens
+from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply, whole_number
-from predibot.sandbox.server.snapshot import Snapshot
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.ids import TokenPlace
