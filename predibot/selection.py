@@ -18,7 +18,7 @@ from predibot.domain.price import Quote
 from predibot.domain.spelling import first_of
 
 if TYPE_CHECKING:
-    from predibot.scoring.relatedness.texts import Embed
+    from predibot.related.texts import Embed
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
@@ -510,7 +510,7 @@ def _without_duplicates(
     What ranks below the last that is played is not looked at.
     """
     # Imported here: arrays are for those who ask for this, and choosing is a part of every start.
-    from predibot.scoring.relatedness.duplicates import KeptTexts
+    from predibot.related.duplicates import KeptTexts
 
     seen = KeptTexts(rules.drop_duplicates, embed)
     titles = {event.id: event.title for event in candidates}

@@ -35,9 +35,9 @@ def comments(
     log: options.Log,
 ) -> None:
     """Collect the comments of a platform, and print what was left at each stage."""
-    from predibot.jobs.comments.asked import collect_platform
     from predibot.reports.terminal.tables import print_funnel
     from predibot.reports.terminal.terminal import print_line
+    from predibot.studies.stakebench.collecting.asked import collect_platform
 
     caller = output.caller(log)
     report = collect_platform(platform, folder, caller, salt=salt, markets=markets)
@@ -77,8 +77,8 @@ def pairs(
     log: options.Log,
 ) -> None:
     """Compare all markets of a source two by two, and say how many pairs there are of each domain and label."""
-    from predibot.jobs.pairs.collect import collect_pairs
     from predibot.reports.terminal.tables import print_pairs
+    from predibot.studies.beliefbench.collecting.collect import collect_pairs
 
     caller = output.caller(log)
     about = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)

@@ -29,12 +29,12 @@ def graph(
     """Draw the events that move together, with their groups, chains and news; no venue is asked."""
     from predibot.api.relate import known_in_archive, known_in_ledger, news_in_ledger
     from predibot.jobs.relatedness.graph import graph_at
+    from predibot.related.filters import Filters
     from predibot.reports.pictures.files import written_graph
     from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
     from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.terminal import print_line
     from predibot.scoring.records.part import Part
-    from predibot.scoring.relatedness.filters import Filters
 
     caller = output.caller(verbose=verbose)
     filters = None if no_filters else Filters()

@@ -23,9 +23,9 @@ def relate(
     """Compare an event with all others by their jumps, tags and words; no venue is asked."""
     from predibot.api.relate import known_in_archive, known_in_ledger
     from predibot.jobs.relatedness.neighbours import relations_of
+    from predibot.related.filters import Filters
     from predibot.reports.terminal.closeups.related import print_relations, relations_document
     from predibot.scoring.records.part import Part
-    from predibot.scoring.relatedness.filters import Filters
 
     caller = output.caller(verbose=verbose)
     if archive is not None and venue is not None:

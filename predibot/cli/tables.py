@@ -10,7 +10,7 @@ from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
-    from predibot.jobs.comments.readings import RunTables
+    from predibot.studies.stakebench.readings import RunTables
 
 _Run = Annotated[str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")]
 _Csv = Annotated[
@@ -36,7 +36,7 @@ def stakebench(
     json: options.Json = False,
 ) -> None:
     """Print the tables of a run of text tasks."""
-    from predibot.jobs.comments.readings import run_tables
+    from predibot.studies.stakebench.readings import run_tables
 
     with output.caller().reading(ledger) as store:
         found = run_tables(store, run_key=run, pairs=pairs or ())
@@ -58,7 +58,7 @@ def beliefbench(
     json: options.Json = False,
 ) -> None:
     """Print the tables of a run over pairs of questions."""
-    from predibot.jobs.pairs.readings import pair_tables, write_sheet
+    from predibot.studies.beliefbench.readings import pair_tables, write_sheet
 
     if sheet is not None and (people is not None or csv is not None):
         raise typer.BadParameter("--sheet writes a sheet instead of tables; ask for --people and --csv without it")

@@ -10,7 +10,7 @@ from predibot.plugins import registry
 from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
 from predibot.plugins.registry import Kind, Plugin, own_code
 
-GAME = Kind("game", "predibot.games", "predibot.games")
+GAME = Kind("game", "predibot.games", "predibot.games", in_studies="games")
 _MEMBERS = ("name", "stake_usd", "scores", "subjects", "view", "form", "book")
 
 

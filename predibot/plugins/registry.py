@@ -25,6 +25,7 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import PluginError, PredibotError, words_of
 from predibot.plain_file import plain_bytes
 
+_STUDIES = "predibot.studies"
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
 
 
@@ -43,6 +44,8 @@ class Kind:
     """The files it is a file among, to which a user adds folders; None where a plug-in is a folder of the package."""
     own: tuple[str, ...] = ()
     """Names of predibot's own that are made in another way; nobody else takes them."""
+    in_studies: str = ""
+    """The folder in which each study of predibot keeps its own plug-ins of this kind; empty where none does."""
 
     def attribute(self, name: str) -> str:
         """Return what a module of this name calls the plug-in."""
@@ -102,9 +105,26 @@ def names(kind: Kind) -> tuple[str, ...]:
 
 def module_names(kind: Kind) -> tuple[str, ...]:
     """Return the names of those that lie in folders, `own` ones too."""
-    found = pkgutil.iter_modules(importlib.import_module(kind.package).__path__)
+    folders = (folder for package in _packages(kind) for folder in importlib.import_module(package).__path__)
+    found = pkgutil.iter_modules(folders)
     modules = {each.name for each in found if each.ispkg == (kind.folder is None) and each.name.isidentifier()}
     return tuple(sorted(name for name in modules if name[0] != "_"))
+
+
+@lru_cache(maxsize=16)
+def _packages(kind: Kind) -> tuple[str, ...]:
+    """Return the package of a kind, then that of each study which has more of it."""
+    if not kind.in_studies:
+        return (kind.package,)
+    found = pkgutil.iter_modules(importlib.import_module(_STUDIES).__path__, f"{_STUDIES}.")
+    folders = (f"{each.name}.{kind.in_studies}" for each in found if each.ispkg)
+    return (kind.package, *(each for each in folders if importlib.util.find_spec(each) is not None))
+
+
+def _module_name(kind: Kind, name: str) -> str:
+    """Return the dotted name of the module of a plug-in that lies in a folder."""
+    first, *others = (f"{package}.{name}" for package in _packages(kind))
+    return next((each for each in others if each in sys.modules or importlib.util.find_spec(each) is not None), first)
 
 
 def find(kind: Kind, name: str) -> Plugin:
@@ -159,10 +179,10 @@ def package_files(kind: Kind) -> Iterator[Path]:
 
 def forget(kind: Kind) -> None:
     """Have every plug-in but `own` imported anew when it is next asked for: what one kept in its module is gone."""
-    kept = {f"{kind.package}.{name}" for name in kind.own}
-    above = {kind.package, *(point.module for point in _points(kind))}
+    kept = {*_packages(kind), *(f"{kind.package}.{name}" for name in kind.own)}
+    above = {*_packages(kind), *(point.module for point in _points(kind))}
     for name in list(sys.modules):
-        if name not in kept and any(name.startswith(f"{each}.") or name == each != kind.package for each in above):
+        if name not in kept and any(name == each or name.startswith(f"{each}.") for each in above):
             del sys.modules[name]
 
 
@@ -179,9 +199,9 @@ def _offered(kind: Kind) -> tuple[str, ...]:
 
 def _lies_in_folder(kind: Kind, name: str) -> bool:
     # One that is in use is not looked for in its folders again, each time it decides.
-    module = sys.modules.get(f"{kind.package}.{name}")
-    if module is not None and name[:1] not in ("", "_"):
-        return hasattr(module, "__path__") == (kind.folder is None)
+    modules = [sys.modules[each] for package in _packages(kind) if (each := f"{package}.{name}") in sys.modules]
+    if modules and name[:1] not in ("", "_"):
+        return hasattr(modules[0], "__path__") == (kind.folder is None)
     return name in module_names(kind)
 
 
@@ -237,7 +257,7 @@ def imported_module(kind: Kind, name: str) -> ModuleType:
         PluginError: If it does not load.
     """
     with own_code(f"{name}.py does not load"):
-        return importlib.import_module(f"{kind.package}.{name}")
+        return importlib.import_module(_module_name(kind, name))
 
 
 def origin_of(kind: Kind, name: str) -> Origin:

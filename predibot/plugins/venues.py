@@ -8,7 +8,7 @@ from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
 from predibot.plugins.registry import Kind, Plugin, own_code
 
-VENUE = Kind("venue", "predibot.venues", "predibot.venues", "constant")
+VENUE = Kind("venue", "predibot.venues", "predibot.venues", "constant", in_studies="venues")
 
 
 def venue_plugin(name: str) -> VenuePlugin:

@@ -10,7 +10,6 @@ from predibot.contracts import Assumption
 from predibot.errors import PredibotError
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient, Received
-from predibot.text_tasks.activity import Unreadable
 
 _SECONDS = 20.0
 _MOST_SILENCES = 2
@@ -27,7 +26,7 @@ class Mismatch(Exception):
 
 
 _FAILURES = (
-    *(Mismatch, TryAgain, BadAnswer, BadAddress, PredibotError, Unreadable),
+    *(Mismatch, TryAgain, BadAnswer, BadAddress, PredibotError),
     *(ValueError, LookupError, TypeError, AttributeError),
 )
 

@@ -33,10 +33,10 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import known_venue
+from predibot.related.clusters import RELATED
+from predibot.related.filters import Filters
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.relatedness.clusters import RELATED
-from predibot.scoring.relatedness.filters import Filters
 
 _changes = table_of(ChangeRow)
 _MOST_KEPT = 64

@@ -24,7 +24,6 @@ from sqlalchemy import Connection
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.comments.readings import runs_of_texts
 from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
@@ -43,6 +42,7 @@ from predibot.plain_file import plain_bytes, plain_text
 from predibot.reports import figures
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.studies.stakebench.readings import runs_of_texts
 from predibot.version import __version__
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from itertools import repeat, zip_longest
 from pathlib import Path
 
-from tests.jobs.text_tasks.readers import data_set
+from tests.studies.stakebench.readers import data_set
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 BASELINES = ("market_price", "always_half", "favourite", "random_bet")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scoring.commitment.crowds import shares_found
+from tests.studies.stakebench.scores.crowds import shares_found
 
 pytestmark = pytest.mark.benchmark
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from predibot.contracts import Progress
-from predibot.jobs.comments.collect import collect_comments
-from predibot.jobs.comments.raw_store import RawStore
-from predibot.jobs.comments.sources import CommentSource, ManifoldComments, PolymarketComments
-from predibot.sandbox.crowd import crowd
-from predibot.sandbox.server.crowd_host import CrowdHost
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT
 from predibot.sandbox.world.world import World
+from predibot.studies.stakebench.collecting.collect import collect_comments
+from predibot.studies.stakebench.collecting.raw_store import RawStore
+from predibot.studies.stakebench.collecting.sources import CommentSource, ManifoldComments, PolymarketComments
+from predibot.studies.stakebench.crowd import crowd
+from predibot.studies.stakebench.crowd_host import CrowdHost
 from predibot.venues.http import VenueClient
 
 pytestmark = pytest.mark.benchmark
@@ -29,7 +29,7 @@ MOST_MEGABYTES = 1_000
 def serve(pipe: Connection, *, manifold: bool) -> None:
     """Serve a crowd until told to end; each word that comes before is answered with what was asked for so far."""
     host = CrowdHost(crowd(1, manifold=manifold, markets=MARKETS, comments=COMMENTS))
-    with SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, crowd=host) as server:
+    with SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host) as server:
         pipe.send(server.search_url)
         while pipe.recv() != "end":
             pipe.send((len(host.requests), len(set(host.requests))))

@@ -18,7 +18,7 @@ from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.acceptance.conftest import done_here
 from tests.benchmarks.same_for_users import COMMENTS
 from tests.jobs.test_ledger_receipts import missed
-from tests.jobs.text_tasks.readers import data_set
+from tests.studies.stakebench.readers import data_set
 from tests.worlds import Worlds, three_games, week_of_stocks
 
 pytestmark = pytest.mark.benchmark

@@ -9,13 +9,13 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from predibot.scoring.relatedness.beliefs import Beliefs, MarketPrices
-from predibot.scoring.relatedness.clusters import related_events
-from predibot.scoring.relatedness.duplicates import KeptTexts
-from predibot.scoring.relatedness.features import Features, pairs_from
-from tests.scoring.relatedness.made import from_logits, groups_of, logits_in_groups
-from tests.scoring.relatedness.question_pairs import PARAPHRASE
-from tests.scoring.relatedness.related_worlds import Told, sizes_of, told_by
+from predibot.related.beliefs import Beliefs, MarketPrices
+from predibot.related.clusters import related_events
+from predibot.related.duplicates import KeptTexts
+from predibot.related.features import Features, pairs_from
+from tests.related.made import from_logits, groups_of, logits_in_groups
+from tests.related.question_pairs import PARAPHRASE
+from tests.related.related_worlds import Told, sizes_of, told_by
 
 pytestmark = pytest.mark.benchmark
 

@@ -22,7 +22,7 @@ ELSEWHERE = {
     # Files of our own package, wherever it is packed.
     "predibot/agents/loop/container.py": {"read_text"},
     "predibot/agents/prompts/render.py": {"read_text"},
-    "predibot/jobs/comments/collect.py": {"read_text"},
+    "predibot/studies/stakebench/collecting/collect.py": {"read_text"},
     "predibot/recipe/packaged.py": {"iterdir", "read_text"},
     "predibot/research/search/blocked_domains.py": {"read_text"},
     "predibot/web/site.py": {"iterdir", "read_bytes"},
@@ -32,7 +32,7 @@ ELSEWHERE = {
     # A table in a child process with a bound on its memory, of a file that is open already.
     "predibot/jobs/score_files/table_reader.py": {"ParquetFile"},
     # To write, to lock, or nothing at all.
-    "predibot/jobs/comments/raw_store.py": {"iterdir", "os.open"},
+    "predibot/studies/stakebench/collecting/raw_store.py": {"iterdir", "os.open"},
     "predibot/jobs/logs/log_file.py": {"os.open"},
     "predibot/jobs/published_roots.py": {"os.open"},
     # What this user keeps, which is opened above already.

@@ -24,12 +24,8 @@ SPEAKS_ITS_DIALECT = {"sandbox", "sandbox_mana"}
 
 HAS_PLATFORMS = (
     "predibot/cli/collect.py",
-    "predibot/jobs/comments",
-    "predibot/venues/comments",
+    "predibot/studies/stakebench",
     "predibot/jobs/score_files/forecastbench.py",
-    "predibot/sandbox/crowd.py",
-    "predibot/sandbox/server/crowd_host.py",
-    "predibot/text_tasks",
 )
 """What knows the platforms that comments are collected from, whose rules of cleaning and topics differ, and the sources
 of ForecastBench's questions, of which some are markets."""

@@ -16,10 +16,10 @@ from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Abstention
 from predibot.domain.event import Event
 from predibot.errors import PluginError, UsageError
-from predibot.games.beliefbench import Beliefbench
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.scoring.relatedness.relevance import relevance_class
-from predibot.text_tasks.pairs import LABELS, LabelledPair, PairedMarket, PairItem, shown_alone
+from predibot.studies.beliefbench.games.beliefbench import Beliefbench
+from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem, shown_alone
 
 FIRST = PairedMarket("a", "e1", "Will it rain?", "In March.", ("x", "y"), "W", 100.0, "2025-01-01", "2025-01-10")
 SECOND = PairedMarket("b", "e2", "Will it snow?", "In March.", ("y", "z"), "W", 300.0, "2025-01-06", "2025-01-15")

@@ -25,7 +25,7 @@ from predibot.selection import (
 )
 
 if TYPE_CHECKING:
-    from predibot.scoring.relatedness.texts import Embed
+    from predibot.related.texts import Embed
 
 MAX_DOUBTFUL_SHARE = 0.2
 """Of the events a venue lists, and of their markets, that cannot be read; above it what is left is no fair choice.

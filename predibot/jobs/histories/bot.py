@@ -24,11 +24,12 @@ from predibot.ledger.read.details.decisions import named_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
+from predibot.related.coherence.coherence import Coherence, coherence_of
+from predibot.related.exposure import Exposures, exposures
 from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
 from predibot.scoring.accounts.implied import implied
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
-from predibot.scoring.coherence.coherence import Coherence, coherence_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.parts import PartScore, evidence_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
@@ -41,7 +42,6 @@ from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
-from predibot.scoring.relatedness.exposure import Exposures, exposures
 
 _WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
 _NORMAL_95 = 1.959963984540054

@@ -13,8 +13,8 @@ from predibot.domain.event import Event, Market
 from predibot.ledger.read.event_facts import NO_CATEGORY, events_as_played
 from predibot.ledger.read.scoring_arrays import observations, settled
 from predibot.ledger.write.events import market_rows
-from predibot.scoring.relatedness.beliefs import Beliefs, MarketPrices, daily_prices
-from predibot.scoring.relatedness.clusters import related_events
+from predibot.related.beliefs import Beliefs, MarketPrices, daily_prices
+from predibot.related.clusters import related_events
 
 _YEARS = timedelta(days=3 * 366)
 """How far back prices are read of a venue; a ledger has what it has."""

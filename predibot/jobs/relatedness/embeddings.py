@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from predibot.errors import UsageError
+from predibot.related.texts import Embed
 from predibot.scoring.arguments import Floats
-from predibot.scoring.relatedness.texts import Embed
 
 
 def opened_embedding(model: str) -> Embed:

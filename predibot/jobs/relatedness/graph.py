@@ -7,9 +7,9 @@ from predibot.jobs.relatedness.beliefs import KnownBeliefs
 from predibot.jobs.relatedness.embeddings import opened_embedding
 from predibot.jobs.relatedness.neighbours import require_event
 from predibot.ledger.read.details.news import DatedNews
-from predibot.scoring.relatedness.filters import Filters
-from predibot.scoring.relatedness.graph import BeliefGraph, graph_of
-from predibot.scoring.relatedness.news import Touched, jumps_of, touched_by
+from predibot.related.filters import Filters
+from predibot.related.graph import BeliefGraph, graph_of
+from predibot.related.news import Touched, jumps_of, touched_by
 
 
 @dataclass(frozen=True, slots=True)

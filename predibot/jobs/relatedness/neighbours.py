@@ -7,8 +7,8 @@ from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
 from predibot.jobs.relatedness.beliefs import KnownBeliefs
 from predibot.jobs.relatedness.embeddings import opened_embedding
-from predibot.scoring.relatedness.filters import Filters
-from predibot.scoring.relatedness.neighbours import Neighbourhood, neighbours_of
+from predibot.related.filters import Filters
+from predibot.related.neighbours import Neighbourhood, neighbours_of
 
 _NAMED = 10
 

@@ -12,9 +12,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 from predibot.domain.untrusted_text import one_line
+from predibot.related.graph import BeliefGraph
 from predibot.reports import figures
 from predibot.scoring.arguments import Floats
-from predibot.scoring.relatedness.graph import BeliefGraph
 
 MOST_EVENTS = 120
 """Of more, those of the largest groups are drawn."""

@@ -11,14 +11,14 @@ from rich.console import Console
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.jobs.comments.readings import RunTables
 from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Kind, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
-from predibot.scoring.commitment.tables import StudyTable
-from predibot.text_tasks.pairs import LABELS, About
+from predibot.studies.beliefbench.pairs import LABELS, About
+from predibot.studies.stakebench.readings import RunTables
+from predibot.studies.stakebench.scores.tables import StudyTable
 from predibot.whole_file import whole_file
 
 _MEANINGS = {

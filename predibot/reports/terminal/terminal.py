@@ -122,7 +122,7 @@ def print_selection(console: Console, view: "SelectionView", *, every: bool = Fa
 def texts_of(selected: "Sequence[ChosenView]") -> "tuple[ChosenView, ...]":
     """Return those that are texts of a data set, which bots are asked to label."""
     # Hardly a command shows texts.
-    from predibot.text_tasks.tasks import TASKS
+    from predibot.studies.stakebench.tasks import TASKS
 
     return tuple(each for each in selected if not each.markets and _task(each) in (*TASKS, _PAIR))
 

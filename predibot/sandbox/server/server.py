@@ -19,10 +19,9 @@ from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from predibot.sandbox.server.crowd_host import CrowdHost
 from predibot.sandbox.server.fault import Fault, damaged_query, damaged_reply, refusal
 from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.hosts.clob import answer_clob
@@ -89,6 +88,13 @@ _IDLE_SECONDS = 60
 _HTML = "text/html; charset=utf-8"
 
 
+class Site(Protocol):
+    """Pages at addresses of a sandbox that it has none of itself."""
+
+    def reply(self, target: str) -> HttpReply:
+        """Return the reply to a path with its query; 404 where it has no such page."""
+
+
 class SandboxServer(SandboxAddresses):
     """A venue on 127.0.0.1 at a free port; use it as a context manager, or call `start` and `stop`."""
 
@@ -98,7 +104,7 @@ class SandboxServer(SandboxAddresses):
         *,
         now: datetime | Callable[[], datetime],
         options: SandboxOptions = DEFAULT_OPTIONS,
-        crowd: CrowdHost | None = None,
+        site: Site | None = None,
     ) -> None:
         """Make a server that is not started yet.
 
@@ -107,13 +113,13 @@ class SandboxServer(SandboxAddresses):
             now: Its clock: an instant at which it stands, or a function that is
                 asked at each request. Can be set later through `now`.
             options: How it misbehaves, how long forecasters take, and what they want, refuse, or wrap.
-            crowd: Who writes comments and trades, in the dialects of both platforms; None for nobody.
+            site: Asked first at each GET, such as the comments of a study.
 
         Raises:
             ValueError: If the world of the options cannot be made.
         """
         super().__init__()
-        self._crowd = crowd
+        self._site = site
         self.world = world = world or options.world()
         self._clock: datetime | Callable[[], datetime] = now
         self._options = options
@@ -209,8 +215,8 @@ class SandboxServer(SandboxAddresses):
             informed = partial(self._informed, minute=minute_of(now))
             answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
             return self._options.manners.answered(body, answer)
-        if self._crowd is not None and body is None:
-            reply = self._crowd.reply(f"{path}?{urlencode(query, doseq=True)}")
+        if self._site is not None and body is None:
+            reply = self._site.reply(f"{path}?{urlencode(query, doseq=True)}")
             if reply.status != HTTPStatus.NOT_FOUND:
                 return reply
         with self._lock:

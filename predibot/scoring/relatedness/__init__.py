@@ -1,1 +1,1 @@
-"""Relatedness: which beliefs move together, by what their prices did, their tags and their words; pure."""
+"""Relatedness as a score: the classes of S."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
-from predibot.text_tasks.activity import manifold_price
 from predibot.venues import fields
+from predibot.venues.manifold.bets import manifold_price
 from predibot.venues.manifold.client import PAGE_SIZE
 from predibot.venues.manifold.parse import parse_event, parse_resolutions, payload_id, unplayed
 from predibot.venues.tried import Hosts, Mismatch, tried

@@ -15,9 +15,9 @@ from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
-from predibot.text_tasks.activity import Unreadable, manifold_price
 from predibot.venues import fields
 from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, disorder, is_local
+from predibot.venues.manifold.bets import manifold_price
 from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
 
 PAGE_SIZE = 100
@@ -359,7 +359,7 @@ def _priced(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None
     try:
         moved, stated = manifold_price(bet), bet.get("answerId")
         return None if moved is None else (moved.at, None if stated is None else contract_of(stated)[0], moved.yes)
-    except (Unreadable, ValueError, AttributeError) as error:
+    except (ValueError, AttributeError) as error:
         raise VenueChanged(f"bet {fields.seen(bet.get('id'))} of {contract} cannot be read: {error}") from error
 
 

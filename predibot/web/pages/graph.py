@@ -2,10 +2,10 @@
 
 from predibot.errors import UsageError
 from predibot.ledger.read.rows_for_python import listed_events
+from predibot.related.graph import Edge
 from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
 from predibot.reports.terminal.closeups.graph import graph_grids
 from predibot.scoring.records.part import Part
-from predibot.scoring.relatedness.graph import Edge
 from predibot.web.pages.page import WebPage
 from predibot.web.shelf import Shelf
 

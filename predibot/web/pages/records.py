@@ -8,7 +8,6 @@ from sqlalchemy import Connection
 
 from predibot.errors import UsageError
 from predibot.jobs.accounts.cohorts import every_cohort
-from predibot.jobs.comments.readings import run_tables, runs_of_texts
 from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.standing import KnownCost, costs_of_runs
@@ -17,6 +16,7 @@ from predibot.ledger.write.slots import stored_schedules, stored_slots
 from predibot.reports.accounts.cohort_statement import list_grid
 from predibot.reports.terminal.tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
+from predibot.studies.stakebench.readings import run_tables, runs_of_texts
 from predibot.web.pages.page import WebPage, grids_page, paged, records
 from predibot.web.shelf import Shelf
 

@@ -18,12 +18,12 @@ from predibot.domain.decision import LENIENT, Abstention, Decision
 from predibot.errors import AnswerError
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioWeights
-from predibot.games.stakebench import Stakebench
-from predibot.text_tasks.tasks import TASKS, Item
+from predibot.studies.stakebench.games.stakebench import Stakebench
+from predibot.studies.stakebench.tasks import TASKS, Item
 from tests.agents.scripted import answer, context, rain, reply, said
 from tests.games.portfolios import view_of
-from tests.games.test_beliefbench import FORM as PAIR
 from tests.games.weekly_cohort.world import V2, Player, a_market
+from tests.studies.beliefbench.test_beliefbench import FORM as PAIR
 
 EVENT = context().form()
 OBJECT = '{"label": "YES"}'

@@ -13,10 +13,10 @@ from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
-from predibot.games.stakebench import Stakebench
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
 from predibot.plugins.strategies import spec_of
-from predibot.text_tasks.tasks import Item
+from predibot.studies.stakebench.games.stakebench import Stakebench
+from predibot.studies.stakebench.tasks import Item
 from tests.agents.clients import HELLO, Scripted, reply_of
 from tests.agents.scripted import context, research
 

@@ -9,7 +9,7 @@ import numpy as np
 from predibot.ledger.store import Store
 from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import at, decide_on, paid, recipe_of, request_of, track_on
-from tests.scoring.relatedness.made import groups_of, logits_in_groups
+from tests.related.made import groups_of, logits_in_groups
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload
 
 DAY = timedelta(days=1)

@@ -8,11 +8,11 @@ import pytest
 from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, beliefs_of_venue, related_in_ledger
 from predibot.jobs.relatedness.neighbours import relations_of
 from predibot.ledger.store import Store
+from predibot.related.filters import Filters
 from predibot.reports.terminal.closeups.related import relations_document
-from predibot.scoring.relatedness.filters import Filters
 from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, LATER, play, write_related
 from tests.jobs.tiny import opened
-from tests.scoring.relatedness.made import scores_of
+from tests.related.made import scores_of
 from tests.venues.payloads import NOW
 
 

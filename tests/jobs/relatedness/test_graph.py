@@ -13,9 +13,9 @@ from predibot.errors import UsageError
 from predibot.jobs.relatedness.graph import KnownGraph, graph_at
 from predibot.ledger.store import Store
 from predibot.ledger.write.news import add_news
+from predibot.related.graph import BeliefGraph
 from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
 from predibot.scoring.records.part import Part
-from predibot.scoring.relatedness.graph import BeliefGraph
 from tests.jobs.relatedness.related_world import AS_OF, DAY, GROUP, LATER, play, write_related
 from tests.jobs.relatedness.test_beliefs import in_archive
 from tests.ledger.by_hand import NOW as MADE_AT

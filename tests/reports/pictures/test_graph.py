@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree
 
+from predibot.related.graph import BeliefGraph, Edge, EventGroup
 from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words, svg_of
-from predibot.scoring.relatedness.graph import BeliefGraph, Edge, EventGroup
 
 EVIL = "</title><script>alert(1)</script><a href='javascript:x'>&\x00\x1b[31m\u202e\ud800" + "A" * 5_000
 

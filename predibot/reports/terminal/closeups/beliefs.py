@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
+from predibot.related.coherence.coherence import Coherence
+from predibot.related.exposure import Exposures
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, ends, table_of
 from predibot.reports.terminal.text import plain, within
-from predibot.scoring.coherence.coherence import Coherence
-from predibot.scoring.relatedness.exposure import Exposures
 
 _EVENTS = 10
 _TITLE_CELLS = 40

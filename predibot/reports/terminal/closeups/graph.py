@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from predibot.domain.clock import EPOCH, format_instant
 from predibot.jobs.relatedness.graph import KnownGraph
+from predibot.related.news import Touched
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.text import plain, within
-from predibot.scoring.relatedness.news import Touched
 
 _ROWS = 20
 _TITLE_CELLS = 60

@@ -7,6 +7,8 @@ from rich.console import Console
 
 from predibot.domain.clock import EPOCH
 from predibot.jobs.relatedness.neighbours import Relations
+from predibot.related.features import FEATURES
+from predibot.related.neighbours import Neighbour
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
 from predibot.reports.table import Column, table_of
@@ -14,8 +16,6 @@ from predibot.reports.terminal.closeups.rows import to_the_second
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain, within
-from predibot.scoring.relatedness.features import FEATURES
-from predibot.scoring.relatedness.neighbours import Neighbour
 
 _SHOWN = 10
 _TITLE_CELLS = 240

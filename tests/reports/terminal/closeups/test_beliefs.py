@@ -2,14 +2,14 @@
 
 import json
 
+from predibot.related.coherence.coherence import Coherence, CoherencePeriod, CoherenceScore
+from predibot.related.exposure import Exposure, Exposures
 from predibot.reports.terminal.closeups.beliefs import (
     coherence_document,
     coherence_grids,
     exposure_document,
     exposure_grid,
 )
-from predibot.scoring.coherence.coherence import Coherence, CoherencePeriod, CoherenceScore
-from predibot.scoring.relatedness.exposure import Exposure, Exposures
 
 ALL = CoherenceScore("all", 0.25, 0.01, 1.0, 0.5, n=4, events=2)
 

@@ -1,5 +1,0 @@
-"""StakeBench: what comments reveal about who wrote them, what these do next, and where the odds go."""
-
-from predibot.games.stakebench.rules import Stakebench
-
-__all__ = ["Stakebench"]

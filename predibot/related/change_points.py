@@ -1,0 +1,104 @@
+"""Change points: the days on which a market's price moved as it rarely does."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from predibot.related.beliefs import MarketPrices
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.inference.clusters import ROUNDING
+
+MIN_DELTAS = 6
+"""With fewer nothing can be said to be rare."""
+RARE = 2.0
+"""Standard deviations."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deltas:
+    """What changed from one day to the next, (d,) each: by market, and then by day; over a gap nothing is told."""
+
+    market: Ints
+    day: Ints
+    """The later of both."""
+    change: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangePoints:
+    """The change points of n markets, (c,) each: by market, and then by day."""
+
+    market: Ints
+    day: Ints
+    markets: int
+    """n."""
+
+    @property
+    def counts(self) -> Ints:
+        """Return how many each market has, (n,)."""
+        return np.bincount(self.market, minlength=self.markets).astype(np.int64)
+
+    def by_day(self, first: int, days: int) -> sparse.csr_array:
+        """Return where they are, (n, days), 1 for each."""
+        cells = (np.ones(self.day.size), (self.market, self.day - first))
+        return sparse.csr_array(cells, shape=(self.markets, days))
+
+
+def deltas(prices: MarketPrices, *, logits: bool = False) -> Deltas:
+    """Return the change of each price, or of its logit, between neighbouring days."""
+    values = special.logit(prices.price_yes) if logits else prices.price_yes
+    next_day = (np.diff(prices.market) == 0) & (np.diff(prices.day) == 1)
+    return Deltas(prices.market[1:][next_day], prices.day[1:][next_day], np.diff(values)[next_day])
+
+
+def change_points(changes: Deltas, markets: int) -> ChangePoints:
+    """Return the days whose change is more than `RARE` standard deviations (ddof 1) off the market's mean change.
+
+    A market with fewer than `MIN_DELTAS` changes, or with changes that are all alike, has none.
+
+    Args:
+        changes: Of prices, or of logits.
+        markets: How many markets there are, n.
+
+    Source:
+        BeliefBench, section 5.2, which names the z-score and no threshold.
+    """
+    n = np.bincount(changes.market, minlength=markets)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(changes.market, changes.change, minlength=markets) / n
+        off = changes.change - mean[changes.market]
+        deviation = np.sqrt(np.bincount(changes.market, off**2, minlength=markets) / (n - 1))
+    largest = np.zeros(markets)
+    np.maximum.at(largest, changes.market, np.abs(changes.change))
+    told: NDArray[np.bool_] = (n >= MIN_DELTAS) & (deviation > ROUNDING * largest)
+    # Exactly two deviations, but for rounding, is not more.
+    rare = told[changes.market] & (np.abs(off) > RARE * (1.0 + ROUNDING) * deviation[changes.market])
+    return ChangePoints(changes.market[rare], changes.day[rare], markets)
+
+
+def volatile_share(changes: Deltas, markets: int, *, window_days: int, least_deviation: float) -> Floats:
+    """Return in which share of the windows the daily logit returns have at least a deviation, (n,).
+
+    A window is so many returns on days that follow one another; NaN for a market that has none.
+
+    Args:
+        changes: Of logits.
+        markets: How many markets there are, n.
+        window_days: w, 2 or more.
+        least_deviation: gamma, of the standard deviation (ddof 1), 0 or more.
+
+    Source:
+        BeliefBench, equation 2.
+    """
+    if changes.change.size < window_days:
+        return np.full(markets, np.nan)
+    spread = np.lib.stride_tricks.sliding_window_view(changes.change, window_days).std(axis=1, ddof=1)
+    last = window_days - 1
+    whole = changes.market[last:] == changes.market[: changes.market.size - last]
+    whole &= changes.day[last:] - changes.day[: changes.day.size - last] == last
+    market, volatile = changes.market[last:][whole], spread[whole] >= least_deviation * (1.0 - ROUNDING)
+    with np.errstate(invalid="ignore"):
+        share: Floats = np.bincount(market, volatile, minlength=markets) / np.bincount(market, minlength=markets)
+    return share

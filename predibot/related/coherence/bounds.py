@@ -1,0 +1,242 @@
+"""Bounds: by which date, or above or below which number, a question asks; of what is not sure it is said so."""
+
+import calendar
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+from predibot.related.said import said_by
+
+MOST_CHARACTERS = 600
+"""Of a longer text nothing is told: it is no question that a venue asks."""
+PAST_DAYS = 45
+"""A date without a year that was so many days ago may be that one, or next year's."""
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_ABOVE = _listed("above over exceed exceeds exceeding reach reaches least")
+_BELOW = _listed("below under most")
+_THAN = {"more": 1, "greater": 1, "higher": 1, "less": -1, "fewer": -1, "lower": -1}
+_OR = {"more": 1, "greater": 1, "higher": 1, "above": 1, "less": -1, "fewer": -1, "lower": -1, "below": -1}
+_SINKS = _listed("dip dips drop drops fall falls")
+_UNSURE = _listed("hit hits at to u")
+"""A number after one of these is a bound, and nobody can tell of which side."""
+_TURNED = _listed("""
+    not no never none nobody nothing neither nor without cannot fail fails avoid avoids refuse refuses only exactly
+    unless instead until through #1
+""")
+"""What turns an order round, or leaves none."""
+_STATES = _listed("""
+    is are was have has had remain remains stay stays still keep keeps hold holds last lasts survive survives continue
+    continues maintain maintains lead leads own owns between
+""")
+"""What may be over again on a later date, so that `by` may mean `on`."""
+_HAPPENED = re.compile(
+    r"\w{3,}ed|\w+(?:wn|ught|aken|iven|osen|oken|itten)|out|made|cut|won|built|hit|sent|held|sold|found|lost|eaten"
+)
+"""What follows `be` where something happens once."""
+_DATE = re.compile(r"(\d{1,2})/(\d{1,2})|month (\d{1,2})|((?:19|20)\d\d)")
+_LEVEL = re.compile(r"([-+]?)([$€£¥]?)([-+]?)(\d+(?:\.\d+)?)(%|bps|pp)?(\+?)")
+_WRITTEN = r"[$€£¥]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,9})?)"
+_SCALE = r"(?: ?(k|m|bn?|t|thousand|million|billion|trillion)\b)?(?: ?(?:%|°[cf]?))?"
+_RANGE = re.compile(rf"(?<![\w.,$€£¥-]){_WRITTEN}{_SCALE}(?: ?- ?| to | and ){_WRITTEN}{_SCALE}(?![\w-]|[.,]\d)", re.I)
+_TENS = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What remains of a question without its bound, and the bound."""
+
+    form: tuple[str, ...]
+    """The words, with a mark in the bound's place: questions of one form differ by their bounds alone."""
+    value: Decimal | date
+    direction: int
+    """Which way the probability must not fall as the value grows: 1, -1 where it must not rise, 0 for not sure."""
+
+
+def date_bound(question: str, asked_on: date) -> Bound | None:
+    """Return the date by or before which something is to happen; None where none, or more than one, is said.
+
+    Args:
+        question: What is asked; text of others.
+        asked_on: When: a date without a year is the next one. One of the last `PAST_DAYS` days is not sure.
+
+    Examples:
+        >>> date_bound("Will it rain by June 30?", date(2025, 9, 1)).value
+        datetime.date(2026, 6, 30)
+        >>> date_bound("Will she still be mayor by June 30?", date(2025, 9, 1)).direction
+        0
+    """
+    words = _words(question)
+    found = []
+    for place, word in enumerate(words):
+        if word not in ("by", "before", "until", "through"):
+            continue
+        start = place + 1
+        while start < len(words) and words[start] in ("the", "end", "of"):
+            start += 1
+        said = _DATE.fullmatch(words[start]) if start < len(words) else None
+        if said is None:
+            continue
+        end = start + 1
+        year = int(words[end]) if end < len(words) and re.fullmatch(r"(?:19|20)\d\d", words[end]) else None
+        end += year is not None
+        if said[4] is not None and end < len(words):
+            # In the midst of a text it is a number like others.
+            continue
+        kind = "day" if said[1] else "month" if said[3] else "year"
+        form = (*words[:start], f"<{kind}>", *words[end:])
+        found.append((form, _date(said, year, asked_on)))
+    if len(found) != 1:
+        return None
+    form, value = found[0]
+    if value is None:
+        return Bound(form, asked_on, 0)
+    return Bound(form, value, 0 if _may_end(words) else 1)
+
+
+def level_bound(question: str) -> Bound | None:
+    """Return the number above or below which something is to be; None where none, or more than one, is said.
+
+    Args:
+        question: What is asked; text of others.
+
+    Examples:
+        >>> level_bound("Will the index close above 4,200 on May 5?").value
+        Decimal('4200')
+        >>> level_bound("Will it cost less than $1.5m?").direction, level_bound("Will it hit $80?").direction
+        (1, 0)
+    """
+    words = _words(question)
+    found = []
+    for place, word in enumerate(words):
+        said = _LEVEL.fullmatch(word)
+        told = None if said is None else _side(words, place, plus=bool(said[6]))
+        if said is not None and told is not None:
+            side, start, end = told
+            form = (*words[:start], f"<{side}{said[2]}{said[5] or ''}>", *words[end:])
+            found.append((form, Decimal(f"{said[1] or said[3]}{said[4]}"), side))
+    if len(found) != 1 or _RANGE.search(question[:MOST_CHARACTERS]):
+        return None
+    form, value, side = found[0]
+    # Who is above more is so more rarely.
+    return Bound(form, value, 0 if _TURNED & set(words) else -side)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The numbers of which a question asks, from low to high; infinite where it is open."""
+
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    """The last place of the numbers as they are written: of 10 to 19 it is 1."""
+
+
+def span_of(question: str) -> Range | None:
+    """Return which numbers a question asks about; None where it says none, several, or which is not sure.
+
+    Examples:
+        >>> span_of("Will they cut between $50-100b?").high, span_of("Fewer than 5 seats?").low
+        (Decimal('1.00E+11'), Decimal('-Infinity'))
+    """
+    text = question[:MOST_CHARACTERS].replace("–", "-").replace("—", "-")
+    ranges = _RANGE.findall(text) if len(question) <= MOST_CHARACTERS else []
+    if len(ranges) == 1:
+        low, low_scale, high, high_scale = ranges[0]
+        tens = [_TENS[(scale or high_scale).lower()] if scale or high_scale else 0 for scale in (low_scale, high_scale)]
+        ends = [Decimal(end.replace(",", "")).scaleb(by) for end, by in zip((low, high), tens, strict=True)]
+        step = min(
+            Decimal(1).scaleb(by - len(end.partition(".")[2])) for end, by in zip((low, high), tens, strict=True)
+        )
+        return Range(ends[0], ends[1], step) if ends[0] < ends[1] else None
+    bound = level_bound(question)
+    if bound is None or bound.direction == 0 or not isinstance(bound.value, Decimal):
+        return None
+    infinite = Decimal("Infinity")
+    return Range(-infinite, bound.value, infinite) if bound.direction > 0 else Range(bound.value, infinite, infinite)
+
+
+def cover_everything(spans: Sequence[Range]) -> bool:
+    """Return whether ranges follow one another over all numbers, without a gap of more than a step.
+
+    Examples:
+        >>> cover_everything([span_of(each) for each in ("below 10", "10 to 19", "20 or more")])
+        True
+    """
+    ordered = sorted(spans, key=lambda each: (each.low, each.high))
+    if len(ordered) < 2 or ordered[0].low.is_finite() or ordered[-1].high.is_finite():
+        return False
+    for before, after in pairwise(ordered):
+        if not (before.high.is_finite() and after.low.is_finite()):
+            return False
+        if after.low != before.high and after.low - before.high != min(before.step, after.step):
+            return False
+    return True
+
+
+def _words(question: str) -> tuple[str, ...]:
+    return tuple(token.word for token in said_by(question).tokens) if len(question) <= MOST_CHARACTERS else ()
+
+
+def _date(said: re.Match[str], year: int | None, asked_on: date) -> date | None:
+    """Return the date that is said, the first of a month or year; None where it is none, or which is not sure."""
+    if said[4]:
+        return date(int(said[4]), 1, 1)
+    month, day = int(said[1] or said[3]), int(said[2] or 1)
+    years = (year,) if year is not None else (asked_on.year, asked_on.year + 1)
+    for each in years:
+        if each > date.max.year or not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(each, month)[1]:
+            return None
+        found = date(each, month, day)
+        last = found if said[1] else date(each, month, calendar.monthrange(each, month)[1])
+        if year is not None or last >= asked_on:
+            return found
+        if last >= asked_on - timedelta(days=PAST_DAYS):
+            return None
+    return None
+
+
+def _may_end(words: Sequence[str]) -> bool:
+    """Return whether what is asked may be so by one date and not by a later one, as far as words tell."""
+    if (_TURNED | _STATES) & set(words):
+        return True
+    for place, word in enumerate(words):
+        after = words[place + 1] if place + 1 < len(words) else ""
+        if word == "be" and not _HAPPENED.fullmatch(after):
+            return True
+        # So many, and no more.
+        if word == "will" and after.isdigit():
+            return True
+    return False
+
+
+def _side(words: tuple[str, ...], place: int, *, plus: bool) -> tuple[int, int, int] | None:
+    """Return on which side of a number something is to be, and from where to where that is said; None for no bound."""
+    before, earlier = (words[place - by] if place >= by else "" for by in (1, 2))
+    # Degrees are a word of their own.
+    next_one = place + 2 if words[place + 1 : place + 2] in (("c",), ("f",)) else place + 1
+    after = words[next_one : next_one + 2]
+    if len(after) == 2 and after[0] == "or" and after[1] in _OR:
+        return _OR[after[1]], place, next_one + 2
+    if plus:
+        return 1, place, place + 1
+    if before == "than" and earlier in _THAN:
+        return _THAN[earlier], place - 2, place + 1
+    if before == "to" and earlier in _SINKS:
+        return -1, place - 2, place + 1
+    if before in ("high", "low") and earlier in ("hit", "hits"):
+        return (1 if before == "high" else -1), place - 2, place + 1
+    if {before, earlier} == {"over", "under"} or before in _UNSURE:
+        return 0, place, place + 1
+    if before in _ABOVE or before in _BELOW:
+        # Of `at least` both words go.
+        start = place - 2 if before in ("least", "most") and earlier == "at" else place - 1
+        return (1 if before in _ABOVE else -1), start, place + 1
+    return None

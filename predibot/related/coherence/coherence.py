@@ -1,0 +1,238 @@
+"""Coherence: how far a bot's forecasts of one event break the rules of probability, beside the prices it saw."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from predibot.related.coherence.groups import RULES, Groups, RuleGroup, groups_of
+from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.comparison import Comparison
+from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, estimates, mean_of
+from predibot.scoring.records.track_record import TrackRecord
+
+ALL = "all"
+"""The name of what is over every rule."""
+_ROUNDING = 1e-9
+_PERIODS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceScore:
+    """The mean breach of a rule, of an event or of a period."""
+
+    name: str
+    """The rule, or the event; empty of a period."""
+    bot: float
+    market: float
+    broken: float
+    """The share of groups, decision by decision, whose rule the bot broke at all, in [0, 1]."""
+    market_broken: float
+    n: int
+    """How many groups, each counted with every decision on it."""
+    events: int
+    interval: Estimate | None = None
+    """Of the bot's mean, by clusters of events; None where nobody asks, as of a single event."""
+    difference: Comparison | None = None
+    """The bot's mean less the market's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoherencePeriod:
+    """Some slots that followed one another."""
+
+    first_slot: float
+    """In seconds since 1970."""
+    last_slot: float
+    score: CoherenceScore
+
+
+@dataclass(frozen=True, slots=True)
+class Coherence:
+    """How coherent one bot is."""
+
+    rules: tuple[CoherenceScore, ...] = ()
+    """Over everything first, then by rule; none where nothing binds any of its forecasts."""
+    events: tuple[CoherenceScore, ...] = ()
+    """The worst event first."""
+    periods: tuple[CoherencePeriod, ...] = ()
+    """By time, equally many slots each."""
+    groups: int = 0
+    """Groups it stated two probabilities or more of, in some decision."""
+    exhaustive: int = 0
+    """Those of them of which it is known that one market pays YES."""
+    unsure_groups: int = 0
+    """Sets of markets that differ by a date or a number alone, of which nobody can tell what it binds."""
+    unsure_markets: int = 0
+
+
+def coherence_of(
+    record: TrackRecord, questions: Sequence[str], bot: str, uncertainty: Uncertainty | None = None
+) -> Coherence:
+    """Return how far the forecasts of a bot break the rules of probability.
+
+    A rule binds the markets of one group (`groups_of`) that one decision stated
+    probabilities of. Of markets that exclude each other they must not sum to
+    more than one, max(0, sum - 1), and to no less where they leave nothing out,
+    |sum - 1|. Of nested ones an earlier date must not be more probable than a
+    later one, max(0, p earlier - p later), nor a higher threshold than a lower
+    one; of several the largest such difference counts. It is what a bet of one share each
+    way against the bot wins, however things turn out. Beside it stands the same of the
+    prices that were shown with those very markets.
+
+    No outcome is looked at, so that every decision made by the record's instant
+    counts, also those that are in no score as their models may know what happened.
+
+    Args:
+        record: What was asked and said.
+        questions: What each of its markets asks, (n_m,).
+        bot: The name of one of its bots.
+        uncertainty: Of the intervals; left out there are none.
+
+    Raises:
+        ValueError: If it is no record, or the lengths differ.
+    """
+    instance_of("record", record, TrackRecord)
+    if bot not in record.bots:
+        return Coherence()
+    groups = _groups_in(record, questions)
+    found = breaches(record, groups, bot)
+    counted = Coherence(unsure_groups=len(groups.unsure), unsure_markets=sum(map(len, groups.unsure)))
+    if not found.group.size:
+        return counted
+    rule = np.array([group.rule for group in groups.sure])[found.group]
+    kept = {ALL: np.ones(rule.size, dtype=np.bool_)} | {
+        str(name): rule == name for name in RULES if (rule == name).any()
+    }
+    titles = {int(number): record.event_names.get(int(number), str(number)) for number in np.unique(found.event)}
+    by_event = [found.score(title, np.flatnonzero(found.event == number)) for number, title in titles.items()]
+    slot = record.slots()[found.decision]
+    parts = [part for part in np.array_split(np.unique(slot), _PERIODS) if part.size]
+    used = np.unique(found.group).tolist()
+    return replace(
+        counted,
+        rules=tuple(found.with_intervals({name: np.flatnonzero(own) for name, own in kept.items()}, uncertainty)),
+        events=tuple(sorted(by_event, key=lambda each: (-each.bot, -each.n, each.name))),
+        periods=tuple(
+            CoherencePeriod(float(part[0]), float(part[-1]), found.score("", np.flatnonzero(np.isin(slot, part))))
+            for part in parts
+        ),
+        groups=len(used),
+        exhaustive=sum(groups.sure[number].exhaustive for number in used),
+    )
+
+
+def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
+    """Return what each decision of a bot came to on each group it stated two probabilities or more of."""
+    rows = np.flatnonzero(
+        (record.decision_bot == record.bots.index(bot))[record.bet_decision]
+        & record.made()[record.bet_decision]
+        & ~np.isnan(record.bet_probability)
+    )
+    rows = rows[np.argsort(record.bet_market[rows], kind="stable")]
+    market = record.bet_market[rows]
+    found = list[tuple[Ints, Ints, Floats, Floats, Floats]]()
+    for number, group in enumerate(groups.sure):
+        starts, ends = (np.searchsorted(market, group.markets, side=side) for side in ("left", "right"))
+        own = [rows[start:end] for start, end in zip(starts, ends, strict=True)]
+        decisions = np.unique(record.bet_decision[np.concatenate(own)])
+        said, priced = np.full((2, decisions.size, len(own)), np.nan)
+        for column, bets in enumerate(own):
+            place = np.searchsorted(decisions, record.bet_decision[bets])
+            said[place, column], priced[place, column] = record.bet_probability[bets], record.bet_price_yes[bets]
+        n = (~np.isnan(said)).sum(axis=1)
+        kept = n >= 2
+        # Of k probabilities of 1 the sum is k - 1 too much, and of two one is 1 too high.
+        most = n[kept] - 1.0 if group.rule == "exclusive" else np.ones(int(kept.sum()))
+        ours, theirs = breach(group, said)[kept], breach(group, priced)[kept]
+        found.append((np.full(most.size, number), decisions[kept], ours, theirs, most))
+    none = np.zeros(0, dtype=np.int64)
+    of_group, decision, ours, theirs, most = (
+        np.concatenate(each) for each in zip((none, none, *np.zeros((3, 0))), *found, strict=True)
+    )
+    return Breaches(of_group, decision, ours, theirs, most, record.decision_event[decision])
+
+
+def breach(group: RuleGroup, probabilities: Floats) -> Floats:
+    """Return how far probabilities break the rule of a group, (d,), 0 or more.
+
+    Args:
+        group: Of k markets.
+        probabilities: Of YES, (d, k), in its order; NaN where one was not stated. Of markets that leave nothing
+            out sums below one break no rule where one was not.
+
+    Examples:
+        >>> breach(RuleGroup("exclusive", (0, 1)), np.array([[0.7, 0.5], [0.3, 0.5]])).round(6).tolist()
+        [0.2, 0.0]
+        >>> breach(RuleGroup("dates", (0, 1, 2)), np.array([[0.5, 0.3, 0.4]])).round(6).tolist()
+        [0.2]
+    """
+    if group.rule == "exclusive":
+        over: Floats = np.nansum(probabilities, axis=1) - 1.0
+        whole = ~np.isnan(probabilities).any(axis=1) & group.exhaustive
+        found = np.where(whole, np.abs(over), over)
+    else:
+        highest = np.fmax.accumulate(probabilities, axis=1)
+        found = np.nanmax(np.where(np.isnan(probabilities), 0.0, highest - probabilities), axis=1, initial=0.0)
+    return np.where(found > _ROUNDING, found, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Breaches:
+    """How far decisions break the rules of groups, a row for each decision and group, (n,) each."""
+
+    group: Ints
+    """Which of the groups that are sure."""
+    decision: Ints
+    """The row of the decision in the record."""
+    bot: Floats
+    """How far the bot's probabilities break the rule, 0 or more."""
+    market: Floats
+    """How far the prices it was shown of the same markets do."""
+    most: Floats
+    """How far one can at most."""
+    event: Ints
+
+    def score(self, name: str, rows: Ints) -> CoherenceScore:
+        """Return the means over some rows."""
+        bot, market = self.bot[rows], self.market[rows]
+        return CoherenceScore(
+            name=name,
+            bot=float(bot.mean()),
+            market=float(market.mean()),
+            broken=float((bot > 0.0).mean()),
+            market_broken=float((market > 0.0).mean()),
+            n=rows.size,
+            events=np.unique(self.event[rows]).size,
+        )
+
+    def with_intervals(self, parts: Mapping[str, Ints], uncertainty: Uncertainty | None) -> Iterator[CoherenceScore]:
+        """Yield those of several sets of rows, with their intervals where somebody asks."""
+        none: list[None] = [None] * len(parts)
+        means: Sequence[Estimate | None] = none
+        compared: Sequence[Comparison | None] = none
+        if uncertainty is not None:
+            every = [(rows, float(self.most[rows].mean())) for rows in parts.values()]
+            ours = [mean_of(self.bot[rows], self.event[rows], (0.0, most)) for rows, most in every]
+            means = estimates(ours, uncertainty)
+            differences = [
+                mean_of(self.bot[rows] - self.market[rows], self.event[rows], (-most, most)) for rows, most in every
+            ]
+            compared = comparisons(differences, uncertainty)
+        for (name, rows), interval, difference in zip(parts.items(), means, compared, strict=True):
+            yield replace(self.score(name, rows), interval=interval, difference=difference)
+
+
+def _groups_in(record: TrackRecord, questions: Sequence[str]) -> Groups:
+    """Return the groups of what was asked, as decisions that were made by the instant tell it."""
+    decision, market = record.asked()
+    made = record.made()[decision]
+    decision, market = decision[made], market[made]
+    asked_at = np.full(record.payout_yes.size, np.inf)
+    np.minimum.at(asked_at, market, record.decided_at[decision])
+    event = np.full(asked_at.size, -1, dtype=np.int64)
+    event[market] = record.decision_event[decision]
+    none = np.full(asked_at.size, -1, dtype=np.int64)
+    exclusive = none if record.market_exclusive is None else record.market_exclusive
+    return groups_of(questions, event, exclusive, np.where(np.isinf(asked_at), np.nan, asked_at))

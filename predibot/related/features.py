@@ -1,0 +1,218 @@
+"""Features: in which four ways two markets are alike, and the one score S made of them; block by block."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from predibot.related.beliefs import Beliefs
+from predibot.related.change_points import ChangePoints, change_points, deltas
+from predibot.related.texts import Vectors, tf_idf
+from predibot.scoring.arguments import Floats, Ints
+
+WITHIN_DAYS = 2
+"""delta: change points less than so many days apart are one thing."""
+GAP_DAYS = 7.0
+"""tau: at so many days between the nearest change points their nearness is one half."""
+FEATURES = ("synchrony", "tags", "nearness", "text")
+_CELLS_AT_ONCE = 2_000_000
+"""Of a block, 16 MB an array of them."""
+_FREQUENT_SHARE = 0.02
+_FREQUENT = 32
+"""Columns that more rows have are multiplied as a table, which is faster than one by one."""
+_DECIMALS = 9
+"""Beyond them sums may differ by the order of the markets."""
+_NEVER = np.iinfo(np.int16).max
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureWeights:
+    """The weight of each feature, zero or more, together 1."""
+
+    synchrony: float = 0.25
+    tags: float = 0.25
+    nearness: float = 0.25
+    text: float = 0.25
+
+    def __post_init__(self) -> None:
+        """Refuse what are no shares of one."""
+        if not all(0.0 <= each <= 1.0 for each in self.each) or abs(sum(self.each) - 1.0) > 1e-9:
+            raise ValueError(f"the weights are {self.each}; each is in [0, 1], and they add up to 1")
+
+    @property
+    def each(self) -> tuple[float, float, float, float]:
+        """Return them in the order of `FEATURES`."""
+        return self.synchrony, self.tags, self.nearness, self.text
+
+
+EQUAL = FeatureWeights()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """The features of r markets with c others, (r, c) each, in [0, 1]; NaN where one is missing."""
+
+    synchrony: Floats
+    """s1: the share of change points less than `WITHIN_DAYS` from one of the other's, the mean of both directions."""
+    tags: Floats
+    """s2: common tags of all tags of both; missing where neither has any."""
+    nearness: Floats
+    """s3: 1 / (1 + days between the nearest change points / `GAP_DAYS`)."""
+    text: Floats
+    """s4: the cosine of their texts; missing where one says nothing."""
+
+    @property
+    def each(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return them in the order of `FEATURES`."""
+        return self.synchrony, self.tags, self.nearness, self.text
+
+    def scores(self, weights: FeatureWeights = EQUAL) -> Floats:
+        """Return S, (r, c), in [0, 1]: the weighted mean of the features that are there; NaN where none has a weight.
+
+        Source:
+            BeliefBench, equations 3 to 7, which take s1 in one direction and s4 as 1 - cos.
+        """
+        total, present = np.zeros(self.synchrony.shape), np.zeros(self.synchrony.shape)
+        for weight, values in zip(weights.each, self.each, strict=True):
+            there = ~np.isnan(values)
+            total += np.where(there, weight * values, 0.0)
+            present += weight * there
+        with np.errstate(invalid="ignore"):
+            found = np.clip(total / present, 0.0, 1.0)
+        return np.round(found, _DECIMALS)
+
+    def moved_together(self, really: NDArray[np.bool_]) -> Self:
+        """Return the block with change points that count only in some places.
+
+        Args:
+            really: In which, (r, c).
+        """
+        changed = {name: np.where(really, getattr(self, name), 0.0) for name in ("synchrony", "nearness")}
+        return replace(self, **changed)
+
+
+class Features:
+    """The markets of some beliefs, prepared to be compared: sparse words and tags, change points as sorted days."""
+
+    def __init__(self, beliefs: Beliefs, vectors: Vectors | None = None) -> None:
+        """Prepare them.
+
+        Args:
+            beliefs: The n markets.
+            vectors: Of their texts; TF-IDF where they are left out.
+        """
+        self.n = beliefs.n
+        self.points = change_points(deltas(beliefs.prices), self.n)
+        vectors = tf_idf(beliefs.texts) if vectors is None else vectors
+        self._text = _products(vectors)
+        self._says = _says(vectors)
+        names = {name: number for number, name in enumerate(sorted(set().union(*beliefs.tags)))}
+        row = np.repeat(np.arange(self.n), [len(each) for each in beliefs.tags])
+        column = np.array([names[tag] for each in beliefs.tags for tag in sorted(each)], dtype=np.int64)
+        tags = sparse.csr_array((np.ones(row.size), (row, column)), shape=(self.n, len(names)))
+        self._tags, self._tag_counts = _products(tags), tags.sum(axis=1)
+        first, days = _span(self.points)
+        self._days = [days - first for days in np.split(self.points.day, _ends(self.points))]
+        self._by_day = self.points.by_day(first, days)
+        self._gap = _gaps(self._by_day)
+
+    def points_of(self, row: int) -> list[int]:
+        """Return the change points of a market, in days since 1970."""
+        own: list[int] = self.points.day[self.points.market == row].tolist()
+        return own
+
+    def block(self, rows: slice, columns: slice) -> Block:
+        """Return the features of some markets with some others."""
+        first, end, _ = rows.indices(self.n)
+        ours, theirs = self.points.counts[rows, np.newaxis], self.points.counts[columns]
+        gap = self._gap[:, columns]
+        near, least = np.zeros((end - first, theirs.size)), np.full((end - first, theirs.size), _NEVER, dtype=np.int16)
+        for place, days in enumerate(self._days[first:end]):
+            if days.size:
+                of_days = gap[days]
+                near[place] = (of_days < WITHIN_DAYS).sum(axis=0)
+                least[place] = of_days.min(axis=0)
+        near_ours = (self._gap[:, rows] < WITHIN_DAYS).astype(np.float64)
+        back = (self._by_day[columns] @ near_ours).T
+        both = (ours > 0) & (theirs > 0)
+        synchrony = np.where(both, (near / np.maximum(ours, 1) + back / np.maximum(theirs, 1)) / 2.0, 0.0)
+        nearness = np.where(both, 1.0 / (1.0 + least / GAP_DAYS), 0.0)
+        common = self._tags(rows, columns)
+        union = self._tag_counts[rows, np.newaxis] + self._tag_counts[columns] - common
+        tags = np.divide(common, union, out=np.full(common.shape, np.nan), where=union > 0.0)
+        text = np.clip(self._text(rows, columns), 0.0, 1.0)
+        text[~(self._says[rows, np.newaxis] & self._says[columns])] = np.nan
+        return Block(synchrony, tags, nearness, text)
+
+    def blocks(self) -> Iterator[tuple[slice, slice, Block]]:
+        """Yield every pair of markets in some block, with the rows and columns it is of; some stand there twice."""
+        first = 0
+        while first < self.n:
+            end = min(self.n, first + max(1, _CELLS_AT_ONCE // (self.n - first)))
+            rows, columns = slice(first, end), slice(first, self.n)
+            yield rows, columns, self.block(rows, columns)
+            first = end
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of markets, (k,) each, each once, the first before the second."""
+
+    first: Ints
+    second: Ints
+    score: Floats
+
+
+def pairs_from(features: Features, at_least: float) -> Pairs:
+    """Return all pairs of markets whose S is at least so much, by the first and then by the second."""
+    found: list[tuple[Ints, Ints, Floats]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
+    for rows, columns, block in features.blocks():
+        scores = block.scores()
+        ours, theirs = np.nonzero(scores >= at_least)
+        once = ours + rows.start < theirs + columns.start
+        ours, theirs = ours[once], theirs[once]
+        found.append((ours + rows.start, theirs + columns.start, scores[ours, theirs]))
+    return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _span(points: ChangePoints) -> tuple[int, int]:
+    """Return the first day of all change points, and how many days there are up to the last."""
+    if not points.day.size:
+        return 0, 1
+    first = int(points.day.min())
+    return first, int(points.day.max()) - first + 1
+
+
+def _ends(points: ChangePoints) -> Ints:
+    return np.searchsorted(points.market, np.arange(1, points.markets))
+
+
+def _gaps(by_day: sparse.csr_array) -> NDArray[np.int16]:
+    """Return how many days from each day to the nearest change point of each market, (days, n)."""
+    there = by_day.toarray().T > 0.0
+    days = np.arange(there.shape[0], dtype=np.int32)[:, np.newaxis]
+    # What lies beyond is further than anything.
+    before = np.maximum.accumulate(np.where(there, days, np.int32(-_NEVER)), axis=0)
+    after = np.minimum.accumulate(np.where(there, days, np.int32(2 * _NEVER))[::-1], axis=0)[::-1]
+    nearest: NDArray[np.int16] = np.minimum(np.minimum(days - before, after - days), _NEVER).astype(np.int16)
+    return nearest
+
+
+def _says(vectors: Vectors) -> NDArray[np.bool_]:
+    squares = (vectors**2).sum(axis=1) if isinstance(vectors, np.ndarray) else vectors.multiply(vectors).sum(axis=1)
+    says: NDArray[np.bool_] = np.asarray(squares) > 0.0
+    return says
+
+
+def _products(vectors: Vectors) -> Callable[[slice, slice], Floats]:
+    """Return what gives the inner products of some rows with some others as a table."""
+    if isinstance(vectors, np.ndarray):
+        dense = vectors
+        return lambda rows, columns: np.asarray(dense[rows] @ dense[columns].T, dtype=np.float64)
+    frequency = np.bincount(vectors.indices, minlength=vectors.shape[1])
+    often = frequency > max(_FREQUENT, _FREQUENT_SHARE * vectors.shape[0])
+    table, rest = vectors[:, np.flatnonzero(often)].toarray(), vectors[:, np.flatnonzero(~often)].tocsr()
+    return lambda rows, columns: table[rows] @ table[columns].T + (rest[rows] @ rest[columns].T).toarray()

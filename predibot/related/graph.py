@@ -1,0 +1,154 @@
+"""The graph of beliefs: which events are related, what belongs together by it, and the chains between two of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from predibot.related.beliefs import Beliefs
+from predibot.related.clusters import RELATED
+from predibot.related.features import Features, pairs_from
+from predibot.related.filters import Filtered, Filters, filtered, open_days, overlap_days
+from predibot.related.texts import Embed
+from predibot.scoring.arguments import Floats
+
+_NEAREST = 1e-9
+"""How far apart events of S = 1 are: zero would be no edge."""
+_MOST_SPANNED = 200
+"""Of a larger group no longest chain is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Two related events, by the most alike markets of both; the first comes before the second in the order of ids."""
+
+    first: str
+    second: str
+    first_market: str
+    second_market: str
+    score: float
+    """S, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventGroup:
+    """Events that are connected, by whatever way."""
+
+    events: tuple[str, ...]
+    """In the order of ids, two or more."""
+    chain: tuple[str, ...]
+    """The shortest path between the two that are furthest apart; empty of a group too large to look for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefGraph:
+    """Events as nodes, and an edge where S is large enough."""
+
+    events: tuple[str, ...]
+    """All that were compared, in the order of ids."""
+    edges: tuple[Edge, ...]
+    """The strongest first."""
+    groups: tuple[EventGroup, ...]
+    """The largest first."""
+    at_least: float
+    markets: int
+    """How many there were, filtered ones too."""
+    left_out: Filtered | None
+    """What the filters did; None where they are off."""
+
+    def neighbours(self, event_id: str) -> tuple[tuple[str, Edge], ...]:
+        """Return the events an edge leads to, the strongest first; none of one that is not in the graph."""
+        return tuple(
+            (each.second if each.first == event_id else each.first, each)
+            for each in self.edges
+            if event_id in (each.first, each.second)
+        )
+
+    def chain(self, first: str, second: str) -> tuple[str, ...]:
+        """Return the shortest path over 1 - S between two events, both included; empty where none leads there.
+
+        Raises:
+            ValueError: If one is not in the graph.
+        """
+        for each in (first, second):
+            if each not in self.events:
+                raise ValueError(f"event {each[:100]!r} is not in the graph")
+        start, end = self.events.index(first), self.events.index(second)
+        _, before = dijkstra(_distances(self.events, self.edges), indices=start, return_predecessors=True)
+        return tuple(self.events[row] for row in _path(before, start, end))
+
+
+def graph_of(
+    beliefs: Beliefs,
+    *,
+    filters: Filters | None = None,
+    embed: Embed | None = None,
+    at_least: float = RELATED,
+) -> BeliefGraph:
+    """Return the graph of events that were open on a common day and whose S is at least so much.
+
+    S of two events is the largest of their markets. The order of the markets does not matter.
+
+    Args:
+        beliefs: All markets.
+        filters: Which of them are compared; None for all.
+        embed: What turns texts into vectors; TF-IDF where it is left out.
+        at_least: From which S on there is an edge, in (0, 1].
+
+    Raises:
+        ValueError: If the limit is no such share.
+
+    Source:
+        BeliefBench, section 7: a graph of edges above 0.6, chains by shortest path over 1 - S.
+    """
+    if not 0.0 < at_least <= 1.0:
+        raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")
+    told = None if filters is None else filtered(beliefs, filters)
+    compared = (beliefs if told is None else beliefs.only(told.kept)).in_order()
+    pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts)), at_least)
+    first_day, last_day = open_days(compared)
+    together = overlap_days(first_day, last_day, pairs.first, pairs.second) > 0
+    best: dict[tuple[str, str], Edge] = {}
+    for row in np.flatnonzero(together).tolist():
+        ours, theirs = int(pairs.first[row]), int(pairs.second[row])
+        one, other = compared.event_ids[ours], compared.event_ids[theirs]
+        score = float(pairs.score[row])
+        if one != other and ((one, other) not in best or score > best[one, other].score):
+            best[one, other] = Edge(one, other, compared.market_ids[ours], compared.market_ids[theirs], score)
+    edges = tuple(sorted(best.values(), key=lambda each: (-each.score, each.first, each.second)))
+    events = tuple(dict.fromkeys(compared.event_ids))
+    return BeliefGraph(events, edges, tuple(_groups(events, edges)), at_least, beliefs.n, told)
+
+
+def _groups(events: tuple[str, ...], edges: tuple[Edge, ...]) -> Iterator[EventGroup]:
+    apart = _distances(events, edges)
+    _, group = connected_components(apart, directed=False)
+    members = [np.flatnonzero(group == number) for number in np.flatnonzero(np.bincount(group) > 1)]
+    for rows in sorted(members, key=lambda each: (-each.size, int(each[0]))):
+        chain: list[int] = []
+        if rows.size <= _MOST_SPANNED:
+            far, before = dijkstra(apart[rows][:, rows], return_predecessors=True)
+            # Of equally long ones the first in the order of ids.
+            start, end = divmod(int(np.argmax(np.round(far, 9))), rows.size)
+            chain = [int(rows[row]) for row in _path(before[start], start, end)]
+        yield EventGroup(tuple(events[row] for row in rows), tuple(events[row] for row in chain))
+
+
+def _distances(events: tuple[str, ...], edges: tuple[Edge, ...]) -> sparse.csr_array:
+    """Return 1 - S of each edge both ways, (e, e)."""
+    place = {event: row for row, event in enumerate(events)}
+    ends = np.array([(place[each.first], place[each.second]) for each in edges], dtype=np.int64).reshape(-1, 2)
+    far: Floats = np.array([max(_NEAREST, 1.0 - each.score) for each in edges])
+    cells = (np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([ends[:, 1], ends[:, 0]]))
+    return sparse.csr_array((np.concatenate([far, far]), cells), shape=(len(events), len(events)))
+
+
+def _path(before: "np.ndarray[tuple[int], np.dtype[np.int32]]", start: int, end: int) -> list[int]:
+    found = [end]
+    while found[-1] != start:
+        if before[found[-1]] < 0:
+            return []
+        found.append(int(before[found[-1]]))
+    return found[::-1]

@@ -1,0 +1,121 @@
+"""Neighbours of an event: the events that are most like it, and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predibot.related.beliefs import Beliefs
+from predibot.related.features import WITHIN_DAYS, Features
+from predibot.related.filters import Filtered, Filters, filtered, open_days, overlap_days
+from predibot.related.said import FREE_WORDS
+from predibot.related.texts import Embed, weighted_words
+from predibot.scoring.relatedness.relevance import CLASSES, relevance_class
+
+_WORDS = 5
+_SAYS_NOTHING = FREE_WORDS | {"and", "by", "from", "not", "or"}
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The two most alike markets of two events, and what makes them so."""
+
+    event_id: str
+    market_id: str
+    own_market_id: str
+    score: float
+    """S, in [0, 1]."""
+    features: tuple[float | None, ...]
+    """In the order of `features.FEATURES`; None where one is missing."""
+    shared_jumps: tuple[tuple[int, int], ...]
+    """The days since 1970 of change points less than two days apart: the event's own, and the neighbour's."""
+    tags: tuple[str, ...]
+    """What both are tagged with."""
+    words: tuple[str, ...]
+    """The common words that make their texts most alike, the most telling first."""
+    common_days: int
+    """On how many days both were open."""
+
+    @property
+    def relevance(self) -> str:
+        """Return which of `CLASSES` the score is in."""
+        return CLASSES[int(relevance_class([self.score])[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The neighbours of an event, the most alike first, and what could not be compared."""
+
+    event_id: str
+    neighbours: tuple[Neighbour, ...]
+    markets: int
+    """How many there were in all."""
+    own_markets: int
+    """How many of the event's own are compared; the filters may leave none."""
+    left_out: Filtered | None
+    """What the filters did; None where they are off."""
+
+
+def neighbours_of(
+    event_id: str, beliefs: Beliefs, *, filters: Filters | None, embed: Embed | None = None
+) -> Neighbourhood:
+    """Return every event that was open at the same time, by S of the most alike markets of both.
+
+    Args:
+        event_id: Whose neighbours.
+        beliefs: All markets.
+        filters: Which of them are compared; None for all.
+        embed: What turns texts into vectors; TF-IDF where it is left out.
+
+    Raises:
+        ValueError: If there is no such event.
+    """
+    if event_id not in beliefs.event_ids:
+        raise ValueError(f"there is no event {event_id!r}")
+    told = None if filters is None else filtered(beliefs, filters)
+    compared = beliefs if told is None else beliefs.only(told.kept)
+    # Markets of one event stand together.
+    compared = compared.in_order()
+    own = np.flatnonzero(np.array([name == event_id for name in compared.event_ids], dtype=np.bool_))
+    if not own.size:
+        return Neighbourhood(event_id, (), beliefs.n, 0, told)
+    features = Features(compared, None if embed is None else embed(compared.texts))
+    rows = slice(int(own[0]), int(own[-1]) + 1)
+    block = features.block(rows, slice(0, compared.n))
+    first, last = open_days(compared)
+    days = overlap_days(first, last, own[:, np.newaxis], np.arange(compared.n))
+    scores = np.where(days > 0, block.scores(), np.nan)
+    scores[:, rows] = np.nan
+    best: dict[str, tuple[float, int, int]] = {}
+    for ours, theirs in zip(*np.nonzero(~np.isnan(scores)), strict=True):
+        name = compared.event_ids[theirs]
+        # Of equal scores the first market by its id.
+        if name not in best or scores[ours, theirs] > best[name][0]:
+            best[name] = float(scores[ours, theirs]), int(ours), int(theirs)
+    words, vocabulary = weighted_words(compared.texts)
+    found = []
+    for name, (score, ours, theirs) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
+        row = rows.start + ours
+        alike = words[[row]].multiply(words[[theirs]]).tocsr()
+        common = zip(-alike.data, (vocabulary[column] for column in alike.indices), strict=True)
+        telling = sorted(each for each in common if each[1] not in _SAYS_NOTHING)
+        values = [float(each[ours, theirs]) for each in block.each]
+        found.append(
+            Neighbour(
+                event_id=name,
+                market_id=compared.market_ids[theirs],
+                own_market_id=compared.market_ids[row],
+                score=score,
+                features=tuple(None if np.isnan(value) else value for value in values),
+                shared_jumps=_near(features.points_of(row), features.points_of(theirs)),
+                tags=tuple(sorted(compared.tags[row] & compared.tags[theirs])),
+                words=tuple(word for _, word in telling[:_WORDS]),
+                common_days=int(days[ours, theirs]),
+            )
+        )
+    return Neighbourhood(event_id, tuple(found), beliefs.n, own.size, told)
+
+
+def _near(ours: Sequence[int], theirs: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the change points that are less than `WITHIN_DAYS` apart, by day."""
+    return tuple((day, other) for day in ours for other in theirs if abs(day - other) < WITHIN_DAYS)

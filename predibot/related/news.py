@@ -1,0 +1,61 @@
+"""News: which events a dated page touches, by what it was read for and by what moves with that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predibot.related.beliefs import Beliefs
+from predibot.related.change_points import change_points, deltas
+from predibot.related.features import WITHIN_DAYS
+from predibot.related.graph import BeliefGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """An event that a page touches."""
+
+    event_id: str
+    score: float | None
+    """S with the event it was read for; None where it is that event itself."""
+    jumped_on: int | None
+    """The day since 1970 nearest to the page's, less than two days off, on which one of its markets jumped."""
+
+
+def touched_by(
+    day: int, read_for: Sequence[str], graph: BeliefGraph, jumps: Mapping[str, Sequence[int]]
+) -> tuple[Touched, ...]:
+    """Return the events that a page touches: those it was read for, and then their neighbours, the strongest first.
+
+    Args:
+        day: When it was published, in days since 1970.
+        read_for: The ids of the events it was read for, each once.
+        graph: Who moves with whom.
+        jumps: The days on which markets of each event jumped (`jumps_of`).
+    """
+    scores: dict[str, float] = {}
+    for event in read_for:
+        for other, edge in graph.neighbours(event):
+            if other not in read_for:
+                scores[other] = max(edge.score, scores.get(other, 0.0))
+    near = [(event, None) for event in read_for]
+    found: list[tuple[str, float | None]] = [*near, *sorted(scores.items(), key=lambda each: (-each[1], each[0]))]
+    return tuple(Touched(event, score, _nearest(day, jumps.get(event, ()))) for event, score in found)
+
+
+def jumps_of(beliefs: Beliefs) -> Mapping[str, tuple[int, ...]]:
+    """Return the change points of the markets of each event that has any, as days since 1970, each once."""
+    points = change_points(deltas(beliefs.prices), beliefs.n)
+    days: dict[str, set[int]] = {}
+    for market, day in zip(points.market.tolist(), points.day.tolist(), strict=True):
+        days.setdefault(beliefs.event_ids[market], set()).add(day)
+    return {event: tuple(sorted(each)) for event, each in days.items()}
+
+
+def _nearest(day: int, jumped: Sequence[int]) -> int | None:
+    if not jumped:
+        return None
+    days = np.asarray(jumped)
+    # Of two as near the earlier one.
+    best = int(days[np.argmin(np.abs(days - day))])
+    return best if abs(best - day) < WITHIN_DAYS else None

@@ -1,0 +1,93 @@
+"""FeatureWeights of the features, fitted to what people say of pairs of markets."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from predibot.related.features import FEATURES, FeatureWeights
+from predibot.scoring.arguments import Floats, Ints, numbers, refuse
+
+_COARSE, _FINE = 20, 100
+"""Into how many parts one is divided: first on a grid of all weights, then around the best of them."""
+_AROUND = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FittedWeights:
+    """FeatureWeights, and how well S with them agrees with the labels they were fitted to."""
+
+    weights: FeatureWeights
+    mean_squared_error: float
+    pearson: float | None
+    """Of S and the labels; None where either is always the same."""
+    pairs: int
+    """How many had a label and a feature that was there."""
+
+
+def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
+    """Return the weights, hundredths that add up to 1, by which S has the least mean squared error.
+
+    A feature that is missing drops out of its pair as it does of S; one that every
+    pair lacks has no weight, as nothing is known of it. Of weights
+    that do equally well the first by the order of `FEATURES` are taken, those of
+    the least weight first. Fit them on a development set, and judge them on another.
+
+    Args:
+        features: Of each pair in the order of `FEATURES`, (n, 4), each in [0, 1], NaN where one is missing.
+        labels: How related people say it is, (n,), each in [0, 1].
+
+    Raises:
+        ValueError: If lengths differ, a value is out of range, or no pair is left.
+
+    Examples:
+        >>> found = fitted_weights([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], [0.5, 1.0, 0.5])
+        >>> found.weights, found.mean_squared_error
+        (FeatureWeights(synchrony=0.5, tags=0.0, nearness=0.0, text=0.5), 0.0)
+    """
+    values = np.asarray(features, dtype=np.float64)
+    wanted = numbers("labels", labels)
+    if values.ndim != 2 or values.shape != (wanted.size, len(FEATURES)):
+        raise ValueError(f"features have shape {values.shape}; give {len(FEATURES)} for each of {wanted.size} labels")
+    refuse("features", values.ravel(), (values < 0.0).ravel() | (values > 1.0).ravel(), "each is in [0, 1] or NaN")
+    refuse("labels", wanted, (wanted < 0.0) | (wanted > 1.0), "each is in [0, 1]")
+    there = ~np.isnan(values)
+    told = there.any(axis=1)
+    if not told.any():
+        raise ValueError("no pair has a feature and a label; give one that has")
+    values, there, wanted = np.where(there, values, 0.0)[told], there[told], wanted[told]
+    never = ~there.any(axis=0)
+    grid = _grid(_COARSE, np.zeros(4, dtype=np.int64), _COARSE) * (_FINE // _COARSE)
+    best = _best(grid[~grid[:, never].any(axis=1)], values, there, wanted)
+    grid = _grid(_FINE, best, _AROUND)
+    best = _best(grid[~grid[:, never].any(axis=1)], values, there, wanted)
+    scores = _scores(best[np.newaxis], values, there)[0]
+    varied = np.ptp(scores) > 0.0 and np.ptp(wanted) > 0.0
+    return FittedWeights(
+        weights=FeatureWeights(*(best / _FINE).tolist()),
+        mean_squared_error=float(np.mean((scores - wanted) ** 2)),
+        pearson=float(np.corrcoef(scores, wanted)[0, 1]) if varied else None,
+        pairs=wanted.size,
+    )
+
+
+def _grid(parts: int, middle: Ints, reach: int) -> Ints:
+    """Return all weights in whole parts that add up to all of them, within a reach of others, (k, 4)."""
+    ranges = [range(max(0, each - reach), min(parts, each + reach) + 1) for each in middle[:3].tolist()]
+    rows = [(*some, parts - sum(some)) for some in product(*ranges) if parts - sum(some) >= 0]
+    return np.array(rows, dtype=np.int64)
+
+
+def _best(weights: Ints, values: Floats, there: NDArray[np.bool_], labels: Floats) -> Ints:
+    errors = np.mean((_scores(weights, values, there) - labels) ** 2, axis=1)
+    # Where no feature of a pair has a weight there is no S, and nothing can be said of these weights.
+    best: Ints = weights[int(np.argmin(np.where(np.isnan(errors), np.inf, np.round(errors, 12))))]
+    return best
+
+
+def _scores(weights: Ints, values: Floats, there: NDArray[np.bool_]) -> Floats:
+    """Return S of each pair by each set of weights, (k, n)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores: Floats = (weights @ values.T) / (weights @ there.T)
+    return scores

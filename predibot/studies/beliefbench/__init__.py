@@ -1,0 +1,1 @@
+"""BeliefBench: how related bots find two questions, from their words alone."""

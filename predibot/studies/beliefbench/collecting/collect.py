@@ -1,0 +1,274 @@
+"""Making a data set of pairs: markets filtered, compared two by two, labelled, counted, and a part of them kept."""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.clock import EPOCH, format_instant
+from predibot.errors import UsageError
+from predibot.jobs.caller import Caller
+from predibot.jobs.located import located
+from predibot.jobs.open_venue import open_past
+from predibot.jobs.relatedness.embeddings import opened_embedding
+from predibot.ledger.store import Store
+from predibot.related.beliefs import Beliefs
+from predibot.related.features import EQUAL, FEATURES, Features, FeatureWeights
+from predibot.related.filters import Filters, filtered, open_days, overlap_days
+from predibot.scoring.records.part import EVERYTHING
+from predibot.scoring.relatedness.relevance import relevance_class
+from predibot.studies.beliefbench.collecting.markets import KnownMarkets, archived_markets, ledger_markets
+from predibot.studies.beliefbench.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
+from predibot.venues.archive.reader import Archive
+from predibot.whole_file import whole_file
+
+MOST_PAIRS = 1_000
+"""Of a domain and label, that are kept where nobody says how many."""
+_DECIMALS = 9
+
+
+def collect_pairs(
+    source: str,
+    folder: Path,
+    caller: Caller,
+    *,
+    as_of: datetime | None,
+    seed: int = 42,
+    most: int = MOST_PAIRS,
+    weights: str = "",
+    model: str | None = None,
+) -> About:
+    """Make a data set of labelled pairs of the markets of an archive or a ledger; return what it was made of.
+
+    Equal sources give equal files.
+
+    Args:
+        source: As `archive:FOLDER`, or the address of a ledger.
+        folder: Where the data set is written.
+        caller: Who asks.
+        as_of: Nothing later is looked at; left out, the last snapshot of an archive, and now for a ledger.
+        seed: Of the draw of the pairs that are kept.
+        most: How many are kept of each domain and label.
+        weights: Of the features in the order of `FEATURES`, with commas between; left out, equal ones.
+        model: The sentence-transformer that compares texts; None for TF-IDF.
+
+    Raises:
+        UsageError: If the source is neither, weights are none, the model is not on this machine, or no two markets
+            can be compared.
+        VenueError: If the archive cannot be read.
+    """
+    try:
+        weighed = FeatureWeights(*map(float, weights.split(","))) if weights else EQUAL
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"--weights {weights[:60]!r}: {error}; write four of them, such as 0.4,0.1,0.1,0.4") from None
+    with ExitStack() as closing:
+        listener = closing.enter_context(caller.progress())
+        if "://" in source:
+            store = closing.enter_context(Store.open_to_read(source))
+            venue = located(store, EVERYTHING, caller.clock).venue_name
+            known = ledger_markets(store, venue, as_of or caller.clock())
+        else:
+            past = open_past(source, caller.settings(), caller.clock)
+            opened = closing.enter_context(past.open_at(as_of or past.last_at))
+            if not isinstance(opened.venue, Archive):
+                raise UsageError(
+                    f"pairs are made of an archive or a ledger, and {source[:80]!r} is neither; record it with "
+                    "`predibot record`, or name a ledger by its address"
+                )
+            past.check(opened.now)
+            known = archived_markets(opened.venue, opened.now, listener)
+        return write_pairs(known, folder, listener=listener, seed=seed, most=most, weights=weighed, model=model)
+
+
+def write_pairs(
+    found: KnownMarkets,
+    folder: Path,
+    *,
+    listener: ProgressListener,
+    seed: int,
+    most: int,
+    filters: Filters | None = None,
+    weights: FeatureWeights = EQUAL,
+    model: str | None = None,
+) -> About:
+    """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
+
+    Args:
+        found: The markets.
+        folder: Where the files are written.
+        listener: Told of each block.
+        seed: Of the draw of the pairs that are kept.
+        most: How many are kept of each domain and label.
+        filters: What a market must have; those of the paper where they are left out.
+        weights: Of the features.
+        model: The sentence-transformer that compares texts; None for TF-IDF.
+
+    Raises:
+        UsageError: If no two markets can be compared, or the folder cannot be written.
+    """
+    filters, funnel = filters or Filters(), Counter(found.funnel)
+    passed = filtered(found.known.beliefs, filters)
+    funnel["- little traded"], funnel["- flat"] = passed.little_traded, passed.flat
+    funnel["volume not stated"] = passed.volume_unknown
+    beliefs = found.known.beliefs.only(passed.kept)
+    funnel["markets compared"] = beliefs.n
+    compared = _compared(beliefs, weights, model, seed=seed, most=most, listener=listener)
+    if not compared.pairs:
+        counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
+        raise UsageError(
+            f"no two markets can be compared ({counts}); record more, or for longer, or weigh features that they have"
+        )
+    pairs = sum(sum(each.values()) for each in compared.counts.values())
+    funnel["pairs of markets"] = beliefs.n * (beliefs.n - 1) // 2
+    funnel["- without a score"] = compared.without_score
+    funnel["- never open together"] = funnel["pairs of markets"] - pairs - compared.without_score
+    funnel["pairs labelled"], funnel["pairs kept"] = pairs, len(compared.pairs)
+    used = {name for pair in compared.pairs for name in (pair.first, pair.second)}
+    about = About(
+        as_of=format_instant(found.known.as_of),
+        venue=found.known.venue_name,
+        seed=seed,
+        settings={
+            **asdict(filters),
+            **{f"weight_{name}": weight for name, weight in zip(FEATURES, weights.each, strict=True)},
+            "text_by": model or "tfidf",
+        },
+        funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
+        pairs=compared.counts,
+    )
+    markets = [market for market in _markets(found, beliefs) if market.id in used]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written last, it says that the others belong together.
+        (folder / "about.jsonl").unlink(missing_ok=True)
+        files: dict[str, Sequence[About | PairedMarket | LabelledPair]]
+        files = {"markets": markets, "pairs": compared.pairs, "about": [about]}
+        for name, rows in files.items():
+            with whole_file(folder / f"{name}.jsonl") as file:
+                for row in rows:
+                    file.write(json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    return about
+
+
+def _markets(found: KnownMarkets, beliefs: Beliefs) -> list[PairedMarket]:
+    first, last = (days.tolist() for days in open_days(beliefs))
+    return [
+        PairedMarket(
+            id=name,
+            event=beliefs.event_ids[row],
+            title=found.known.questions[name],
+            description=found.descriptions[name],
+            tags=tuple(sorted(beliefs.tags[row])),
+            domain=beliefs.domains[row],
+            volume_usd=None if np.isnan(beliefs.volume_usd[row]) else float(beliefs.volume_usd[row]),
+            first_on=_date(first[row]),
+            last_on=_date(last[row]),
+        )
+        for row, name in enumerate(beliefs.market_ids)
+    ]
+
+
+def _date(day: int) -> str:
+    return (EPOCH + timedelta(days=day)).date().isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    pairs: list[LabelledPair]
+    """By domain, label and ids."""
+    counts: Mapping[str, Mapping[str, int]]
+    without_score: int
+    """Pairs that were open together, and lack every feature that is weighed."""
+
+
+def _compared(
+    beliefs: Beliefs, weights: FeatureWeights, model: str | None, *, seed: int, most: int, listener: ProgressListener
+) -> _Compared:
+    """Return the pairs that are kept: of each domain and label those of the lowest rank by seed and ids."""
+    names = sorted(set(beliefs.domains))
+    domain = np.array([names.index(each) for each in beliefs.domains], dtype=np.int64)
+    keys = np.array([_key(seed, name) for name in beliefs.market_ids], dtype=np.uint64)
+    first, last = open_days(beliefs)
+    counts = np.zeros((len(names) + 1) * len(LABELS), dtype=np.int64)
+    kept: dict[int, NDArray[np.float64]] = {}
+    ranks: dict[int, NDArray[np.uint64]] = {}
+    # Of a cell that is full, the highest rank that is kept: most pairs are passed over by it at once.
+    highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
+    vectors = None if model is None else opened_embedding(model)(beliefs.texts)
+    features, without_score = Features(beliefs, vectors), 0
+    for rows, columns, block in features.blocks():
+        ours, theirs = (np.arange(each.start, each.stop) for each in (rows, columns))
+        scores = block.scores(weights)
+        together = overlap_days(first, last, ours[:, np.newaxis], theirs) > 0
+        together &= ours[:, np.newaxis] < theirs
+        without_score += int((together & np.isnan(scores)).sum())
+        one, other = np.nonzero(together & ~np.isnan(scores))
+        a, b = ours[one], theirs[other]
+        of_both = np.where(domain[a] == domain[b], domain[a], len(names))
+        cell = of_both * len(LABELS) + relevance_class(scores[one, other])
+        counts += np.bincount(cell, minlength=counts.size)
+        rank = _ranks(keys[a], keys[b])
+        new = rank <= highest[cell]
+        a, b, one, other, cell, rank = a[new], b[new], one[new], other[new], cell[new], rank[new]
+        values = np.stack([a, b, *(each[one, other] for each in block.each), scores[one, other]], axis=1)
+        for number in np.unique(cell).tolist():
+            inside = cell == number
+            found, order = values[inside], rank[inside]
+            if number in kept:
+                found, order = np.concatenate([kept[number], found]), np.concatenate([ranks[number], order])
+            if order.size > most:
+                least = np.argpartition(order, most - 1)[:most]
+                found, order = found[least], order[least]
+                highest[number] = order.max()
+            kept[number], ranks[number] = found, order
+        listener(Progress("markets compared", rows.stop, beliefs.n))
+    pairs = []
+    for number in sorted(kept):
+        name, label = [*names, ACROSS][number // len(LABELS)], LABELS[number % len(LABELS)]
+        rows_of = kept[number][np.lexsort((kept[number][:, 1], kept[number][:, 0]))]
+        pairs += [_pair(row, beliefs, name, label) for row in rows_of.tolist()]
+    table = counts.reshape(-1, len(LABELS)).tolist()
+    told = {
+        name: dict(zip(LABELS, row, strict=True)) for name, row in zip([*names, ACROSS], table, strict=True) if any(row)
+    }
+    return _Compared(pairs, told, without_score)
+
+
+def _pair(row: list[float], beliefs: Beliefs, domain: str, label: str) -> LabelledPair:
+    first, second, *features, score = row
+    synchrony, tags, nearness, text = (round(each, _DECIMALS) for each in features)
+    return LabelledPair(
+        first=beliefs.market_ids[int(first)],
+        second=beliefs.market_ids[int(second)],
+        domain=domain,
+        synchrony=synchrony,
+        tags=None if math.isnan(tags) else tags,
+        nearness=nearness,
+        text=None if math.isnan(text) else text,
+        score=score,
+        label=label,
+    )
+
+
+def _key(seed: int, name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}|{name}".encode()).digest()[:8], "big")
+
+
+def _ranks(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a rank of each pair that the keys of both alone decide: splitmix64 of their sum."""
+    mixed = first + second
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return found

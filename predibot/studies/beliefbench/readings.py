@@ -1,0 +1,168 @@
+"""Readings of pairs: what a run asked, what bots and judges said, and what people say, as scores want it."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator
+from io import TextIOWrapper
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from predibot.domain.untrusted_text import spreadsheet_cell
+from predibot.errors import UsageError
+from predibot.ledger.read.labels import frozen_items, labelling_bots, said_labels
+from predibot.ledger.store import Store
+from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
+from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
+from predibot.studies.beliefbench.scores.scores import UNREAD
+from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
+from predibot.studies.stakebench.readings import RunTables, add_strict, is_unread, labelled_run
+from predibot.whole_file import whole_file
+
+GAME = "beliefbench"
+FIRST = ("all", "reasons", "raters", "people", "weights")
+_MORE = "--full adds domains, what came after the models' knowledge cutoff, and which labels were given"
+_COLUMNS = ("pair", "title_1", "description_1", "title_2", "description_2", "rater", "label")
+
+
+def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None = None) -> RunTables:
+    """Return the tables of a run over pairs.
+
+    Args:
+        store: The ledger.
+        run_key: Of the run; left out, the one that was made last.
+        people: A CSV file with the columns pair, rater and label.
+
+    Raises:
+        UsageError: If there is no such run, or the file is none.
+    """
+    with store.rows_blamed():
+        key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
+    said = None if people is None else _peoples_labels(people, items)
+    return RunTables(key, beliefbench_tables(readings, said), tuple(notes), FIRST, _MORE)
+
+
+def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_label: int = 10) -> int:
+    """Write a CSV sheet for people to label: of each label the first pairs of a run by id, in the order of their ids.
+
+    It has titles and descriptions, and no label, score or feature; each rater
+    fills in a copy, and the copies below one another are what `pair_tables` reads.
+
+    Returns:
+        How many pairs it has.
+
+    Raises:
+        UsageError: If there is no such run, or the file cannot be written.
+    """
+    with store.rows_blamed():
+        _, items, _, _ = store.run_read(lambda connection: _readings(connection, run_key))
+    taken: Counter[str] = Counter()
+    rows = []
+    for id_, item in sorted(items.items()):
+        label = item.truth.label if item.truth else ""
+        if taken[label] < per_label:
+            taken[label] += 1
+            texts = [spreadsheet_cell(text) for texts in item.texts for text in texts]
+            rows.append([id_, *texts, "", ""])
+    try:
+        with whole_file(path) as file:
+            file.write(b"\xef\xbb\xbf")
+            for row in [_COLUMNS, *rows]:
+                file.write((",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n").encode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
+    return len(rows)
+
+
+def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[str, PairItem], PairReadings, list[str]]:
+    run = labelled_run(connection, GAME, run_key, venue="pairs")
+    items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
+    bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
+    members = {name: json.loads(bot.members_json or "[]") for name, bot in bots.items()}
+    judges = {name: Judgement(own[0], {}) for name, own in members.items() if own}
+    said: dict[str, dict[str, int]] = {name: {} for name in bots if name not in judges}
+    kinds: dict[str, dict[str, str]] = {name: {} for name in judges}
+    lenient: dict[str, set[str]] = {}
+    silent: dict[str, Counter[str]] = {name: Counter() for name in bots}
+    for each in said_labels(connection, run.id):
+        if each.bot in judges:
+            if each.label in REASONINGS:
+                kinds[each.bot][each.subject_id] = str(each.label)
+            else:
+                silent[each.bot][each.message or each.status] += 1
+        elif each.status == "recorded" or is_unread(each):
+            label = LABELS.index(each.label) if each.label in LABELS else UNREAD
+            said[each.bot][each.subject_id] = label
+            if each.is_lenient:
+                lenient.setdefault(each.bot, set()).add(each.subject_id)
+        else:
+            silent[each.bot][each.message or each.status] += 1
+    notes = add_strict(said, lenient, UNREAD)
+    remarks = {bot: _remark(of_bot) for bot, of_bot in silent.items() if of_bot}
+    readings = PairReadings(
+        facts={name: _fact(item) for name, item in items.items()},
+        said=said,
+        labels=LABELS,
+        remarks=remarks,
+        cutoffs={name: bot.knowledge_cutoff for name, bot in bots.items() if name in said and bot.knowledge_cutoff},
+        judged={name: Judgement(judge.of, kinds[name]) for name, judge in judges.items()},
+        reasonings=REASONINGS,
+    )
+    return run.key, items, readings, [*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())]
+
+
+def _remark(reasons: Counter[str]) -> str:
+    """Return why there are no labels of some pairs, the commonest reason by name."""
+    (reason, most), total = reasons.most_common(1)[0], sum(reasons.values())
+    others = "" if most == total else f", and {total - most:,} for other reasons"
+    return f"{most:,} pairs without a label: {' '.join(reason.split())[:160].rstrip('.')}{others}"
+
+
+def _fact(item: PairItem) -> PairFact:
+    if item.truth is None or item.markets is None or item.truth.label not in LABELS:
+        raise UsageError(f"the run has no truth of {item.id[:60]!r}; it was altered after it was made")
+    first, second = item.markets
+    return PairFact(
+        domain=item.truth.domain,
+        label=LABELS.index(item.truth.label),
+        score=item.truth.score,
+        events=(first.event, second.event),
+        created_on=max(first.first_on, second.first_on),
+        features=item.truth.features,
+    )
+
+
+def _peoples_labels(path: Path, items: dict[str, PairItem]) -> dict[str, dict[str, int]]:
+    said: dict[str, dict[str, int]] = {}
+    for number, row in _rows(path):
+        pair, rater, label = (str(row.get(name) or "").strip() for name in ("pair", "rater", "label"))
+        # Copies below one another have their heads.
+        if not label or (rater, label) == ("rater", "label"):
+            continue
+        if pair not in items:
+            raise UsageError(f"{path}, line {number}: the run has no pair {pair[:60]!r}; take out the line")
+        if label not in LABELS:
+            raise UsageError(f"{path}, line {number}: the label is {label[:20]!r}; it is one of {', '.join(LABELS)}")
+        if not rater:
+            raise UsageError(f"{path}, line {number}: nobody is named under 'rater'; name who said it")
+        if pair in said.setdefault(rater, {}):
+            raise UsageError(f"{path}, line {number}: {rater[:40]!r} labelled {pair[:60]!r} before; keep one of both")
+        said[rater][pair] = LABELS.index(label)
+    if not said:
+        raise UsageError(f"{path} has no label; write one of {', '.join(LABELS)} under 'label'")
+    return said
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        with TextIOWrapper(open_plain(path, MAX_WHOLE_BYTES), encoding="utf-8-sig", newline="") as file:
+            # Strict, as a quote that nobody closes would take in all lines after it.
+            reader = csv.DictReader(file, strict=True)
+            missing = [name for name in ("pair", "rater", "label") if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UsageError(f"{path} has no column {missing[0]!r}; its columns are pair, rater and label")
+            for row in reader:
+                yield reader.line_num, row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path} cannot be read as CSV: {error}; name another file") from error

@@ -1,0 +1,224 @@
+"""The tables of labels of pairs, for any bots: from what each said of which pair to columns of numbers."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+
+from predibot.related.features import FEATURES
+from predibot.related.weights import fitted_weights
+from predibot.studies.beliefbench.scores.raters import pearson, rater_agreement
+from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, pair_scores
+from predibot.studies.stakebench.scores.tables import Cell, StudyTable
+
+_SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
+
+
+@dataclass(frozen=True, slots=True)
+class PairFact:
+    """What is known of a pair that was asked about."""
+
+    domain: str
+    label: int
+    """The true one, from 0 to 4."""
+    score: float
+    """S."""
+    events: tuple[str, str]
+    created_on: str
+    """The date of the first price of the younger market."""
+    features: tuple[float | None, ...] = ()
+    """In the order of `FEATURES`; None where one is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge said of another bot's reasons."""
+
+    of: str
+    kinds: Mapping[str, str]
+    """By pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairReadings:
+    """What bots said of pairs."""
+
+    facts: Mapping[str, PairFact]
+    """By pair."""
+    said: Mapping[str, Mapping[str, int]]
+    """By bot, then by pair: a label from 0 to 4, or `UNREAD`; what a bot was not asked, or did not say, is absent."""
+    labels: tuple[str, ...]
+    """What the labels are called, from 0."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """Why a bot said nothing of some pairs, by bot."""
+    cutoffs: Mapping[str, str] = field(default_factory=dict)
+    """The date until which a bot's model was trained, by bot, where it is known."""
+    judged: Mapping[str, Judgement] = field(default_factory=dict)
+    """By judge."""
+    reasonings: tuple[str, ...] = ()
+    """What a judge may say."""
+
+    def of(self, bot: str, pairs: Iterable[str]) -> PairScores:
+        """Return how well a bot labelled those of some pairs that it said something of."""
+        said = self.said[bot]
+        chosen = [(said[pair], self.facts[pair]) for pair in sorted(pairs) if pair in said]
+        return pair_scores(
+            np.array([label for label, _ in chosen], dtype=np.int64),
+            [fact.score for _, fact in chosen],
+            np.array([fact.label for _, fact in chosen], dtype=np.int64),
+            np.array([fact.events for _, fact in chosen], dtype=np.str_).reshape(-1, 2),
+        )
+
+
+PeoplesLabels = Mapping[str, Mapping[str, int]]
+"""What people said of pairs, each alone: by rater, then by pair, a label from 0 to 4."""
+
+
+def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[StudyTable, ...]:
+    """Return all tables; one without anything in it has no row."""
+    return (
+        _all(readings),
+        _domains(readings),
+        _cutoffs(readings),
+        _given(readings),
+        _asked(readings),
+        _reasons(readings),
+        *(() if people is None else _people(readings, people)),
+    )
+
+
+def _all(readings: PairReadings) -> StudyTable:
+    rows = []
+    for bot in readings.said:
+        found = readings.of(bot, readings.facts)
+        rows.append((bot, found.n, found.unread, *_cells(found), readings.remarks.get(bot, "")))
+    note = "low and high are the ends of QWK's 95 % interval, events drawn anew; it is rather too wide than too narrow."
+    return StudyTable.of(
+        "all", "How related two questions are", ("bot", "answers", "unread", *_SCORES, "remark"), rows, note
+    )
+
+
+def _domains(readings: PairReadings) -> StudyTable:
+    by_domain = _by_domain(readings.facts)
+    rows = [
+        (domain, bot, found.n, found.unread, *_cells(found))
+        for domain, pairs in by_domain.items()
+        for bot in readings.said
+        if (found := readings.of(bot, pairs)).n
+    ]
+    return StudyTable.of("domains", "By domain", ("domain", "bot", "answers", "unread", *_SCORES), rows)
+
+
+def _cutoffs(readings: PairReadings) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for bot, cutoff in readings.cutoffs.items():
+        parts = []
+        for part, after in (("before", False), ("after", True)):
+            pairs = [pair for pair, fact in readings.facts.items() if (fact.created_on > cutoff) is after]
+            parts.append((part, readings.of(bot, pairs)))
+        worse = parts[1][1].values.mse / parts[0][1].values.mse - 1.0 if parts[0][1].values.mse else math.nan
+        rows += [
+            (bot, cutoff, part, found.n, worse if part == "after" else None, *_cells(found)) for part, found in parts
+        ]
+    note = (
+        "A pair is after the cutoff where either market was created after it; change is that of MSE, 0.5 for half more."
+    )
+    columns = ("bot", "cutoff", "part", "answers", "change", *_SCORES)
+    return StudyTable.of("cutoff", "Before and after the models' knowledge cutoff", columns, rows, note)
+
+
+def _given(readings: PairReadings) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for bot, said in readings.said.items():
+        counts = np.bincount([label for label in said.values() if label != UNREAD], minlength=len(readings.labels))
+        total = int(counts.sum())
+        rows.append((bot, total, *(int(n) / total if total else None for n in counts)))
+    true = np.bincount([fact.label for fact in readings.facts.values()], minlength=len(readings.labels))
+    rows.append(("(true)", int(true.sum()), *(int(n) / int(true.sum()) for n in true)))
+    return StudyTable.of("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), rows)
+
+
+def _asked(readings: PairReadings) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for domain, pairs in _by_domain(readings.facts).items():
+        facts = [readings.facts[pair] for pair in pairs]
+        counts = np.bincount([fact.label for fact in facts], minlength=len(readings.labels))
+        rows.append((domain, *map(int, counts), len(facts), len({event for fact in facts for event in fact.events})))
+    return StudyTable.of("pairs", "Pairs that were asked about", ("domain", *readings.labels, "all", "events"), rows)
+
+
+def _reasons(readings: PairReadings) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judgement in readings.judged.items():
+        facts = {pair: readings.facts[pair] for pair in judgement.kinds}
+        for domain, pairs in (("(all)", sorted(facts)), *_by_domain(facts).items()):
+            if pairs:
+                kinds = [judgement.kinds[pair] for pair in pairs]
+                shares = (kinds.count(kind) / len(kinds) for kind in readings.reasonings)
+                rows.append((judgement.of, judge, domain, len(pairs), *shares))
+    columns = ("bot", "judge", "domain", "answers", *readings.reasonings)
+    return StudyTable.of("reasons", "What reasons rest on, as a judge says", columns, rows)
+
+
+def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, ...]:
+    raters = list(people)
+    pairs = sorted({pair for said in people.values() for pair in said})
+    ratings = np.full((len(pairs), len(raters)), np.nan)
+    for column, rater in enumerate(raters):
+        for row, pair in enumerate(pairs):
+            if pair in people[rater]:
+                ratings[row, column] = CENTRES[people[rater][pair]]
+    among: list[tuple[Cell, ...]] = []
+    if len(raters) > 1:
+        found = rater_agreement(ratings)
+        among = [(f"{raters[a]} and {raters[b]}", n, value, None, None) for a, b, value, n in found.pearson]
+        of_all = [value for _, _, value, _ in found.pearson if not math.isnan(value)]
+        mean = sum(of_all) / len(of_all) if of_all else math.nan
+        among.append(("(all)", found.n, mean, found.icc, found.icc_of_mean))
+    means = {pair: float(np.nanmean(row)) for pair, row in zip(pairs, ratings, strict=True)}
+    against: list[tuple[Cell, ...]] = []
+    scores: Sequence[tuple[str, Mapping[str, float]]] = [
+        ("S", {pair: readings.facts[pair].score for pair in pairs}),
+        *(
+            (bot, {pair: float(CENTRES[label]) for pair, label in said.items() if label != UNREAD})
+            for bot, said in readings.said.items()
+        ),
+    ]
+    for name, score in scores:
+        both = [pair for pair in pairs if pair in score]
+        value = pearson([score[pair] for pair in both], [means[pair] for pair in both]) if both else math.nan
+        against.append((name, len(both), value))
+    return (
+        StudyTable.of("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), among),
+        StudyTable.of("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), against),
+        _weights(readings, means),
+    )
+
+
+def _weights(readings: PairReadings, means: Mapping[str, float]) -> StudyTable:
+    """Return the weights with which S would come nearest to people's labels; judge them on other pairs."""
+    pairs = [pair for pair in means if any(each is not None for each in readings.facts[pair].features)]
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    if pairs:
+        told = [readings.facts[pair].features for pair in pairs]
+        found = fitted_weights(np.array(told, dtype=np.float64), [means[pair] for pair in pairs])
+        known = (any(each is not None for each in column) for column in zip(*told, strict=True))
+        weights = (weight if here else None for weight, here in zip(found.weights.each, known, strict=True))
+        rows = ((*weights, found.pairs, found.pearson, found.mean_squared_error),)
+    note = "Fitted to these very pairs: collect another data set with --weights, and judge them on that."
+    columns = (*FEATURES, "pairs", "Pearson", "MSE of S")
+    return StudyTable.of("weights", "Weights by which S comes nearest to people's labels", columns, rows, note)
+
+
+def _by_domain(facts: Mapping[str, PairFact]) -> dict[str, list[str]]:
+    pairs = sorted(facts, key=lambda pair: (facts[pair].domain, pair))
+    return {domain: list(group) for domain, group in groupby(pairs, key=lambda pair: facts[pair].domain)}
+
+
+def _cells(found: PairScores) -> tuple[Cell, ...]:
+    values = found.values
+    ends = (found.low.kappa, found.high.kappa)
+    distances = (values.mse, values.mae, values.mse_to_score, values.mae_to_score)
+    return (values.accuracy, values.f1, values.kappa, *ends, values.spearman, *distances)

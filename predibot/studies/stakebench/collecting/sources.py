@@ -1,0 +1,523 @@
+"""Sources: what each platform serves of resolved markets, their comments and their traders, in one form."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from predibot.errors import VenueChanged
+from predibot.studies.stakebench.activity import manifold_changes, polymarket_change
+from predibot.studies.stakebench.cleaning import Platform
+from predibot.studies.stakebench.collecting.raw_store import RawStore
+from predibot.studies.stakebench.data_set import MOST, Resolved
+from predibot.studies.stakebench.positions import (
+    Change,
+    Holdings,
+    LabelledPosition,
+    in_order,
+    position_by_mana,
+    position_by_shares,
+)
+from predibot.studies.stakebench.windows import StepPath
+from predibot.venues.http import RequestRefused
+from predibot.venues.manifold.bets import UnreadableRow, instant_of, manifold_price
+from predibot.venues.polymarket.parse import payouts_of, tokens_of
+
+Get = Callable[[str, Sequence[tuple[str, str]]], object]
+"""Asks an address with a query; errors as `VenueClient.get`."""
+COMMENT_PAGE = 100
+LARGEST_COMMENT_OFFSET = 200
+ACTIVITY_PAGE = 500
+LARGEST_ACTIVITY_OFFSET = 10_000
+MANIFOLD_PAGE = 1_000
+LEAST_VOLUME = 10_000.0
+FEWEST_BETTORS = 50
+_SINCE_EVER = datetime.min.replace(tzinfo=UTC)
+_RESOLVED: Mapping[str, Resolved] = {"YES": 1, "NO": -1}
+_WALLET = re.compile("0x[0-9a-fA-F]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment as its venue has it."""
+
+    id: str
+    user: str
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """The comments that a market shows, the oldest first."""
+
+    comments: tuple[Comment, ...]
+    truncated: bool
+    """Whether there may be more than the venue serves."""
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommentedMarket:
+    """A resolved market."""
+
+    id: str
+    question: str
+    resolved: Resolved
+    closed_at: datetime
+    volume: float
+    key: str
+    """By which trades name it."""
+    thread: tuple[str, str] = ("", "")
+    tokens: tuple[str, ...] = ()
+    """Of YES and NO, where trades name them."""
+    no_first: bool = False
+    """Whether No is listed before Yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traded:
+    """What the commenters of a market did in it."""
+
+    changes: Mapping[str, tuple[Change, ...]]
+    """By user; one who never traded has none."""
+    unreadable: Mapping[str, datetime]
+    """Users with a row that cannot be read, and the instant since which what they hold is not known."""
+
+
+class CommentSource(Protocol):
+    """A platform that comments are collected from."""
+
+    platform: Platform
+    fewest_comments: int
+
+    def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
+        """Yield each listed market that can be read, with why it is not taken; no reason where it is."""
+
+    def thread(self, market: CommentedMarket) -> Thread:
+        """Return the comments that a market shows."""
+
+    def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
+        """Return what these users did in a market."""
+
+    def prices(self, market: CommentedMarket) -> StepPath:
+        """Return the price path of YES."""
+
+    def position(self, held: Holdings) -> LabelledPosition:
+        """Return what is labelled of holdings."""
+
+
+class PolymarketComments:
+    """Gamma's markets and comments, the Data API's activity, the CLOB's prices."""
+
+    platform: Platform = "polymarket"
+    fewest_comments = 10
+    position = staticmethod(position_by_shares)
+
+    def __init__(self, get: Get, store: RawStore, *, gamma_url: str, data_url: str, clob_url: str) -> None:
+        """Ask these hosts."""
+        self._get, self._store = get, store
+        self._gamma, self._data, self._clob = gamma_url, data_url, clob_url
+
+    def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
+        """Yield the closed markets."""
+        cursor, seen = "", set[str]()
+        while True:
+            query = [("closed", "true"), ("limit", "100"), ("order", "volumeNum"), ("ascending", "false")]
+            query += [("after_cursor", cursor)] if cursor else []
+            page = self._object("markets", f"page {cursor}", f"{self._gamma}/markets/keyset", query, of="markets")
+            for payload in page["markets"]:
+                yield _polymarket_market(payload)
+            cursor = str(page.get("next_cursor") or "")
+            if not cursor:
+                return
+            if cursor in seen:
+                raise VenueChanged("the list of markets begins anew: next_cursor came twice; try again later")
+            seen.add(cursor)
+
+    def thread(self, market: CommentedMarket) -> Thread:
+        """Return the comments of a market's event or series: both ends of it, and replies where the middle lacks."""
+        kind, entity = market.thread
+        answer = self._store.answer("threads", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
+        if not isinstance(answer, dict):
+            raise VenueChanged(f"a kept thread is {type(answer).__name__}; it is an object. Collect into a new folder")
+        listed = enumerate(_list(answer.get("comments"), "comments"))
+        rows = {str(row.get("id") or f"#{number}"): row for number, row in listed}
+        truncated = answer.get("whole") is not True
+        if truncated:
+            for top in sorted({str(row.get("parentCommentID") or row.get("id")) for row in rows.values()}):
+                replies = self._store.answer("replies", top, lambda top=top: self._replies(top))  # type: ignore[misc]
+                rows |= {str(row.get("id")): row for row in _list(replies, "replies")}
+        return _thread(rows.values(), _polymarket_comment, truncated=truncated)
+
+    def _both_orders(self, kind: str, entity: str) -> Mapping[str, object]:
+        """Return the comments of a thread, and whether that is all of them: one order ended, or both meet."""
+        found: list[dict[str, Any]] = []
+        for ascending in ("true", "false"):
+            offset = 0
+            while offset <= LARGEST_COMMENT_OFFSET:
+                query = (
+                    ("parent_entity_type", kind),
+                    ("parent_entity_id", entity),
+                    ("limit", str(COMMENT_PAGE)),
+                    ("offset", str(offset)),
+                    ("order", "createdAt"),
+                    ("ascending", ascending),
+                )
+                page = _list(self._get(f"{self._gamma}/comments", query), "comments")
+                found += page
+                if not page:
+                    return {"whole": True, "comments": found}
+                # A page may be shorter than what was asked for, and is not the end.
+                offset += len(page)
+        ids = [row["id"] for row in found if isinstance(row.get("id"), str | int)]
+        return {"whole": len(set(ids)) < len(ids), "comments": found}
+
+    def _replies(self, top: str) -> list[Any]:
+        try:
+            return _list(self._get(f"{self._gamma}/comments/{quote(top, safe='')}", ()), "replies")
+        except RequestRefused as error:
+            # Of a comment that was taken down the replies cannot be asked for.
+            if error.status != 404:
+                raise
+            return []
+
+    def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
+        """Return the activity of these users in a market."""
+        changes: dict[str, tuple[Change, ...]] = {}
+        unreadable: dict[str, datetime] = {}
+        for user in users:
+            name = f"{user} {market.key}"
+            rows = self._store.answer("activity", name, lambda user=user: self._activity(user, market.key))  # type: ignore[misc]
+            if rows is None:
+                unreadable[user] = _SINCE_EVER
+                continue
+            of_market = (
+                row
+                for row in _list(rows, "activity")
+                if str(row.get("conditionId") or market.key).casefold() == market.key.casefold()
+            )
+            changes[user], since = _read_rows(
+                of_market,
+                lambda row: [polymarket_change(row, market.tokens, no_first=market.no_first)],
+                lambda row: instant_of(row.get("timestamp"), per_second=1),
+            )
+            unreadable |= {user: since} if since is not None else {}
+        return Traded(changes, unreadable)
+
+    def _activity(self, user: str, condition: str) -> list[dict[str, Any]] | None:
+        """Return what somebody did in a market; None where neither offsets nor instants reach all of it."""
+        found: list[dict[str, Any]] = []
+        offset, since = 0, 0
+        while True:
+            query = [
+                ("user", user),
+                ("market", condition),
+                ("limit", str(ACTIVITY_PAGE)),
+                ("offset", str(offset)),
+                ("sortBy", "TIMESTAMP"),
+                ("sortDirection", "ASC"),
+                *([("start", str(since - 1))] if since else []),
+            ]
+            page = _list(self._get(f"{self._data}/activity", query), "activity")
+            found += (row for row in page if _second(row, since) >= since)
+            # The host does not clamp this page; an empty one is the end in any case.
+            if len(page) < ACTIVITY_PAGE:
+                return found
+            offset += len(page)
+            if offset > LARGEST_ACTIVITY_OFFSET:
+                # No offset reaches further: on from the last second, of which all rows come anew.
+                last = max(_second(row, since) for row in page)
+                if last <= since:
+                    return None
+                # A row without an instant is kept, and says of its user that something is unreadable.
+                found, offset, since = [row for row in found if _second(row, 0) < last], 0, last
+
+    def prices(self, market: CommentedMarket) -> StepPath:
+        """Return the prices of the YES token, without the payout at their end."""
+        query = (("market", market.tokens[0]), ("interval", "max"), ("fidelity", "720"))
+        answer = self._object("prices", market.tokens[0], f"{self._clob}/prices-history", query, of="history")
+        points = []
+        for row in answer["history"]:
+            try:
+                at, price = datetime.fromtimestamp(row["t"], UTC), float(row["p"])
+            except (KeyError, TypeError, ValueError, OverflowError, OSError):
+                continue
+            if at < market.closed_at and 0.0 <= price <= 1.0:
+                points.append((at, price))
+        points.sort()
+        return StepPath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
+
+    def _object(
+        self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]], *, of: str
+    ) -> Mapping[str, Any]:
+        """Return an answer that is an object with a list of objects; what is none is not kept."""
+
+        def checked(answer: object) -> dict[str, Any]:
+            if not isinstance(answer, dict):
+                raise VenueChanged(f"{url} answered {type(answer).__name__}; it is an object")
+            _list(answer.get(of), of)
+            return answer
+
+        return checked(self._store.answer(kind, name, lambda: checked(self._get(url, query))))
+
+
+class ManifoldComments:
+    """Manifold's markets, comments and bets."""
+
+    platform: Platform = "manifold"
+    fewest_comments = 100
+    position = staticmethod(position_by_mana)
+
+    def __init__(self, get: Get, store: RawStore, *, manifold_url: str) -> None:
+        """Ask this host."""
+        self._get, self._store, self._url = get, store, manifold_url
+
+    def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
+        """Yield the resolved binary markets; beyond what an offset reaches, by the instant they were made."""
+        url = f"{self._url}/v0/search-markets"
+        before, seen = "", set[str]()
+        while True:
+            query = [("filter", "resolved"), ("contractType", "BINARY"), ("sort", "newest")]
+            query += [("limit", str(MANIFOLD_PAGE)), *([("beforeTime", before)] if before else [])]
+            page = _list(
+                self._store.answer(
+                    "markets",
+                    f"before {before}",
+                    lambda query=tuple(query): _list(self._get(url, query), "markets"),  # type: ignore[misc]
+                ),
+                "markets",
+            )
+            rows = [row for row in page if str(row.get("id")) not in seen]
+            for row in rows:
+                seen.add(str(row.get("id")))
+                yield _manifold_market(row)
+            made = [row["createdTime"] for row in page if isinstance(row.get("createdTime"), int)]
+            if not rows or len(page) < MANIFOLD_PAGE or not made:
+                return
+            # Of the instant of the last one there may be more.
+            before = str(min(made) + 1)
+
+    def thread(self, market: CommentedMarket) -> Thread:
+        """Return all comments of a market."""
+        rows = self._store.answer("comments", market.id, lambda: self._comments(market.id))
+        return _thread(_list(rows, "comments"), _manifold_comment, truncated=False)
+
+    def _comments(self, contract: str) -> list[object]:
+        found: list[object] = []
+        while True:
+            query = (
+                ("contractId", contract),
+                ("limit", str(MANIFOLD_PAGE)),
+                ("page", str(len(found) // MANIFOLD_PAGE)),
+            )
+            page = _list(self._get(f"{self._url}/v0/comments", query), "comments")
+            found += page
+            if len(page) < MANIFOLD_PAGE:
+                return found
+
+    def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
+        """Return the bets of these users in a market."""
+        bets = defaultdict[str, list[Mapping[str, Any]]](list)
+        for bet in self._bets_of(market):
+            bets[str(bet.get("userId"))].append(bet)
+        read = {
+            user: _read_rows(
+                bets[user], manifold_changes, lambda bet: instant_of(bet.get("createdTime"), per_second=1_000)
+            )
+            for user in users
+        }
+        return Traded(
+            {user: changes for user, (changes, _) in read.items()},
+            {user: since for user, (_, since) in read.items() if since is not None},
+        )
+
+    def prices(self, market: CommentedMarket) -> StepPath:
+        """Return the price after each bet."""
+        points = []
+        # They come the newest first, and of two at one instant the newer price is the one that lasts.
+        for bet in reversed(self._bets_of(market)):
+            try:
+                point = manifold_price(bet)
+            except UnreadableRow:
+                continue
+            if point is not None and point.at < market.closed_at:
+                points.append((point.at, point.yes))
+        points.sort(key=lambda each: each[0])
+        return StepPath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
+
+    def _bets_of(self, market: CommentedMarket) -> list[Any]:
+        return _list(self._store.answer("bets", market.id, lambda: self._bets(market.id)), "bets")
+
+    def _bets(self, contract: str) -> list[object]:
+        found: list[Any] = []
+        before = ""
+        while True:
+            query = [("contractId", contract), ("limit", str(MANIFOLD_PAGE)), *([("before", before)] if before else [])]
+            page = _list(self._get(f"{self._url}/v0/bets", query), "bets")
+            found += page
+            if len(page) < MANIFOLD_PAGE:
+                return found
+            ids = [row["id"] for row in page if isinstance(row.get("id"), str)]
+            if not ids or ids[-1] == before:
+                raise VenueChanged("a page of bets has no id from which to go on")
+            before = ids[-1]
+
+
+def _list(answer: object, what: str) -> list[Any]:
+    """Return the rows of a list; one that is no object is an empty one, which nobody can read."""
+    if not isinstance(answer, list) or (answer and not any(row is None or isinstance(row, dict) for row in answer)):
+        raise VenueChanged(f"{what} are {type(answer).__name__}; they are a list of objects")
+    return [row if isinstance(row, dict) else {} for row in answer]
+
+
+def _read_rows(
+    rows: Iterable[Mapping[str, Any]],
+    read: Callable[[Mapping[str, Any]], Iterable[Change | None]],
+    instant: Callable[[Mapping[str, Any]], datetime],
+) -> tuple[tuple[Change, ...], datetime | None]:
+    """Return the changes of the rows that can be read, and the instant of the first that cannot; None where all can."""
+    changes: list[Change] = []
+    since = None
+    for row in rows:
+        try:
+            changes += (change for change in read(row) if change is not None)
+        except UnreadableRow:
+            try:
+                at = instant(row)
+            except UnreadableRow:
+                at = _SINCE_EVER
+            since = min(since or at, at)
+    return in_order(changes), since
+
+
+def _thread(rows: "Sequence[Any] | Any", read: Callable[[Mapping[str, Any]], Comment], *, truncated: bool) -> Thread:
+    found: dict[str, Comment] = {}
+    unreadable = 0
+    for row in rows:
+        try:
+            comment = read(row)
+        except (KeyError, TypeError, ValueError, OverflowError, OSError):
+            unreadable += 1
+            continue
+        found[comment.id] = comment
+    return Thread(tuple(sorted(found.values(), key=lambda each: (each.at, each.id))), truncated, unreadable)
+
+
+def _polymarket_comment(row: Mapping[str, Any]) -> Comment:
+    user = _word(row["profile"]["proxyWallet"])
+    if not _WALLET.fullmatch(user):
+        raise ValueError(f"{user[:60]!r} is no wallet, whose activity could be asked for")
+    return Comment(_word(row["id"]), user, _iso(row["createdAt"]), _text(row["body"]))
+
+
+def _manifold_comment(row: Mapping[str, Any]) -> Comment:
+    at = datetime.fromtimestamp(row["createdTime"] / 1_000, UTC)
+    content = row.get("content")
+    text = row["text"] if content is None else content if isinstance(content, str) else " ".join(_texts(content, 0))
+    return Comment(_word(row["id"]), _word(row["userId"]), at, _text(text))
+
+
+def _texts(node: object, depth: int) -> Iterator[str]:
+    """Yield the texts of a rich document, whatever lies in it."""
+    if depth > 50 or not isinstance(node, dict):
+        return
+    if isinstance(node.get("text"), str):
+        yield node["text"]
+    inner = node.get("content")
+    for each in inner if isinstance(inner, list) else ():
+        yield from _texts(each, depth + 1)
+
+
+def _word(value: object) -> str:
+    """Return an id, which is a word or a whole number.
+
+    Raises:
+        TypeError: If it is anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise TypeError(f"an id is {value!r:.40}; it is a word")
+    return _text(str(value))
+
+
+def _text(value: object) -> str:
+    """Return a text that can be written: halves of characters, which JSON may hold, are put as unknown ones.
+
+    Raises:
+        TypeError: If it is no text.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"a text is {type(value).__name__}")
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _second(row: Mapping[str, Any], unreadable: int) -> int:
+    try:
+        return int(instant_of(row.get("timestamp"), per_second=1).timestamp())
+    except UnreadableRow:
+        return unreadable
+
+
+def _iso(text: object) -> datetime:
+    at = datetime.fromisoformat(str(text).replace(" ", "T").replace("+00", "+00:00").replace("+00:00:00", "+00:00"))
+    return at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | None]:
+    try:
+        outcomes, tokens = _inner(row.get("outcomes")), tokens_of(row)
+        if sorted(str(each).strip().casefold() for each in outcomes) != ["no", "yes"] or len(tokens) != 2:
+            return "not binary", None
+        if not row.get("conditionId"):
+            return "no condition id", None
+        event = row["events"][0]
+        series = event.get("series") or []
+        thread = ("Series", _word(series[0]["id"])) if series else ("Event", _word(event["id"]))
+        payouts = payouts_of(row)
+        if payouts is None:
+            return "not settled", None
+        market = CommentedMarket(
+            _word(row["id"]),
+            _text(row["question"]),
+            1 if payouts[0] == 1.0 else -1 if payouts[0] == 0.0 else 0,
+            _iso(row["closedTime"]),
+            _amount(row["volume"] if row.get("volumeNum") in (None, "") else row["volumeNum"]),
+            _word(row["conditionId"]),
+            thread,
+            tokens,
+            str(outcomes[0]).strip().casefold() == "no",
+        )
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
+        return "unreadable", None
+    return ("", market) if market.volume >= LEAST_VOLUME else ("volume", market)
+
+
+def _amount(value: Any) -> float:
+    number = float(value)
+    if not abs(number) <= MOST:
+        raise ValueError(f"a volume is {number}")
+    return number
+
+
+def _inner(value: object) -> list[Any]:
+    found = json.loads(value) if isinstance(value, str) and value else value
+    return found if isinstance(found, list) else []
+
+
+def _manifold_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | None]:
+    try:
+        if row["outcomeType"] != "BINARY" or row["isResolved"] is not True:
+            return "not binary", None
+        volume, bettors = _amount(row["volume"]), int(row["uniqueBettorCount"])
+        resolved = _RESOLVED.get(row["resolution"], 0)
+        closed = datetime.fromtimestamp(row["resolutionTime"] / 1_000, UTC)
+        market = CommentedMarket(_word(row["id"]), _text(row["question"]), resolved, closed, volume, _word(row["id"]))
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return "unreadable", None
+    if volume < LEAST_VOLUME:
+        return "volume", market
+    return ("", market) if bettors >= FEWEST_BETTORS else ("bettors", market)

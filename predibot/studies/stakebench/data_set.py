@@ -1,0 +1,96 @@
+"""A data set of comments: the rows of its two files, under salted ids."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from predibot.studies.stakebench.cleaning import Platform
+from predibot.studies.stakebench.positions import ACTION_HOURS, Action, Side
+from predibot.studies.stakebench.windows import LONGEST_DAYS, Direction
+
+MOST = 1e18
+"""Of any currency, which is more than there is: sums of so many stay numbers."""
+Resolved = Literal[-1, 0, 1]
+"""1 for YES, -1 for NO, 0 for anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledComment:
+    """A comment with what its writer held when it was written, under salted ids."""
+
+    platform: Platform
+    split: str
+    market: str
+    question: str
+    comment: str
+    user: str
+    at: str
+    text: str
+    side: Side | None
+    """None without a position."""
+    size: float
+    action: Action | None
+    """What followed within 48 hours; None without a position, or where the shares held tell nothing."""
+    actions: tuple[Action, ...]
+    """What followed within each of `ACTION_HOURS`; empty where `action` is None."""
+    resolved: Resolved
+    ever_held: bool
+    """Whether the writer had ever held anything in the market."""
+    truncated: bool
+    """Whether its thread may have more comments than were served."""
+    volume: float
+    """Of the market, in the venue's currency."""
+    closed: str
+    """When trading in the market ended."""
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody can have held, done or paid."""
+        if not abs(self.size) <= MOST or not 0.0 <= self.volume <= MOST:
+            raise ValueError(f"size is {self.size:g} and volume {self.volume:g}; they are amounts of money")
+        if len(self.actions) != (0 if self.action is None else len(ACTION_HOURS)):
+            raise ValueError(f"actions are {len(self.actions)}, action is {self.action}; one goes with each window")
+        if self.side is None and (self.action is not None or self.size):
+            raise ValueError(f"side is None, size {self.size:g} and action {self.action}; nothing is held")
+        _instant("at", self.at)
+        _instant("closed", self.closed)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledWindow:
+    """A window of a market and where its odds went, under salted ids."""
+
+    platform: Platform
+    split: str
+    market: str
+    question: str
+    start: str
+    days: int
+    price_before: float
+    price_after: float
+    direction: Direction
+    comments: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no window of a market."""
+        prices = (self.price_before, self.price_after)
+        if not all(0.0 <= price <= 1.0 for price in prices) or not 1 <= self.days <= LONGEST_DAYS or not self.comments:
+            raise ValueError(
+                f"prices are {prices[0]:g} and {prices[1]:g} over {self.days} days of {len(self.comments)} comments"
+            )
+        _instant("start", self.start)
+
+
+def _instant(name: str, text: str) -> None:
+    try:
+        aware = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        aware = False
+    if not aware:
+        raise ValueError(f"{name} is {text[:40]!r}; it is an instant in UTC")
+
+
+FILES: Mapping[str, type] = {"comments": LabelledComment, "windows": LabelledWindow}
+"""What a line of each file is, by the file's name without its ending."""
+Rows = Callable[[str], Iterable[Any]]
+"""Reads a file of a data set from its beginning, by its name in `FILES`; comments of a market stand together."""

@@ -1,0 +1,1 @@
+"""The game of this study."""

@@ -1,0 +1,225 @@
+"""Audits: whether a bot reads the language of commitment, or guesses outcomes and gets lucky."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, array_of, booleans, indices, refuse, same_length
+from predibot.scoring.inference.clusters import cluster_codes
+from predibot.scoring.inference.draws import at_least, generator
+from predibot.studies.stakebench.scores.ratios import Tally
+from predibot.studies.stakebench.scores.scores import directed, directed_marks, stake_quartiles
+from predibot.studies.stakebench.scores.significance import binomial_p_values, mann_whitney
+
+FEWEST_WRONG_BETTORS = 20
+FEWEST_FOR_DOSES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class WrongBettors:
+    """Whether a bot follows the side of those who turned out wrong, where one guessing outcomes goes the other way."""
+
+    n: int
+    """Comments whose writer held the losing side, and of which the bot named a side."""
+    following: float
+    """The share of them in which it named the writer's side; NaN where there are none."""
+    p_value: float
+    """One-sided against one half; NaN below `FEWEST_WRONG_BETTORS`."""
+
+
+def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> WrongBettors:
+    """Return how a bot reads those who held the side that lost, of one split.
+
+    Args:
+        predicted: +1, -1, 0 or `REFUSED`, shape (n,).
+        sides: What the writers held, +1 or -1, shape (n,).
+        resolved: +1, -1, or 0 where the market paid neither, shape (n,).
+
+    Source:
+        StakeBench (arXiv 2605.26074), section 3.2.
+
+    Examples:
+        >>> found = wrong_bettors([1] * 20, [1] * 20, [-1] * 20)
+        >>> found.n, found.following, found.p_value < 1e-5
+        (20, 1.0, True)
+    """
+    said, held, came = (
+        indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
+    )
+    same_length(predicted=said, sides=held, resolved=came)
+    lost = (held != 0) & (came == -held) & directed(said)
+    n, hits = int(lost.sum()), int((said[lost] == held[lost]).sum())
+    p_value = float(binomial_p_values([hits], [n], chance=0.5)[0]) if n >= FEWEST_WRONG_BETTORS else math.nan
+    return WrongBettors(n, hits / n if n else math.nan, p_value)
+
+
+@dataclass(frozen=True, slots=True)
+class DoseResponse:
+    """Whether sides are read better where more is staked."""
+
+    n: int
+    """Comments of which the bot named a side."""
+    by_quartile: tuple[float, float, float, float]
+    """DA from the lowest quartile of stakes to the highest; NaN where one is empty."""
+    p_value: float
+    """One-sided, highest above lowest; NaN below `FEWEST_FOR_DOSES`, or where stakes or hits are all the same."""
+
+    @property
+    def signal(self) -> float:
+        """Return CSD: DA of the highest quartile less that of the lowest."""
+        return self.by_quartile[3] - self.by_quartile[0]
+
+
+def dose_response(predicted: ArrayLike, sides: ArrayLike, stakes: ArrayLike) -> DoseResponse:
+    """Return how a bot's hits go with the stakes, of one split.
+
+    Args:
+        predicted: +1, -1, 0 or `REFUSED`, shape (n,).
+        sides: +1 or -1, shape (n,).
+        stakes: Magnitudes count, shape (n,).
+
+    Source:
+        StakeBench (arXiv 2605.26074), section 3.2 and Table 10, whose quartiles
+        these are; the p-values it prints beside them are up to .02 larger.
+
+    Examples:
+        >>> found = dose_response([1] * 40, [-1] * 20 + [1] * 20, range(40))
+        >>> found.signal, found.p_value < 1e-4
+        (1.0, True)
+    """
+    hits = directed_marks(predicted, sides)
+    one_split = np.zeros(hits.earned.size, dtype=np.int64)
+    quartiles = stake_quartiles(stakes, one_split, hits.counted)
+    n = int(hits.counted.sum())
+    found = Tally(hits.earned, hits.counted).by_split(quartiles, 5)
+    p_value = math.nan
+    if n >= FEWEST_FOR_DOSES:
+        p_value = mann_whitney(hits.earned[quartiles == 4], hits.earned[quartiles == 1]).greater
+    return DoseResponse(n, (float(found[1]), float(found[2]), float(found[3]), float(found[4])), p_value)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Whether what people write drifts from what will happen once they hold a position."""
+
+    users: int
+    """Those with comments of which the bot named a side, before and after their first position in one market."""
+    before: float
+    """DA against the resolution, of their comments before."""
+    after: float
+    """The same of those after; NaN with `before` where there is no user."""
+    after_by_side: float
+    """DA of those after against the side their writers held."""
+    within_user: float
+    """The mean over users of how much `after` is above `before` of the user: below zero is the mark of commitment."""
+    p_value: float
+    """One-sided, for below zero, by flipping the signs of users; NaN below two users, or where no one differs."""
+
+
+def within_user_drift(
+    predicted: ArrayLike,
+    sides: ArrayLike,
+    resolved: ArrayLike,
+    users: ArrayLike,
+    markets: ArrayLike,
+    after: ArrayLike,
+    *,
+    seed: int = 0,
+    flips: int = 10_000,
+) -> Drift:
+    """Return how a bot's readings of the same people change when they take a position, of one split.
+
+    Args:
+        predicted: +1, -1, 0 or `REFUSED`, shape (n,).
+        sides: What the writer held; 0 before, shape (n,).
+        resolved: +1, -1, or 0 where the market paid neither, shape (n,).
+        users: A word or whole number, shape (n,).
+        markets: A word or whole number, shape (n,).
+        after: Whether the writer had taken a position in the market, shape (n,).
+        seed: Of the flips.
+        flips: How many.
+
+    Source:
+        StakeBench (arXiv 2605.26074), section 3.2 and Table 11; the paper says
+        nothing of a test.
+    """
+    at_least("flips", flips, 1)
+    said, held, came = (
+        indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
+    )
+    later = booleans("after", after)
+    same_length(predicted=said, sides=held, resolved=came, users=array_of("users", users), after=later)
+    counted = directed(said) & (came != 0)
+    if not counted.any():
+        return Drift(0, math.nan, math.nan, math.nan, math.nan, math.nan)
+    person, market = cluster_codes(users, "users"), cluster_codes(markets, "markets")
+    same_length(predicted=said, markets=market)
+    pairs = np.unique(person * (int(market.max()) + 1) + market, return_inverse=True)[1].astype(np.int64)
+    number = int(pairs.max()) + 1
+    times = [np.bincount(pairs[counted & when], minlength=number) for when in (~later, later)]
+    both = (times[0] > 0) & (times[1] > 0)
+    kept = counted & both[pairs]
+    hits = (said == came).astype(np.float64)
+    rates = [np.bincount(pairs[kept & when], hits[kept & when], minlength=number) for when in (~later, later)]
+    moved = (rates[1] / np.maximum(times[1], 1) - rates[0] / np.maximum(times[0], 1))[both]
+    owner = np.zeros(number, dtype=np.int64)
+    owner[pairs] = person
+    _, local, counts = np.unique(owner[both], return_inverse=True, return_counts=True)
+    by_user = np.bincount(local, moved) / counts if moved.size else moved
+    return Drift(
+        by_user.size,
+        _mean(hits[kept & ~later]),
+        _mean(hits[kept & later]),
+        _mean((said == held)[kept & later & (held != 0)]),
+        _mean(by_user),
+        _below_zero(by_user, flips, seed),
+    )
+
+
+def _mean(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64 | np.bool_]]") -> float:
+    return float(values.mean()) if values.size else math.nan
+
+
+def _below_zero(differences: Floats, flips: int, seed: int) -> float:
+    """Return how often the sum is as low or lower when each difference has a sign by chance, the seen one included."""
+    if differences.size < 2 or not differences.any():
+        return math.nan
+    rng, low, done = generator(seed), 0, 0
+    block = max(1, 1_000_000 // differences.size)
+    seen = float(differences.sum()) + 1e-9
+    while done < flips:
+        size = min(block, flips - done)
+        signs = rng.integers(0, 2, (size, differences.size)) * 2 - 1
+        low += int((signs @ differences <= seen).sum())
+        done += size
+    return (1 + low) / (1 + flips)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeAudit:
+    """Directed accuracy against the writer's side and against the resolution, of the same answers."""
+
+    by_side: float
+    by_resolution: float
+    n: int
+
+
+def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> OutcomeAudit:
+    """Return whether a bot's sides are those of the writers or those that won, of one split.
+
+    Only comments of markets that paid YES or NO count.
+
+    Examples:
+        >>> outcome_audit([1, 1], [1, -1], [1, 1]).by_side
+        0.5
+    """
+    said, held, came = (
+        indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
+    )
+    same_length(predicted=said, sides=held, resolved=came)
+    refuse("resolved", came, np.abs(came) > 1, "each must be -1, 0 or 1")
+    kept = (came != 0) & (held != 0)
+    by_side, by_resolution = (directed_marks(said[kept], each[kept]) for each in (held, came))
+    return OutcomeAudit(by_side.over_all(), by_resolution.over_all(), int(by_side.counted.sum()))

@@ -1,0 +1,202 @@
+"""Scores of labels: what each answer earns where a comment's writer, side, action, or a window's move is asked for.
+
+Sides and directions are +1 (YES, UP), -1 (NO, DOWN) and 0 (NEUTRAL); classes are whole numbers from zero.
+`ratios.REFUSED` is an answer that could not be read: a miss wherever every answer counts, and no side.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
+from predibot.studies.stakebench.scores.ratios import REFUSED, Tally
+
+
+def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
+    """Return hits of all answers: Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA are its ratios.
+
+    An abstention is a miss, since no true label is one.
+
+    Args:
+        predicted: Labels, shape (n,).
+        true: Labels, shape (n,).
+
+    Raises:
+        ValueError: If the lengths differ, or a label is no whole number.
+
+    Examples:
+        >>> accuracy_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all()
+        0.5
+    """
+    said, is_so = _both(predicted, true)
+    return Tally((said == is_so).astype(np.float64), np.ones(said.size))
+
+
+def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
+    """Return what makes F1 of class 1 as a ratio: 2 TP / (2 TP + FP + FN).
+
+    An answer that could not be read, about a thing of the class, is one that was not found.
+
+    Examples:
+        >>> f1_marks([1, 1, 0, 0], [1, 0, 1, 0]).over_all()
+        0.5
+    """
+    said, is_so = _both(predicted, true)
+    both = ((said == 1) & (is_so == 1)).astype(np.float64)
+    return Tally(2.0 * both, (said == 1).astype(np.float64) + (is_so == 1))
+
+
+def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
+    """Return hits of the answers that name a side: DA is their ratio, with no value where none does.
+
+    Args:
+        predicted: +1, -1, 0 for an abstention, or `REFUSED`, shape (n,).
+        true: +1 or -1, shape (n,).
+
+    Examples:
+        >>> directed_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all() == 2 / 3
+        True
+    """
+    said, is_so = _both(predicted, true)
+    directional = directed(said)
+    return Tally((directional & (said == is_so)).astype(np.float64), directional.astype(np.float64))
+
+
+def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike) -> Tally:
+    """Return hits weighted by log(1 + stake) of the answers that name a side: CCA is their ratio.
+
+    Args:
+        predicted: As `directed_marks` has it.
+        true: As `directed_marks` has it.
+        stakes: Sizes in one currency, shape (n,); the magnitude counts, a profit taken being negative.
+
+    Examples:
+        >>> round(commitment_calibrated_marks([1, 1], [1, -1], [99.0, -9.0]).over_all(), 6)
+        0.666667
+    """
+    weights = np.log1p(np.abs(numbers("stakes", stakes)))
+    plain = directed_marks(predicted, true)
+    same_length(predicted=plain.earned, stakes=weights)
+    return Tally(plain.earned * weights, plain.counted * weights)
+
+
+def stake_quartiles(stakes: ArrayLike, splits: ArrayLike, counted: ArrayLike) -> Ints:
+    """Return the quartile of each answer's stake among those of its split that count, shape (n,).
+
+    A quartile has what is above the one before it and at most its own upper
+    end, so that equal stakes lie together and a quartile may be empty.
+
+    Args:
+        stakes: Magnitudes count, shape (n,).
+        splits: Whole numbers from zero, shape (n,).
+        counted: Which answers count, shape (n,): those that name a side.
+
+    Returns:
+        1 for the lowest to 4; 0 for what does not count.
+
+    Examples:
+        >>> stake_quartiles([1, 2, 3, 4, 5, 6, 7, 9], [0] * 8, [1] * 8).tolist()
+        [1, 1, 2, 2, 3, 3, 4, 4]
+    """
+    sizes, rows = np.abs(numbers("stakes", stakes)), indices("splits", splits)
+    counting = numbers("counted", counted) > 0.0
+    same_length(stakes=sizes, splits=rows, counted=counting)
+    found = np.zeros(sizes.size, dtype=np.int64)
+    for split in np.unique(rows[counting]):
+        inside = counting & (rows == split)
+        ends = np.quantile(sizes[inside], [0.25, 0.5, 0.75])
+        found[inside] = 1 + np.searchsorted(ends, sizes[inside], side="left")
+    return found
+
+
+def costly_signal_marks(
+    predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike, splits: ArrayLike
+) -> tuple[Tally, Tally]:
+    """Return the hits of the highest and of the lowest stake quartile of each split; CSD is DA of one less the other.
+
+    Examples:
+        >>> high, low = costly_signal_marks([1, 1, 1, 1], [-1, 1, -1, 1], [1, 2, 3, 4], [0, 0, 0, 0])
+        >>> high.over_all() - low.over_all()
+        1.0
+    """
+    plain = directed_marks(predicted, true)
+    quartiles = stake_quartiles(stakes, splits, plain.counted)
+    high, low = ((quartiles == each).astype(np.float64) for each in (4, 1))
+    return Tally(plain.earned * high, high), Tally(plain.earned * low, low)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallProfile:
+    """How a bot's answers lie over some classes."""
+
+    recall: tuple[float, ...]
+    """By class, NaN where nothing is of it."""
+    predicted: tuple[float, ...]
+    """The share of answers that name each class; what could not be read names none."""
+    true: tuple[float, ...]
+    """The share of each class among the truth."""
+    entropy: float
+    """Of the predicted labels that could be read, as a part of the largest it can be: 1 is evenly, 0 always one."""
+    n: int
+
+    @property
+    def classes_used(self) -> int:
+        """Return how many classes have at least a twentieth of the answers."""
+        return sum(share >= 0.05 for share in self.predicted)
+
+    @property
+    def is_degenerate(self) -> bool:
+        """Return whether the answers come down to two labels or fewer, though more occur."""
+        return self.n > 0 and self.classes_used <= 2 < sum(share > 0.0 for share in self.true)
+
+
+def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:
+    """Return the recall of each class and how much the answers use them.
+
+    Args:
+        predicted: Classes from zero, or `REFUSED`, shape (n,).
+        true: Classes from zero, shape (n,).
+        classes: How many there are, at least two.
+
+    Raises:
+        ValueError: If a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
+
+    Examples:
+        >>> recall_profile([0, 0, 0, 0], [0, 0, 1, 1], classes=2).recall
+        (1.0, 0.0)
+    """
+    said, is_so = _both(predicted, true)
+    refuse("true", is_so, (is_so < 0) | (is_so >= classes), f"each must be from 0 to {classes - 1}")
+    readable = said != REFUSED
+    refuse("predicted", said, readable & ((said < 0) | (said >= classes)), f"each must be from 0 to {classes - 1}")
+    total = max(said.size, 1)
+    of_class = np.bincount(is_so, minlength=classes)
+    hits = np.bincount(is_so[said == is_so], minlength=classes)
+    named = np.bincount(said[readable], minlength=classes)
+    recall = np.divide(hits, of_class, out=np.full(classes, np.nan), where=of_class > 0)
+    return RecallProfile(
+        tuple(recall.tolist()),
+        tuple((named / total).tolist()),
+        tuple((of_class / total).tolist()),
+        _entropy(named / max(int(named.sum()), 1)),
+        said.size,
+    )
+
+
+def _entropy(shares: Floats) -> float:
+    some = shares[shares > 0.0]
+    return float(-(some * np.log(some)).sum() / math.log(shares.size)) + 0.0 if some.size else math.nan
+
+
+def directed(predicted: Ints) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+    """Return which answers name a side."""
+    found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = np.abs(predicted) == 1
+    return found
+
+
+def _both(predicted: ArrayLike, true: ArrayLike) -> tuple[Ints, Ints]:
+    said, is_so = indices("predicted", predicted), indices("true", true)
+    same_length(predicted=said, true=is_so)
+    return said, is_so

@@ -1,0 +1,504 @@
+"""The paper's tables for any bots: from what each said of which text to columns of numbers."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean, stdev
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
+from predibot.studies.stakebench.scores.comparisons import coverage_bias, independence_p_value, platform_comparison
+from predibot.studies.stakebench.scores.gaps import aggregate_score, commitment_gap
+from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
+from predibot.studies.stakebench.scores.scores import (
+    accuracy_marks,
+    commitment_calibrated_marks,
+    costly_signal_marks,
+    directed_marks,
+    f1_marks,
+    recall_profile,
+)
+from predibot.studies.stakebench.scores.significance import binomial_p_values, discoveries
+
+ACTIONS = ("flip", "increase", "decrease", "hold")
+_SIDES = {"YES": 1, "UP": 1, "NO": -1, "DOWN": -1, "NEUTRAL": 0}
+_CODES = {**_SIDES, **{label: number for number, label in enumerate(ACTIONS)}}
+_CHANCES = {"G1": 0.5, "G2": 0.5, "G3": 0.25, "G3f": 0.5, "G3d": 0.5}
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of a text that was asked about."""
+
+    task: str
+    split: str
+    """The platform and the topic, with a slash between."""
+    market: str
+    label: str
+    """The true one; empty of what was written before anything was held."""
+    side: str = ""
+    """Of the writer's position; empty without one."""
+    stake: float = 0.0
+    user: str = ""
+    resolved: int = 0
+    baseline: int = 0
+    """Of a window: where its stakes point, +1, -1, or 0 for a tie."""
+    actions: tuple[str, ...] = ()
+    """Of a comment in G3: what followed within each of the readings' `action_hours`."""
+    length: int = 0
+    """Of the text, in characters."""
+    written: int = 0
+    volume: float = 0.0
+    days_left: float = 0.0
+
+    @property
+    def platform(self) -> str:
+        """Return where it was written."""
+        return self.split.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTable:
+    """A table: its number in the paper, what it shows, its columns and rows; None is a value that there is none of."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    @classmethod
+    def of(
+        cls, name: str, title: str, columns: tuple[str, ...], rows: Iterable[tuple[Cell, ...]], note: str = ""
+    ) -> Self:
+        """Return a table with None for what has no value: it is missing, and not zero."""
+        known = (tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row) for row in rows)
+        return cls(name, title, columns, tuple(known), note)
+
+
+@dataclass
+class Readings:
+    """What bots said of texts: by bot and item the label, or None for an answer that could not be read."""
+
+    facts: Mapping[str, Fact]
+    """By item."""
+    said: Mapping[str, Mapping[str, str | None]]
+    """By bot, then by item; what a bot was not asked, or failed at, is absent."""
+    crowds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By split: in how many markets the side on which most was staked won, and of how many."""
+    action_hours: tuple[int, ...] = ()
+    """The windows whose actions are compared."""
+
+    @cached_property
+    def splits(self) -> tuple[str, ...]:
+        """Return all splits, in order."""
+        return tuple(sorted({fact.split for fact in self.facts.values()}))
+
+    @cached_property
+    def _of_task(self) -> Mapping[str, Sequence[tuple[str, Fact]]]:
+        """Return the items of each task with what is known of them, in the order of their names."""
+        found: dict[str, list[tuple[str, Fact]]] = {}
+        for item, fact in sorted(self.facts.items()):
+            found.setdefault(fact.task, []).append((item, fact))
+        return found
+
+    def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
+        """Return what a bot said of some tasks, on some splits or on all."""
+        wanted = self.splits if splits is None else {*splits}
+        said = self.said[bot]
+        chosen = [
+            (fact, said[item])
+            for task in tasks
+            for item, fact in self._of_task.get(task, ())
+            if item in said and fact.split in wanted
+        ]
+        return Answers(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), self.splits)
+
+    def of_all(self, task: str) -> list["Answers"]:
+        """Return what each bot said of a task that said something of it."""
+        return [own for bot in self.said if (own := self.of(bot, task)).facts]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of one bot."""
+
+    facts: tuple[Fact, ...]
+    labels: tuple[str | None, ...]
+    splits: tuple[str, ...]
+    """All there are, in order."""
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """Return the labels as numbers, what could not be read as `REFUSED`."""
+        return np.array([REFUSED if label is None else _CODES[label] for label in self.labels], dtype=np.int64)
+
+    @cached_property
+    def true(self) -> Ints:
+        """Return the true labels as numbers."""
+        return np.array([_CODES.get(fact.label, 0) for fact in self.facts], dtype=np.int64)
+
+    @cached_property
+    def split(self) -> Ints:
+        """Return the splits as numbers."""
+        return np.searchsorted(self.splits, [fact.split for fact in self.facts])
+
+    @cached_property
+    def stakes(self) -> Floats:
+        """Return what was staked."""
+        return np.array([fact.stake for fact in self.facts], dtype=np.float64)
+
+    @cached_property
+    def sides(self) -> Ints:
+        """Return what the writers held."""
+        return np.array([_SIDES.get(fact.side, 0) for fact in self.facts], dtype=np.int64)
+
+    @cached_property
+    def resolved(self) -> Ints:
+        """Return what the markets paid."""
+        return np.array([fact.resolved for fact in self.facts], dtype=np.int64)
+
+    @cached_property
+    def markets(self) -> NDArray[np.str_]:
+        """Return the markets."""
+        return np.array([fact.market for fact in self.facts], dtype=np.str_)
+
+    def by_split(self, marks: Tally, minus: Tally | None = None) -> Floats:
+        """Return a score by split, less another one where one is taken off."""
+        values = marks.by_split(self.split, len(self.splits))
+        return values if minus is None else values - minus.by_split(self.split, len(self.splits))
+
+    def p_values(self, marks: Tally, task: str) -> list[float]:
+        """Return by split the chance of so many hits by guessing."""
+        hits, trials = (
+            np.bincount(self.split, each, minlength=len(self.splits)) for each in (marks.earned, marks.counted)
+        )
+        return [float(each) for each in binomial_p_values(hits, trials, chance=_CHANCES[task])]
+
+
+def _accuracy(answers: Answers) -> tuple[Tally]:
+    return (accuracy_marks(answers.predicted, answers.true),)
+
+
+def _directed(answers: Answers) -> tuple[Tally]:
+    return (directed_marks(answers.predicted, answers.true),)
+
+
+def _signals(answers: Answers) -> tuple[Tally, Tally]:
+    return costly_signal_marks(answers.predicted, answers.true, answers.stakes, answers.split)
+
+
+def _calibrated(answers: Answers) -> tuple[Tally]:
+    return (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)
+
+
+def _lead(answers: Answers) -> tuple[Tally, Tally]:
+    """Return hits, and those of the stakes behind the windows, a tie being a miss."""
+    return *_accuracy(answers), accuracy_marks([fact.baseline for fact in answers.facts], answers.true)
+
+
+_SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
+    "G1 Acc": ("G1", _accuracy),
+    "G1 F1": ("G1", lambda answers: (f1_marks(answers.predicted, answers.true),)),
+    "G2 strict": ("G2", _accuracy),
+    "G2 DA": ("G2", _directed),
+    "G2 CCA": ("G2", _calibrated),
+    "G2 CSD": ("G2", _signals),
+    "G3 Acc_act": ("G3", _accuracy),
+    "G3 Acc_f": ("G3f", _accuracy),
+    "G3 Acc_d": ("G3d", _accuracy),
+    "G4 PLA": ("G4", _accuracy),
+    "G4 lead": ("G4", _lead),
+}
+"""By score: of which task, what its answers earn, and what is taken off where something is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score of one bot."""
+
+    bot: str
+    name: str
+    by_split: Floats
+    """NaN where there is none."""
+    estimate: MacroEstimate
+    marks: Tally
+    answers: Answers
+
+    @property
+    def mean(self) -> float:
+        """Return the mean over splits; NaN where none has a value."""
+        return macro_average(self.by_split)
+
+
+_Scores = Mapping[tuple[str, str], Score]
+"""By bot and name; those of tasks of which the bot said something."""
+
+
+def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[StudyTable, ...]:
+    """Return the paper's tables 3, 4, 6 to 12, 13 where pairs are named, 14, 17 and 20, with intervals and coverage.
+
+    Args:
+        readings: Of the bots of one run.
+        pairs: Bots whose scores are taken from one another, the second from the first.
+    """
+    scores = {(each.bot, each.name): each for bot in readings.said for each in _scores_of(readings, bot)}
+    found = [
+        _main(readings, scores),
+        _intervals(scores),
+        _actions(readings),
+        _reliability(scores),
+        _horizons(readings),
+        *_audits(readings),
+        _platforms(readings, scores),
+        *([_paired(scores, pairs)] if pairs else []),
+        _odds(readings, scores),
+        _difficulty(readings, scores),
+        _gaps(readings, scores),
+        _coverage(readings),
+    ]
+    return tuple(found)
+
+
+def _scores_of(readings: Readings, bot: str) -> Iterator[Score]:
+    for name, (task, earned) in _SCORES.items():
+        answers = readings.of(bot, task)
+        if answers.facts:
+            marks, *others = earned(answers)
+            minus = others[0] if others else None
+            estimate = macro_estimate(marks, answers.split, answers.markets, minus=minus)
+            yield Score(bot, name, answers.by_split(marks, minus), estimate, marks, answers)
+
+
+def _mean(scores: _Scores, bot: str, name: str) -> float:
+    return scores[bot, name].mean if (bot, name) in scores else math.nan
+
+
+def _named(scores: _Scores, name: str) -> list[Score]:
+    """Return a score of every bot that has it."""
+    return [each for each in scores.values() if each.name == name]
+
+
+def _main(readings: Readings, scores: _Scores) -> StudyTable:
+    columns = ("bot", "Agg", *_SCORES, "n+", "splits", "answers", "unread")
+    rows = []
+    for bot, said in readings.said.items():
+        lead = scores.get((bot, "G4 lead"))
+        windows_in = 0 if lead is None else int((~np.isnan(lead.by_split)).sum())
+        n_plus = 0 if lead is None else int((lead.by_split > 0.0).sum())
+        aggregate = aggregate_score(
+            accuracy=_mean(scores, bot, "G1 Acc"),
+            directed_accuracy=_mean(scores, bot, "G2 DA"),
+            action_accuracy=_mean(scores, bot, "G3 Acc_act"),
+            flip_accuracy=_mean(scores, bot, "G3 Acc_f"),
+            lead_share=n_plus / windows_in if windows_in else math.nan,
+        )
+        means = (_mean(scores, bot, name) for name in _SCORES)
+        counts = (n_plus, windows_in) if windows_in else (None, None)
+        unread = sum(label is None for label in said.values())
+        rows.append((bot, aggregate, *means, *counts, len(said), unread))
+    return StudyTable.of("3", "Scores, each a mean over splits", columns, rows)
+
+
+def _intervals(scores: _Scores) -> StudyTable:
+    rows = [
+        (each.bot, each.name, of.estimate, of.low, of.high, of.splits, of.markets, of.n)
+        for each in scores.values()
+        if (of := each.estimate).splits
+    ]
+    columns = ("bot", "score", "value", "low", "high", "splits", "markets", "answers")
+    note = "95 % intervals, markets drawn anew within each split; none where a split has a single market."
+    return StudyTable.of("intervals", "On how much each score rests", columns, rows, note)
+
+
+def _actions(readings: Readings) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    truth: tuple[float, ...] = ()
+    for bot in readings.said:
+        answers = readings.of(bot, "G3")
+        if not answers.facts:
+            continue
+        profile = recall_profile(answers.predicted, answers.true, classes=len(ACTIONS))
+        truth = profile.true
+        said = "one or two labels" if profile.is_degenerate else ""
+        rows.append((bot, *profile.recall, profile.entropy, said))
+    if truth:
+        rows.append(("ground truth", *truth, None, ""))
+    columns = ("bot", *ACTIONS, "entropy", "remark")
+    return StudyTable.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
+
+
+def _reliability(scores: _Scores) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G3 Acc_d"):
+        task, score = _SCORES[name][0], name.partition(" ")[2]
+        found = _named(scores, name)
+        p_values = [p_value for each in found for p_value in each.answers.p_values(each.marks, task)]
+        widths = [each.estimate.width for each in found if each.estimate.width is not None]
+        if p_values:
+            kept = discoveries(p_values)
+            width = fmean(widths) if widths else math.nan
+            rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, kept.retention))
+    columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
+    return StudyTable.of("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
+
+
+def _horizons(readings: Readings) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    every = readings.of_all("G3")
+    said = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
+    for place, hours in enumerate(readings.action_hours if every else ()):
+        marks = [accuracy_marks(each.predicted, [_CODES[fact.actions[place]] for fact in each.facts]) for each in every]
+        p_values = [p for each, own in zip(every, marks, strict=True) for p in each.p_values(own, "G3")]
+        scores = (macro_average(each.by_split(own)) for each, own in zip(every, marks, strict=True))
+        holds = (fmean(fact.actions[place] == "hold" for fact in each.facts) for each in every)
+        rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
+    columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
+    note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
+    return StudyTable.of("7", "Windows of actions", columns, rows, note)
+
+
+def _audits(readings: Readings) -> Iterator[StudyTable]:
+    wrong: list[tuple[Cell, ...]] = []
+    outcomes: list[tuple[Cell, ...]] = []
+    doses: list[tuple[Cell, ...]] = []
+    drifts: list[tuple[Cell, ...]] = []
+    for bot in readings.said:
+        by_split = [own for split in readings.splits if (own := readings.of(bot, "G2", splits=[split])).facts]
+        found = [wrong_bettors(each.predicted, each.sides, each.resolved) for each in by_split]
+        tested = [each for each in found if not math.isnan(each.p_value)]
+        if tested:
+            following = [each.following for each in tested]
+            many = sum(each.p_value < 0.05 for each in tested)
+            wrong.append((bot, len(tested), many, sum(share > 0.5 for share in following), fmean(following)))
+        audits = [outcome_audit(each.predicted, each.sides, each.resolved) for each in by_split]
+        if audits:
+            by_side = macro_average([each.by_side for each in audits])
+            by_outcome = macro_average([each.by_resolution for each in audits])
+            outcomes.append((bot, len(audits), by_side, by_outcome, by_outcome - by_side))
+        for each in by_split:
+            dose = dose_response(each.predicted, each.sides, each.stakes)
+            if not math.isnan(dose.p_value):
+                doses.append((bot, each.facts[0].split, dose.n, dose.signal, dose.p_value, *dose.by_quartile))
+        drifts += _drift(readings, bot)
+    columns: tuple[str, ...] = ("bot", "splits", "p < .05", "above half", "following")
+    yield StudyTable.of("8", "Wrong bettors: how often a side that lost is named as the writer's", columns, wrong)
+    columns = ("bot", "splits", "by side", "by outcome", "gap")
+    yield StudyTable.of("9", "DA against the writer's side and against the outcome", columns, outcomes)
+    columns = ("bot", "split", "n", "CSD", "p", "DA 1", "DA 2", "DA 3", "DA 4")
+    yield StudyTable.of("10", "Stakes: DA by quartile, one-sided test of the fourth above the first", columns, doses)
+    columns = ("bot", "splits", "drift", "negative", "before", "after", "after by side", "p < .05")
+    yield StudyTable.of("11", "The same people before and after their first position", columns, drifts)
+
+
+def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
+    found = []
+    for split in readings.splits:
+        own = readings.of(bot, "G2", "G2before", splits=[split])
+        if own.facts:
+            users, after = [fact.user for fact in own.facts], [fact.task == "G2" for fact in own.facts]
+            drift = within_user_drift(own.predicted, own.sides, own.resolved, users, own.markets, after)
+            found += [drift] if drift.users else []
+    if found:
+        names = ("within_user", "before", "after", "after_by_side")
+        drifts, *means = (macro_average([getattr(each, name) for each in found]) for name in names)
+        negative, sure = (sum(each.within_user < 0.0 for each in found), sum(each.p_value < 0.05 for each in found))
+        yield (bot, len(found), drifts, negative, *means, sure)
+
+
+def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
+    platforms = sorted({fact.platform for fact in readings.facts.values()}, reverse=True)
+    rows: list[tuple[Cell, ...]] = []
+    columns = ("score", "difference", "t", "p", "rank correlation", "rank p", "topics", "bots")
+    if len(platforms) == 2:
+        topics = sorted(
+            set.intersection(
+                *({s.partition("/")[2] for s in readings.splits if s.startswith(f"{each}/")} for each in platforms)
+            )
+        )
+        places = [[readings.splits.index(f"{each}/{topic}") for topic in topics] for each in platforms]
+        for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 lead"):
+            found = _named(scores, name)
+            if found and topics:
+                cmp = platform_comparison(*([each.by_split[own] for each in found] for own in places))
+                score = f"{_SCORES[name][0]} {name.partition(' ')[2]}"
+                of_ranks = (cmp.rank_correlation, cmp.rank_p_value)
+                rows.append((score, cmp.difference, cmp.t, cmp.p_value, *of_ranks, cmp.topics, cmp.bots))
+    what = " less ".join(platforms) if len(platforms) == 2 else "no second platform"
+    return StudyTable.of("12", f"Platforms over the topics that both have: {what}", columns, rows)
+
+
+def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> StudyTable:
+    names = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
+    rows: list[tuple[Cell, ...]] = [
+        (f"{a} less {b}", *(_mean(scores, a, name) - _mean(scores, b, name) for name in names)) for a, b in pairs
+    ]
+    return StudyTable.of("13", "Pairs of bots", ("pair", *names), rows)
+
+
+def _odds(readings: Readings, scores: _Scores) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for platform in sorted({fact.platform for fact in readings.facts.values()}):
+        places = [place for place, split in enumerate(readings.splits) if split.startswith(f"{platform}/")]
+        leads, right = (
+            np.concatenate([np.zeros(0), *(each.by_split[places] for each in _named(scores, name))])
+            for name in ("G4 lead", "G4 PLA")
+        )
+        known = ~np.isnan(leads)
+        if known.any():
+            ahead, count = int((leads[known] > 0.0).sum()), int(known.sum())
+            rows.append((platform, count, ahead, ahead / count, float(right[known].mean()), float(leads[known].mean())))
+    columns = ("platform", "bots x splits", "ahead", "share", "PLA", "lead")
+    return StudyTable.of("14", "G4 by platform", columns, rows)
+
+
+def _difficulty(readings: Readings, scores: _Scores) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    for place, split in enumerate(readings.splits):
+        values = [float(each.by_split[place]) for each in _named(scores, "G2 DA")]
+        known = [value for value in values if not math.isnan(value)]
+        if known:
+            rows.append((split, fmean(known), stdev(known) if len(known) > 1 else None, min(known), max(known)))
+    rows.sort(key=lambda row: (row[1] or 0.0, row[0]))
+    return StudyTable.of(
+        "17", "G2 by split, the hardest first: DA over bots", ("split", "mean", "sd", "min", "max"), rows
+    )
+
+
+def _gaps(readings: Readings, scores: _Scores) -> StudyTable:
+    rows: list[tuple[Cell, ...]] = []
+    crowds = [won / counted for won, counted in readings.crowds.values() if counted]
+    side_reference = fmean(crowds) if crowds else math.nan
+    for bot in readings.said:
+        windows = readings.of(bot, "G4")
+        odds_reference = macro_average(windows.by_split(_lead(windows)[1])) if windows.facts else math.nan
+        gap = commitment_gap(
+            side_reference=side_reference,
+            directed_accuracy=_mean(scores, bot, "G2 DA"),
+            action_accuracy=_mean(scores, bot, "G3 Acc_act"),
+            odds_reference=odds_reference,
+            odds_lead=_mean(scores, bot, "G4 PLA"),
+        )
+        rows.append((bot, side_reference, gap.side, gap.action, odds_reference, gap.odds, gap.mean))
+    columns = ("bot", "O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
+    return StudyTable.of("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
+
+
+def _coverage(readings: Readings) -> StudyTable:
+    facts = [fact for fact in readings.facts.values() if fact.task == "G1"]
+    holds = [fact.label == "YES" for fact in facts]
+    rows: list[tuple[Cell, ...]] = []
+    if any(holds) and not all(holds):
+        for what in ("length", "written", "volume", "days_left"):
+            bias = coverage_bias([float(getattr(fact, what)) for fact in facts], holds)
+            rows.append((what.replace("_", " "), bias.holders, bias.others, bias.cohen_d, bias.p_value))
+        rows.append(("topic", None, None, None, independence_p_value(holds, [fact.split for fact in facts])))
+    note = "Of the comments asked about in G1, of which as many are of holders as not in each split."
+    columns = ("what", "holders", "others", "Cohen's d", "p")
+    return StudyTable.of("coverage", "Holders against others", columns, rows, note)

@@ -1,0 +1,294 @@
+"""The tasks on comments, and the draw of what they are asked about: the same on every machine."""
+
+import hashlib
+import heapq
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Literal
+
+from predibot.studies.stakebench.cleaning import FEWEST_IN_SPLIT
+from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow, Rows
+from predibot.studies.stakebench.windows import stake_weighted_direction
+
+TaskName = Literal["G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"]
+SubjectKind = Literal["comment", "window"]
+NEUTRAL = "NEUTRAL"
+CROWD = "O2"
+"""Not asked: how often the side on which most was staked in the markets of a split was the one that won."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of a text."""
+
+    name: TaskName
+    kind: SubjectKind
+    labels: tuple[str, ...]
+    """Those that an answer may be; the true ones come first, and what abstains, if anything does, is `NEUTRAL`."""
+
+
+TASKS: Mapping[str, Task] = {
+    task.name: task
+    for task in (
+        Task("G1", "comment", ("YES", "NO")),
+        Task("G2", "comment", ("YES", "NO", NEUTRAL)),
+        # What people wrote before they held anything, which only an audit looks at.
+        Task("G2before", "comment", ("YES", "NO", NEUTRAL)),
+        Task("G3", "comment", ("flip", "increase", "decrease", "hold")),
+        Task("G3f", "comment", ("flip", "hold")),
+        Task("G3d", "comment", ("decrease", "hold")),
+        Task("G4", "window", ("UP", "DOWN", NEUTRAL)),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is known of an item besides what is shown; no bot may see it but what learns from other markets."""
+
+    label: str
+    stakes: tuple[tuple[str, float], ...] = ()
+    """The sides and sizes behind the shown comments; of a comment its writer's, where there is a position."""
+    user: str = ""
+    resolved: int = 0
+    """1 for YES, -1 for NO, 0 for anything else."""
+    volume: float = 0.0
+    days_left: float = 0.0
+    """From the text to the end of trading."""
+    actions: tuple[str, ...] = ()
+    """What its writer did within each of `ACTION_HOURS`; empty where that is not asked for."""
+    written: int = 0
+    """How many comments its writer has below the market; 0 of a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A text that a label is asked for, with what is shown beside it."""
+
+    task: str
+    id: str
+    split: str
+    """As `polymarket/crypto`."""
+    market: str
+    question: str
+    texts: tuple[str, ...]
+    side: str | None = None
+    """Shown where the task is what a writer with a position does next."""
+    size: float | None = None
+    """What was staked, shown with the side; negative where profit was taken."""
+    price: float | None = None
+    """The mean price of YES while the texts were written, shown where the task is where it goes."""
+    truth: Truth | None = None
+    """None in what a bot is shown."""
+
+    @property
+    def subject_id(self) -> str:
+        """Return by what name decisions on it go."""
+        return f"{self.task}/{self.id}"
+
+    @property
+    def platform(self) -> str:
+        """Return where it was written."""
+        return self.split.partition("/")[0]
+
+    @property
+    def topic(self) -> str:
+        """Return what its market is about."""
+        return self.split.partition("/")[2]
+
+    def as_json(self) -> str:
+        """Return the item, its truth included, as canonical JSON."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Item":
+        """Return the item that `as_json` wrote, with its truth if it is still there.
+
+        Raises:
+            ValueError: If it is none.
+        """
+        try:
+            data = json.loads(text)
+            truth = data.pop("truth", None)
+            if truth is not None:
+                stakes = tuple((side, size) for side, size in truth.pop("stakes"))
+                truth = Truth(**{**truth, "actions": tuple(truth["actions"])}, stakes=stakes)
+            return cls(**{**data, "texts": tuple(data["texts"])}, truth=truth)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"no item of a text task: {error}") from None
+
+
+def without_truth(text: str) -> str:
+    """Return the JSON of an item without its truth; anything else without all of itself."""
+    try:
+        return replace(Item.from_json(text), truth=None).as_json()
+    except ValueError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a run asks about."""
+
+    items: tuple[Item, ...]
+    """By task, split and rank."""
+    crowds: Mapping[str, tuple[int, int]]
+    """By split: in how many markets the side on which most was staked won, and of how many it can be said."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Draw:
+    """Keeps the first so many of what it is offered, by a rank that only seed, task and id decide."""
+
+    seed: int
+    most: int
+    kept: dict[tuple[str, ...], list[tuple[int, str, int, Any]]] = field(default_factory=lambda: defaultdict(list))
+    seen: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
+
+    def offer(self, key: tuple[str, ...], id_: str, thing: object) -> None:
+        rank = int.from_bytes(hashlib.sha256(f"{self.seed}|{key[0]}|{id_}".encode()).digest()[:8], "big")
+        self.seen[key] += 1
+        # Numbered, so that two of one rank and id, which a file may hold, are never compared themselves.
+        heap, entry = self.kept[key], (-rank, id_, -self.seen[key], thing)
+        if len(heap) < self.most:
+            heapq.heappush(heap, entry)
+        elif entry > heap[0]:
+            heapq.heapreplace(heap, entry)
+
+    def first(self, key: tuple[str, ...]) -> list[Any]:
+        return [entry[-1] for entry in sorted(self.kept[key], key=lambda entry: (-entry[0], entry[1]))]
+
+
+def drawn(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> Drawn:
+    """Return what a run asks about: of each task so many instances a split, or all that there are.
+
+    G1 has as many comments with a position as without. A split of a task with
+    fewer than twelve instances is left out, and a note says so. The files are
+    read twice, and no more of them is held than what is drawn and one market.
+
+    Args:
+        rows: Of the data set.
+        tasks: Which of `TASKS` are asked.
+        per_split: How many instances a task and split has at most.
+        seed: Of the draw.
+    """
+    draw, crowds = _Draw(seed, per_split), dict[str, tuple[int, int]]()
+    for _, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):
+        comments = list(market)
+        _offer_market(draw, comments, tasks)
+        split = _split(comments[0])
+        won, counted = crowds.get(split, (0, 0))
+        says = stake_sign((row.side or "", row.size) for row in comments)
+        if says and comments[0].resolved:
+            crowds[split] = (won + (says == comments[0].resolved), counted + 1)
+    if "G4" in tasks:
+        for window in rows("windows"):
+            draw.offer(("G4", _split(window)), _window_id(window), window)
+    chosen, notes = _chosen(draw, per_split)
+    return Drawn(_items(chosen, rows), dict(sorted(crowds.items())), tuple(notes))
+
+
+def _offer_market(draw: _Draw, comments: Sequence[LabelledComment], tasks: Collection[str]) -> None:
+    holders = {row.user for row in comments if row.side is not None}
+    written = Counter(row.user for row in comments)
+    for row in comments:
+        split = _split(row)
+        wanted: list[tuple[str, ...]] = [("G1", split, "holds" if row.side is not None else "does not")]
+        if row.side is not None:
+            wanted.append(("G2", split))
+        elif not row.ever_held and row.user in holders:
+            wanted.append(("G2before", split))
+        if row.action is not None:
+            wanted.append(("G3", split))
+            wanted += [("G3f", split)] if row.action in TASKS["G3f"].labels else []
+            wanted += [("G3d", split)] if row.action in TASKS["G3d"].labels else []
+        for key in wanted:
+            if key[0] in tasks:
+                draw.offer(key, row.comment, (row, written[row.user]))
+
+
+def _chosen(draw: _Draw, per_split: int) -> tuple[list[tuple[str, Any]], list[str]]:
+    """Return what is asked by task, the splits in order, and a note for each that has too little."""
+    found: list[tuple[str, Any]] = []
+    notes = []
+    order = {name: number for number, name in enumerate(TASKS)}
+    for task, split in sorted({(key[0], key[1]) for key in draw.seen}, key=lambda key: (order[key[0]], key[1])):
+        if task == "G1":
+            held, other = draw.first(("G1", split, "holds")), draw.first(("G1", split, "does not"))
+            of_each = min(per_split // 2, len(held), len(other))
+            rows = [*held[:of_each], *other[:of_each]]
+        else:
+            rows = draw.first((task, split))
+        if len(rows) < FEWEST_IN_SPLIT:
+            notes.append(f"{task} of {split} has {len(rows)} instances, fewer than {FEWEST_IN_SPLIT}: left out")
+        else:
+            found += [(task, row) for row in rows]
+    return found, notes
+
+
+def _items(chosen: Iterable[tuple[str, Any]], rows: Rows) -> tuple[Item, ...]:
+    chosen = list(chosen)
+    wanted = {name for task, row in chosen if task == "G4" for name in row.comments}
+    said = {row.comment: row for row in rows("comments") if row.comment in wanted} if wanted else {}
+    items = tuple(_window(row, said) if task == "G4" else _comment(task, *row) for task, row in chosen)
+    if twice := [name for name, times in Counter(item.subject_id for item in items).items() if times > 1]:
+        raise ValueError(f"{twice[0]} is there more than once; collect the data set again")
+    return items
+
+
+def _comment(task: str, row: LabelledComment, written: int) -> Item:
+    labels = {"G1": "YES" if row.side is not None else "NO", "G2": row.side, "G2before": ""}
+    asks_action = task.startswith("G3")
+    left = datetime.fromisoformat(row.closed) - datetime.fromisoformat(row.at)
+    return Item(
+        task,
+        row.comment,
+        _split(row),
+        row.market,
+        row.question,
+        (row.text,),
+        side=row.side if asks_action else None,
+        size=row.size if asks_action else None,
+        truth=Truth(
+            label=str(labels.get(task, row.action)),
+            stakes=() if row.side is None else ((row.side, row.size),),
+            user=row.user,
+            resolved=row.resolved,
+            volume=row.volume,
+            days_left=left.total_seconds() / 86_400,
+            actions=row.actions if task == "G3" else (),
+            written=written,
+        ),
+    )
+
+
+def _window(row: LabelledWindow, said: Mapping[str, LabelledComment]) -> Item:
+    if missing := next((name for name in row.comments if name not in said), None):
+        raise ValueError(f"a window names comment {missing[:40]!r}, which is not among the comments")
+    inside = [said[name] for name in row.comments]
+    stakes = tuple((each.side or "", each.size) for each in inside)
+    truth = Truth(row.direction, stakes, resolved=inside[0].resolved, volume=inside[0].volume)
+    texts = tuple(each.text for each in inside)
+    return Item(
+        "G4", _window_id(row), _split(row), row.market, row.question, texts, price=row.price_before, truth=truth
+    )
+
+
+def stake_sign(stakes: Iterable[tuple[str, float]]) -> int:
+    """Return where stakes point, magnitudes counting: 1 for YES, -1 for NO, 0 for a tie; without a side none counts."""
+    held: Any = [(side, size) for side, size in stakes if side in ("YES", "NO")]
+    says = stake_weighted_direction([side for side, _ in held], [size for _, size in held])
+    return {"UP": 1, "DOWN": -1, None: 0}[says]
+
+
+def _split(row: LabelledComment | LabelledWindow) -> str:
+    return f"{row.platform}/{row.split}"
+
+
+def _window_id(row: LabelledWindow) -> str:
+    return f"{row.market}.{row.start}"

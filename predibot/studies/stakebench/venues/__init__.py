@@ -1,0 +1,1 @@
+"""The venue of this study: its data set."""

@@ -1,0 +1,125 @@
+"""Windows: stretches of a market with enough positioned comments, and where its odds went in the one after."""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Literal
+
+from predibot.studies.stakebench.positions import Side
+
+Direction = Literal["UP", "DOWN"]
+COMMENTS = 10
+LONGEST_DAYS = 30
+NEAR_TIE = 0.005
+_ROUNDING = 1e-12
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class StepPath:
+    """The prices of YES, each of them until the next, by the instants at which they became that."""
+
+    instants: tuple[datetime, ...]
+    """In order."""
+    yes: tuple[float, ...]
+    ends_at: datetime | None = None
+    """When trading ended: after it there is no price, the payout being none."""
+
+    def mean(self, start: datetime, end: datetime) -> float | None:
+        """Return the time-weighted price over [start, end); None where nothing was known of a part of it.
+
+        Examples:
+            >>> from datetime import UTC
+            >>> day = datetime(2026, 3, 1, tzinfo=UTC)
+            >>> path = StepPath((day, day + timedelta(hours=6)), (0.2, 0.6))
+            >>> round(path.mean(day, day + timedelta(hours=8)), 6)
+            0.3
+        """
+        first = bisect_right(self.instants, start) - 1
+        if first < 0 or (self.ends_at is not None and end > self.ends_at):
+            return None
+        last = bisect_left(self.instants, end)
+        turns = [start, *self.instants[first + 1 : last], end]
+        spans = [(b - a).total_seconds() for a, b in pairwise(turns)]
+        weighted = (price * span for price, span in zip(self.yes[first:last], spans, strict=True))
+        return math.fsum(weighted) / (end - start).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class MarketWindow:
+    """A stretch of a market that a move of its odds is asked about."""
+
+    start: datetime
+    days: int
+    comments: tuple[int, ...]
+    """Which of the positioned comments lie in it, by their numbers."""
+    price_before: float
+    """The mean price of YES over [start, start + days)."""
+    price_after: float
+    """Over as many days after it."""
+
+    @property
+    def direction(self) -> Direction:
+        """Return where the odds went."""
+        return "UP" if self.price_after > self.price_before else "DOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of a market, and how many there would have been with prices or a move."""
+
+    found: tuple[MarketWindow, ...]
+    unpriced: int
+    near_ties: int
+
+
+def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
+    """Return the windows of a market, one after the other.
+
+    One begins at a positioned comment and takes the fewest whole days that hold
+    ten of them; the next begins at the first after it. Where 30 days hold fewer
+    than ten, the next comment is tried.
+
+    Args:
+        commented: The instants of the market's positioned comments, in order.
+        path: Of the market.
+    """
+    found: list[MarketWindow] = []
+    unpriced = near_ties = at = 0
+    while at < len(commented):
+        start = commented[at]
+        if at + COMMENTS > len(commented):
+            break
+        # The tenth comment decides: it lies in [start, start + h).
+        days = (commented[at + COMMENTS - 1] - start) // _DAY + 1
+        if days > LONGEST_DAYS:
+            at += 1
+            continue
+        middle = start + days * _DAY
+        until = bisect_left(commented, middle)
+        before, after = path.mean(start, middle), path.mean(middle, middle + days * _DAY)
+        if before is None or after is None:
+            unpriced += 1
+        elif abs(after - before) <= NEAR_TIE + _ROUNDING:
+            near_ties += 1
+        else:
+            found.append(MarketWindow(start, days, tuple(range(at, until)), before, after))
+        at = until
+    return Windows(tuple(found), unpriced, near_ties)
+
+
+def stake_weighted_direction(sides: Sequence[Side], sizes: Sequence[float]) -> Direction | None:
+    """Return where the stakes of a window point, magnitudes counting; None for a tie.
+
+    Examples:
+        >>> stake_weighted_direction(["YES", "NO"], [5.0, -7.0])
+        'DOWN'
+    """
+    signed = [abs(size) if side == "YES" else -abs(size) for side, size in zip(sides, sizes, strict=True)]
+    total = math.fsum(signed)
+    if abs(total) <= 1e-12 * math.fsum(map(abs, signed)):
+        return None
+    return "UP" if total > 0.0 else "DOWN"

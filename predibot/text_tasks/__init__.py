@@ -1,1 +1,0 @@
-"""Text tasks: what comments, windows of comments and pairs of questions are labelled with; pure."""

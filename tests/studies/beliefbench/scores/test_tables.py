@@ -1,0 +1,116 @@
+"""The tables of labels of pairs: each number from pairs that are counted by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from predibot.studies.beliefbench.scores.scores import UNREAD
+from predibot.studies.beliefbench.scores.tables import (
+    Judgement,
+    PairFact,
+    PairReadings,
+    PeoplesLabels,
+    beliefbench_tables,
+)
+from predibot.studies.stakebench.scores.tables import StudyTable
+
+LABELS = ("none", "little", "some", "much", "all")
+FACTS = {
+    "p1": PairFact("Crypto", 0, 0.1, ("a", "b"), "2025-01-01"),
+    "p2": PairFact("Crypto", 2, 0.5, ("a", "c"), "2025-06-01"),
+    "p3": PairFact("Politics", 4, 0.9, ("d", "e"), "2025-06-02"),
+    "p4": PairFact("Politics", 1, 0.3, ("d", "f"), "2025-01-01"),
+}
+READINGS = PairReadings(
+    facts=FACTS,
+    said={"model": {"p1": 0, "p2": 3, "p3": UNREAD, "p4": 1}, "silent": {}},
+    labels=LABELS,
+    remarks={"silent": "4 pairs without a label: no volume"},
+    cutoffs={"model": "2025-06-01"},
+    judged={"judge": Judgement("model", {"p1": "causal", "p4": "logical"})},
+    reasonings=("logical", "causal"),
+)
+
+
+def rows_of(name: str, readings: PairReadings = READINGS, people: PeoplesLabels | None = None) -> list[dict[str, Any]]:
+    (table,) = (each for each in beliefbench_tables(readings, people) if each.name == name)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_who_said_nothing_has_a_row_without_numbers_and_with_the_reason() -> None:
+    model, silent = rows_of("all")
+    assert (model["answers"], model["unread"], model["Acc"]) == (4, 1, 0.5)
+    assert model["MSE"] == pytest.approx(0.04 / 3)
+    assert (silent["answers"], silent["remark"]) == (0, "4 pairs without a label: no volume")
+    assert all(silent[name] is None for name in ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE"))
+
+
+def test_domains_have_their_own_scores_of_the_bots_that_answered() -> None:
+    rows = rows_of("domains")
+    assert [(row["domain"], row["bot"], row["answers"], row["Acc"]) for row in rows] == [
+        ("Crypto", "model", 2, 0.5),
+        ("Politics", "model", 2, 0.5),
+    ]
+
+
+def test_a_pair_is_after_the_cutoff_where_its_younger_market_is() -> None:
+    before, after = rows_of("cutoff")
+    # A market of the day of the cutoff itself is not after it.
+    assert (before["answers"], before["MSE"]) == (3, pytest.approx(0.04 / 3))
+    assert (after["answers"], after["MSE"], after["change"]) == (1, None, None)
+    worse = replace(READINGS, said={"model": {"p2": 3, "p3": 2}})
+    before, after = rows_of("cutoff", worse)
+    assert (before["MSE"], after["MSE"]) == (pytest.approx(0.04), pytest.approx(0.16))
+    assert (before["change"], after["change"]) == (None, pytest.approx(3.0))
+
+
+def test_what_was_given_is_told_beside_what_is_true() -> None:
+    model, silent, true = rows_of("given")
+    assert [model[label] for label in LABELS] == pytest.approx([1 / 3, 1 / 3, 0.0, 1 / 3, 0.0])
+    assert silent["none"] is None
+    assert [true[label] for label in LABELS] == [0.25, 0.25, 0.25, 0.0, 0.25]
+    assert [(row["domain"], row["all"], row["events"]) for row in rows_of("pairs")] == [
+        ("Crypto", 2, 3),
+        ("Politics", 2, 3),
+    ]
+
+
+def test_reasons_are_told_of_all_and_by_domain() -> None:
+    rows = rows_of("reasons")
+    assert [(row["domain"], row["answers"], row["logical"], row["causal"]) for row in rows] == [
+        ("(all)", 2, 0.5, 0.5),
+        ("Crypto", 1, 0.0, 1.0),
+        ("Politics", 1, 1.0, 0.0),
+    ]
+    assert rows_of("reasons", replace(READINGS, judged={"judge": Judgement("model", {})})) == []
+
+
+def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
+    people = {"ann": {"p1": 0, "p2": 2, "p3": 3}}
+    assert rows_of("raters", people=people) == []
+    rows = {row["what"]: row for row in rows_of("people", people=people)}
+    assert rows["S"]["pairs"] == 3
+    assert rows["model"]["pairs"] == 2
+    assert rows["silent"] == {"what": "silent", "pairs": 0, "Pearson": None}
+
+
+def test_every_table_has_as_many_cells_as_columns() -> None:
+    tables: tuple[StudyTable, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 1}, "bob": {"p1": 2}})
+    assert [table.name for table in tables] == [
+        *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people", "weights")
+    ]
+    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_weights_are_those_by_which_S_is_what_people_say() -> None:
+    said = {"p1": 0, "p2": 2, "p3": 4, "p4": 1}
+    # The first feature is what was said, the others say nothing.
+    facts = {
+        name: replace(fact, features=((said[name] + 0.5) / 5, None, 0.5, 0.5)) for name, fact in READINGS.facts.items()
+    }
+    (row,) = rows_of("weights", replace(READINGS, facts=facts), {"ann": said})
+    assert (row["synchrony"], row["pairs"], row["MSE of S"]) == (1.0, 4, pytest.approx(0.0))
+    # No pair has tags: nothing is known of their weight.
+    assert row["tags"] is None
+    assert rows_of("weights", people={"ann": said}) == []

@@ -1,0 +1,178 @@
+"""Scores of labels: by hand, at their ends, and against versions of few lines."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, f1_score
+
+from predibot.studies.stakebench.scores.gaps import aggregate_score, commitment_gap
+from predibot.studies.stakebench.scores.ratios import REFUSED, Tally, macro_average, macro_estimate
+from predibot.studies.stakebench.scores.scores import (
+    accuracy_marks,
+    commitment_calibrated_marks,
+    costly_signal_marks,
+    directed_marks,
+    f1_marks,
+    recall_profile,
+    stake_quartiles,
+)
+from tests.studies.stakebench.scores.answers import Answers, made
+
+
+def _rows(answers: Answers, split: int) -> list[tuple[int, int, float]]:
+    """Return (said, side, stake) of the answers of a split."""
+    columns = zip(answers.said.tolist(), answers.side.tolist(), answers.stake.tolist(), strict=True)
+    return [row for row, at in zip(columns, answers.split.tolist(), strict=True) if at == split]
+
+
+def _strict(rows: list[tuple[int, int, float]]) -> float:
+    return sum(said == side for said, side, _ in rows) / len(rows)
+
+
+def _da(rows: list[tuple[int, int, float]]) -> float:
+    named = [said == side for said, side, _ in rows if said in (-1, 1)]
+    return sum(named) / len(named) if named else math.nan
+
+
+def _cca(rows: list[tuple[int, int, float]]) -> float:
+    named = [(math.log(1 + abs(stake)), said == side) for said, side, stake in rows if said in (-1, 1)]
+    return sum(weight for weight, hit in named if hit) / sum(weight for weight, _ in named)
+
+
+MARKS: dict[str, tuple[Callable[[Answers], Tally], Callable[[list[tuple[int, int, float]]], float]]] = {
+    "strict": (lambda a: accuracy_marks(a.said, a.side), _strict),
+    "DA": (lambda a: directed_marks(a.said, a.side), _da),
+    "CCA": (lambda a: commitment_calibrated_marks(a.said, a.side, a.stake), _cca),
+}
+
+
+@pytest.mark.parametrize("name", MARKS)
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_by_split_are_those_of_a_version_of_few_lines(name: str, seed: int) -> None:
+    answers, (marks, by_hand) = made(seed), MARKS[name]
+    found = marks(answers).by_split(answers.split, 3)
+    assert found.tolist() == pytest.approx([by_hand(_rows(answers, split)) for split in range(3)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_accuracy_and_f1_are_those_of_another_library(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true, said = rng.integers(0, 2, (2, 300))
+    assert accuracy_marks(said, true).over_all() == pytest.approx(accuracy_score(true, said))
+    assert f1_marks(said, true).over_all() == pytest.approx(f1_score(true, said))
+
+
+def test_f1_has_no_value_where_the_class_neither_occurs_nor_is_named() -> None:
+    assert math.isnan(f1_marks([0, 0], [0, 0]).over_all())
+    assert f1_marks([REFUSED, 1], [1, 1]).over_all() == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_quartile_holds_what_is_above_the_last_and_at_most_its_end(seed: int) -> None:
+    answers = made(seed)
+    counted = np.abs(answers.said) == 1
+    found = stake_quartiles(answers.stake, answers.split, counted)
+    assert (found[~counted] == 0).all()
+    for split in range(3):
+        inside = counted & (answers.split == split)
+        sizes = np.abs(answers.stake)
+        for at in np.flatnonzero(inside):
+            # pandas.qcut: the first of (0, q1], (q1, q2], (q2, q3], (q3, 1] that holds it.
+            ends = [np.quantile(sizes[inside], q) for q in (0.25, 0.5, 0.75, 1.0)]
+            assert found[at] == 1 + next(k for k, end in enumerate(ends) if sizes[at] <= end)
+
+
+def test_costly_signal_is_da_of_the_largest_stakes_less_that_of_the_smallest() -> None:
+    said, side = [1, 1, 1, -1, 0, 1, 1, -1, 1], [-1, 1, 1, 1, 1, 1, -1, -1, 1]
+    stakes = [1, 2, 3, 4, 1000, 5, 6, 7, -8]
+    high, low = costly_signal_marks(said, side, stakes, [0] * 9)
+    # The abstention with 1000 has no part: 1, 2 are lowest (one hit of two), 7, -8 highest (both).
+    assert (high.over_all(), low.over_all()) == (1.0, 0.5)
+
+
+def test_a_split_without_a_side_has_no_directed_accuracy_and_leaves_the_average() -> None:
+    by_split = directed_marks([0, REFUSED, 1, -1], [1, 1, 1, 1]).by_split(np.array([0, 0, 1, 1]), 2)
+    assert math.isnan(by_split[0])
+    assert macro_average(by_split) == 0.5
+
+
+def test_splits_weigh_the_same_however_many_comments_they_have() -> None:
+    marks = accuracy_marks([1] * 9 + [0], [1] * 10)
+    assert macro_estimate(marks, [0] * 9 + [1], range(10)).estimate == 0.5
+    assert marks.over_all() == 0.9
+
+
+def test_an_unreadable_answer_is_a_miss_and_no_side() -> None:
+    assert accuracy_marks([REFUSED, 1], [1, 1]).over_all() == 0.5
+    assert directed_marks([REFUSED, 1], [1, 1]).over_all() == 1.0
+
+
+def test_an_interval_over_markets_is_wider_where_comments_of_a_market_are_alike() -> None:
+    rng = np.random.default_rng(1)
+    market = np.repeat(np.arange(40), 25)
+    alike, apart = rng.integers(0, 2, 40)[market], rng.integers(0, 2, 1000)
+    widths = [macro_estimate(accuracy_marks(each, np.ones(1000)), market % 2, market).width for each in (alike, apart)]
+    assert widths[0] is not None
+    assert widths[1] is not None
+    assert widths[0] > 3 * widths[1]
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    covered = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        market = np.repeat(np.arange(60), 5)
+        chance = rng.beta(6, 4, 60)[market]
+        hits = (rng.random(300) < chance).astype(int)
+        found = macro_estimate(accuracy_marks(hits, np.ones(300)), market % 3, market, resamples=500)
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 0.6 <= found.high
+    assert 0.89 <= covered / 200 <= 0.985
+
+
+def test_a_difference_is_drawn_with_the_same_markets() -> None:
+    said, base = accuracy_marks([1, 1, 0, 0] * 10, [1] * 40), accuracy_marks([1, 1, 0, 0] * 10, [1] * 40)
+    found = macro_estimate(said, [0] * 40, np.arange(40), minus=base)
+    assert (found.estimate, found.low, found.high) == (0.0, 0.0, 0.0)
+
+
+def test_one_market_has_no_interval_and_the_order_of_the_rows_changes_nothing() -> None:
+    assert macro_estimate(accuracy_marks([1, 0], [1, 1]), [0, 0], ["a", "a"]).width is None
+    answers, order = made(2), np.random.default_rng(0).permutation(400)
+    marks = directed_marks(answers.said, answers.side)
+    moved = Tally(marks.earned[order], marks.counted[order])
+    one = macro_estimate(marks, answers.split, answers.market, resamples=200)
+    assert macro_estimate(moved, answers.split[order], answers.market[order], resamples=200) == one
+
+
+def test_parts_below_chance_count_nothing_and_a_missing_part_leaves_no_aggregate() -> None:
+    worst = {"accuracy": 0.1, "directed_accuracy": 0.1, "action_accuracy": 0.0, "flip_accuracy": 0.1}
+    assert aggregate_score(**worst, lead_share=1.0) == 0.2
+    assert math.isnan(aggregate_score(**worst, lead_share=math.nan))
+
+
+def test_a_bot_that_equals_the_references_has_no_gap() -> None:
+    same = commitment_gap(
+        side_reference=0.6, directed_accuracy=0.6, action_accuracy=1.0, odds_reference=0.5, odds_lead=0.5
+    )
+    assert same.mean == 0.0
+
+
+def test_a_bot_that_says_one_thing_is_degenerate() -> None:
+    true = [0, 1, 2, 3] * 5
+    always = recall_profile([3] * 20, true, classes=4)
+    assert always.recall == (0.0, 0.0, 0.0, 1.0)
+    assert (always.entropy, always.is_degenerate) == (0.0, True)
+    perfect = recall_profile(true, true, classes=4)
+    assert perfect.recall == (1.0, 1.0, 1.0, 1.0)
+    assert perfect.entropy == pytest.approx(1.0)
+    assert not perfect.is_degenerate
+    assert recall_profile([REFUSED, 0], [0, 0], classes=2).predicted == (0.5, 0.0)
+
+
+def test_a_label_that_is_none_is_refused_by_its_place() -> None:
+    with pytest.raises(ValueError, match=r"predicted\[1\] is 7; each must be from 0 to 3"):
+        recall_profile([0, 7], [0, 1], classes=4)

@@ -1,0 +1,254 @@
+"""Text tasks end to end: models that are scripted, real agents, processes that are killed, both databases."""
+
+import csv
+import json
+import re
+import shutil
+import signal
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import chdir, closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from predibot.ledger.store import Store
+from predibot.web.app import create_app
+from tests.acceptance.conftest import done_here, said_here
+from tests.jobs.failpoints import After
+from tests.jobs.program import Program, document_of
+from tests.jobs.tiny import canonical_at
+from tests.ledger.databases import Postgres
+from tests.studies.stakebench.readers import (
+    RECIPE,
+    SETTINGS,
+    Reader,
+    Silent,
+    Wording,
+    answer_to,
+    data_set,
+    here,
+    reader,
+    reading,
+    rows,
+)
+
+__all__ = ["here", "reader"]
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small data set of comments."""
+    return data_set(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Reader]:
+    """Return a model that reads, at one address for all runs, so that they are equal ones."""
+    with reading() as server:
+        yield server
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A run that nobody disturbed."""
+
+    ledger: str
+    canonical: str
+    prompts: Counter[str]
+    document: Any
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) -> Whole:
+    """Return a run that nobody disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "texts.toml").write_text(RECIPE.format(folder=texts, url=model.base_url, seed=7))
+    model.asked.clear()
+    ledger = f"sqlite:///{folder}/whole.db"
+    with chdir(folder):
+        document = done_here(*asked(ledger)).document
+    assert document["totals"]["failed"] == 0
+    return Whole(ledger, canonical_at(ledger), Counter(model.prompts), document)
+
+
+@pytest.fixture
+def player(tmp_path: Path, texts: Path, reader: Reader) -> Iterator[Program]:
+    """Return the program with a recipe of text tasks."""
+    (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=reader.base_url, seed=7))
+    with closing(Program(tmp_path, SETTINGS)) as made:
+        yield made
+
+
+def asked(ledger: str, *more: str) -> tuple[str, ...]:
+    return ("decide", "texts.toml", "--ledger", ledger, "--json", *more)
+
+
+def test_labels_are_what_the_model_said_and_what_is_none_is_refused(
+    whole: Whole, player: Program, reader: Reader
+) -> None:
+    decisions = {row["subject_id"]: row for row in rows(whole.ledger, "decisions") if row["bot"] == "reader"}
+    labels = {row["subject_id"]: row for row in rows(whole.ledger, "labels") if row["bot"] == "reader"}
+    items = {row["event_id"]: row for row in rows(whole.ledger, "run_events")}
+    assert {row["subject_kind"] for row in decisions.values()} == {"comment", "window"}
+    assert whole.prompts.total() == len(decisions)
+    is_none = sum(answer_to(prompt).startswith("I think") for prompt in whole.prompts.elements())
+    assert Counter(row["status"] for row in decisions.values()) == {
+        "refused": is_none,
+        "recorded": len(decisions) - is_none,
+    }
+    assert is_none > 0
+    assert set(labels) == {name for name, row in decisions.items() if row["status"] == "recorded"}
+    # What was shown and what was said of it belong together.
+    assert not [prompt for prompt in whole.prompts if '"truth"' in prompt]
+    topics = [name for name in labels if name.startswith("G2/")]
+    assert len(topics) > 20
+    for name in topics:
+        item = json.loads(items[name]["payload"])
+        shown = f"question: {item['question']}\n\ncomment: {item['texts'][0]}\n"
+        (said_so,) = {answer_to(each) for each in whole.prompts if shown in each and "Topic of" in each}
+        assert labels[name]["label"].casefold() == said_so.rpartition("</think>")[2].strip().casefold()
+    # Asked for again, everything is there.
+    copy = player.folder / "ledger.db"
+    shutil.copy(whole.ledger.removeprefix("sqlite:///"), copy)
+    assert done_here(*asked(player.ledger)).document["totals"]["skipped"] == len(whole.document["decisions"])
+    assert not reader.asked
+
+
+def test_two_go_on_with_a_run_that_was_killed_and_ask_about_everything_else_once(
+    whole: Whole, player: Program, reader: Reader, address: str
+) -> None:
+    process = player.start(*asked(address), first=After("labels"))
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    before = Counter(reader.prompts)
+    reader.asked.clear()
+    for process in [player.start(*asked(address)), player.start(*asked(address))]:
+        document_of(process)
+    assert canonical_at(address) == whole.canonical
+    # What was under way when it died is asked again, and nothing else.
+    assert Counter(reader.prompts) <= whole.prompts
+    assert 0 <= (before + Counter(reader.prompts)).total() - whole.prompts.total() <= 2
+
+
+def test_a_ledger_of_texts_is_copied_whole(whole: Whole, player: Program, postgres: Postgres) -> None:
+    done_here("export", "out", "--ledger", whole.ledger)
+    copy = postgres.fresh()
+    done_here("import", "ledger", "out", "--ledger", copy)
+    assert canonical_at(copy) == whole.canonical
+
+
+def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whole, player: Program) -> None:
+    told = ("tables", "stakebench", "--ledger", whole.ledger)
+    document = done_here(*told, "--pairs", "reader:majority", "--json").document
+    tables = {each["name"]: each["rows"] for each in document["tables"]}
+    decisions = [row for row in rows(whole.ledger, "decisions") if row["bot"] == "reader"]
+    (row,) = (each for each in tables["3"] if each["bot"] == "reader")
+    assert row["answers"] == len(decisions)
+    assert row["unread"] == sum(each["status"] == "refused" for each in decisions)
+    assert tables["13"][0]["pair"] == "reader less majority"
+    screen = done_here(*told).out
+    assert "Table 3. Scores" in screen
+    assert "On how much each score rests" not in screen
+    assert "On how much each score rests" in said_here(*told, "--full").out
+    assert said_here(*told, "--pairs", "reader:majority", "--csv", "out").out.count("table_") == len(document["tables"])
+    with (player.folder / "out" / "table_3.csv").open(newline="") as file:
+        written = {each["bot"]: each for each in csv.DictReader(file)}
+    assert float(written["reader"]["G4 PLA"]) == row["G4 PLA"]
+    with Store.open_to_read(whole.ledger) as store:
+        browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
+        key = document["run"]
+        for address in ("/comments", f"/comments?run={key}"):
+            page = browser.get(address).text
+            assert key in page
+            shown = {unescape(title) for title in re.findall("<caption>(.*?)</caption>", page)}
+            titles = {
+                (each["name"], each["title"]) for each in document["tables"] if each["rows"] and each["name"] != "13"
+            }
+            assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
+        assert browser.get("/comments?run=none").status_code == 404
+    done_here("report", "--ledger", whole.ledger, "--html", "site")
+    pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
+    assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--run", "texts@1"), "no run of stakebench 'texts@1'"),
+        (("--pairs", "reader"), "write A:B with two bots of the run: reader, majority"),
+        (("--pairs", "reader:nobody"), "write A:B with two bots of the run"),
+    ],
+)
+def test_a_run_and_bots_that_are_not_there_are_refused(
+    whole: Whole, player: Program, more: tuple[str, ...], said: str
+) -> None:
+    refused = said_here("tables", "stakebench", "--ledger", whole.ledger, *more)
+    assert said in " ".join(refused.err.split())
+    assert refused.code == 1
+
+
+def test_a_report_says_where_labels_are_scored(whole: Whole, player: Program) -> None:
+    said = " ".join(said_here("report", "--ledger", whole.ledger).out.split())
+    assert "of game stakebench. `predibot tables stakebench` scores labels" in said
+    assert "accounts" not in said
+
+
+def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
+    document = done_here(*asked(player.ledger, "--dry-run")).document
+    assert document["would_decide"] == len(whole.document["decisions"])
+    assert not reader.asked
+    assert document["worst_case"]["usd"] == 0.0
+
+
+def test_another_data_set_is_another_run_and_the_same_is_the_same(player: Program, texts: Path, tmp_path: Path) -> None:
+    first = done_here(*asked(player.ledger, "--bots", "majority")).document["run"]["key"]
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ("comments.jsonl", "windows.jsonl"):
+        lines = (texts / name).read_text().splitlines(keepends=True)
+        (moved / name).write_text("".join(lines[:-1] if name == "windows.jsonl" else lines))
+    more = ("--bots", "majority", "--venue", f"comments:{moved}")
+    other = done_here(*asked(player.ledger, *more)).document["run"]["key"]
+    assert first.partition("@")[0] == other.partition("@")[0] == "texts"
+    assert first != other
+    assert done_here(*asked(player.ledger, "--bots", "majority")).document["run"]["key"] == first
+
+
+def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(tmp_path: Path, texts: Path) -> None:
+    ledger = f"sqlite:///{tmp_path}/ledger.db"
+    with reading(Silent) as server:
+        (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=server.base_url, seed=7))
+        assert said_here(*asked(ledger)).code == 3
+    tables = ("tables", "stakebench", "--full", "--json", "--ledger", ledger)
+    after = done_here(*tables).document
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+        # As predibot stored such decisions before.
+        written = "UPDATE decisions SET status = 'abstained', reason_kind = 'bot' WHERE reason_kind = 'answer'"
+        assert connection.execute(written).rowcount > 5
+    assert done_here(*tables).document == after
+    assert not after["notes"]
+
+
+def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(tmp_path: Path, texts: Path) -> None:
+    with reading(Wording) as server, closing(Program(tmp_path, SETTINGS)) as player:
+        recipe = RECIPE.format(folder=texts, url=server.base_url, seed=7)
+        head, first, _ = recipe.split("[[bots]]")
+        worded = first.replace('"reader"', '"worded"').replace("openai/reader", "openai/worded")
+        (tmp_path / "texts.toml").write_text(f"{head}[[bots]]{first}[[bots]]{worded}")
+        done_here(*asked(player.ledger))
+        document = done_here("tables", "stakebench", "--json", "--ledger", player.ledger).document
+    (main,) = (table for table in document["tables"] if table["name"] == "3")
+    bots = {row["bot"]: row for row in main["rows"]}
+    assert bots["worded"] == {**bots["reader"], "bot": "worded"}
+    assert 0 < bots["reader"]["unread"] < bots["worded (strict)"]["unread"]
+    lenient = bots["worded (strict)"]["unread"] - bots["worded"]["unread"]
+    assert f"worded: {lenient:,} labels read leniently" in " ".join(document["notes"])
