@@ -1,1 +1,1 @@
-"""Telling an operator who does not watch: the channels, and what is told over them once."""
+"""Notices to an operator who does not watch the runs: each trouble once, over every channel of the settings."""

@@ -1,4 +1,4 @@
-"""Notices: what an operator is told of runs nobody watches, in our own words, counts and the names of a recipe."""
+"""Notices: short messages to an operator, made of our own words, counts and the names in a recipe."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ MAX_TITLE_CHARACTERS = 150
 MAX_LINES = 25
 MAX_LINE_CHARACTERS = 200
 _MAX_NAME_CHARACTERS = 60
-_IN_NAMES = frozenset(" -_.:/+=#(),")
-"""Of what is no letter and no digit; the rest calls a channel together, names a person or makes a link somewhere."""
-_MOST_NAMED = 5
+_SAFE_MARKS = frozenset(" -_.:/+=#(),")
+"""Kept in names beside letters and digits; other marks can mention a channel or a person, or make a link."""
+_MOST_MISSED_NAMED = 5
 _MORE = "`predibot status` says more."
-_UNREAD = outcome_of("failed", "answer")
+_UNREADABLE_ANSWER = outcome_of("failed", "answer")
 _ASK_AGAIN = "What failed by unreadable answers is asked again only by `predibot schedule run-now --retry failed`."
 _REASONS: Mapping[str, str] = {
     "BudgetSpent": "a budget is spent",
@@ -35,22 +35,22 @@ _REASONS: Mapping[str, str] = {
     "VenueMissing": "what the venue is kept in is not there",
     "VenueUnavailable": "the venue did not answer in time",
 }
-"""What each kind of error comes to; its own message may quote a page, a model or a key, and is told to nobody."""
+"""What each kind of error means. The error's own message may quote a page, a model or a key, and is never sent."""
 
 
 def named(name: str) -> str:
-    """Return a name out of a recipe as any chat, mail or screen may show it.
+    """Return a name from a recipe in characters that are harmless in every chat, mail and terminal.
 
     Examples:
         >>> named("<!channel> @here [x](http://a.b)"), named("agent/gpt-5 (slow)")
-        ('?!channel? ?here ?x?(http:/?a.b)', 'agent/gpt-5 (slow)')
+        ('??channel? ?here ?x?(http:/?a.b)', 'agent/gpt-5 (slow)')
     """
-    harmless = "".join(_harmless(character) for character in one_line(name).replace("//", "/?"))
-    return harmless if len(harmless) <= _MAX_NAME_CHARACTERS else f"{harmless[: _MAX_NAME_CHARACTERS - 1]}…"
+    characters = one_line(name).replace("//", "/?")
+    return _shorten("".join(c if c.isalnum() or c in _SAFE_MARKS else "?" for c in characters), _MAX_NAME_CHARACTERS)
 
 
-def _harmless(character: str) -> str:
-    return character if character.isalnum() or character in _IN_NAMES else "?"
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,40 +58,36 @@ class Notice:
     """One message to the operator, short enough for every channel."""
 
     kind: NoticeKind | None
-    """None is told whatever the operator wants to hear of."""
+    """None is sent whatever kinds the operator chose."""
     title: str
     lines: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
-    """Lines whose columns stand below each other."""
+    """Lines with aligned columns."""
     about: str = ""
-    """The trouble it is about, which is told once until it is over; empty for none."""
+    """Key of the trouble it tells of. A trouble is told once until it is over; empty for none."""
     is_over: bool = False
     passes: bool = False
-    """Whether it is over by itself, as a limit is with its day: it is told once, and is no trouble that goes on."""
+    """Whether the trouble ends by itself, as a limit of a day does: it is told once, and no end is told."""
 
     def __post_init__(self) -> None:
-        """Refuse what a header of a mail could not hold.
+        """Refuse a title that a mail header cannot hold.
 
         Raises:
-            ValueError: If the title is empty, longer than a line, or several.
+            ValueError: If the title is empty, too long, or more than one line.
         """
         if not 0 < len(self.title) <= MAX_TITLE_CHARACTERS or not self.title.isprintable():
             raise ValueError(f"a title is one line of at most {MAX_TITLE_CHARACTERS} characters, not {self.title!r}")
 
     @property
     def body(self) -> tuple[str, ...]:
-        """Return its lines and its table, bounded."""
-        lines = [_cut(line) for line in (*self.lines, *self.table)]
+        """Return its lines and its table, bounded in number and length."""
+        lines = [_shorten(line, MAX_LINE_CHARACTERS) for line in (*self.lines, *self.table)]
         more = len(lines) - MAX_LINES
         return tuple(lines) if more <= 0 else (*lines[: MAX_LINES - 1], f"... and {more + 1} more lines")
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
-
-
 def kind_of_error(reason: str) -> str:
-    """Return the class of the error that a reason begins with; empty where it begins with none that is ours.
+    """Return the class of error that a reason begins with; empty unless it is one of ours.
 
     Examples:
         >>> kind_of_error("VenueChanged: asked for event 7, got 8"), kind_of_error("3 of 4 decisions failed: x")
@@ -110,15 +106,15 @@ def notice_of_slot(
     outcomes: Mapping[str, int] | None = None,
     next_try_at: datetime | None = None,
 ) -> Notice:
-    """Return how a slot ended: a failure, or the end of the one before.
+    """Return the notice that a slot failed, or that the recipe's slots are well again.
 
     Args:
-        recipe: Whose slot it is.
-        slot_at: The instant that its schedule names.
-        is_good: Whether all of it is done.
-        reason: Why not, in words that may quote others, and of which only the class of an error is told.
-        outcomes: How many decisions ended how, in the words of `outcome_of`; none where no run was made.
-        next_try_at: When what failed is tried again; None for never.
+        recipe: Its name.
+        slot_at: The instant that the schedule names.
+        is_good: Whether every decision was made.
+        reason: Why not. It may quote others, so the notice names only the class of the error.
+        outcomes: Count of decisions by `outcome_of`; empty if no run was made.
+        next_try_at: When failed decisions are tried again; None for never.
     """
     at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(outcomes or {})
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
@@ -129,22 +125,22 @@ def notice_of_slot(
     kind = kind_of_error(reason)
     why = (f"Why: {_REASONS[kind]}.",) if kind else ()
     again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
-    unread = (_ASK_AGAIN,) if counts.get(_UNREAD) else ()
+    ask_again = (_ASK_AGAIN,) if counts.get(_UNREADABLE_ANSWER) else ()
     return Notice(
         "drift" if kind == "VenueChanged" else "failure",
         f"predibot: {named(recipe)} {what}, slot {at}",
-        (*why, decisions, again, *unread, _MORE),
+        (*why, decisions, again, *ask_again, _MORE),
         about=about,
     )
 
 
 def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
-    """Return that something was in the way of a slot that was played all the same, or is no more.
+    """Return the notice that a slot was played but something beside the decisions failed, or no longer does.
 
     Args:
-        recipe: Whose slot it is.
-        slot_at: The instant that its schedule names.
-        reason: What was in the way, in words that may quote others; empty for nothing.
+        recipe: Its name.
+        slot_at: The instant that the schedule names.
+        reason: What failed, possibly quoting others; empty for nothing.
     """
     about, at = f"side of {recipe}", format_instant(slot_at)
     if not reason:
@@ -159,8 +155,8 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
 
 
 def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
-    """Return that slots were missed, each of which is told once by the caller that writes their rows."""
-    first, more = [format_instant(slot) for slot in slots[:_MOST_NAMED]], len(slots) - _MOST_NAMED
+    """Return the notice that slots were missed."""
+    first, more = [format_instant(slot) for slot in slots[:_MOST_MISSED_NAMED]], len(slots) - _MOST_MISSED_NAMED
     names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
     what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
     lines = (f"Nothing ran in time to make up for: {names}.", "No decision is made for them any more.")
@@ -168,7 +164,7 @@ def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
 
 
 def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
-    """Return that a recipe cannot be read any more, or can again."""
+    """Return the notice that a recipe cannot be read any more, or can be read again."""
     about = f"file of {recipe}"
     if is_good:
         return Notice("failure", f"predibot: {named(recipe)} can be read again", about=about, is_over=True)
@@ -177,11 +173,11 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
-    """Return that a venue's answers are not all understood any more, or are again.
+    """Return the notice that a venue's answers changed, or are all understood again.
 
     Args:
-        recipe: Whose venue it is.
-        doubts: What is missing from how many, in our words; none where all is well.
+        recipe: The recipe that plays there.
+        doubts: What is missing in how many answers, in our words; empty for none.
     """
     about = f"venue of {recipe}"
     if not doubts:
@@ -192,14 +188,14 @@ def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
 
 
 def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limit: float) -> Notice:
-    """Return that a limit is nearly reached.
+    """Return the notice that a limit is nearly reached.
 
     Args:
-        recipe: Whose limit it is.
-        account: Whose spending, such as `the day 2026-03-01`.
-        what: What is limited, such as `usd`.
-        spent: So much of it is spent.
-        limit: Of so much.
+        recipe: The recipe that sets the limit.
+        account: What the limit applies to, such as `the day 2026-03-01`.
+        what: The unit that is limited, such as `usd`.
+        spent: Amount spent, in that unit.
+        limit: The limit, in that unit.
     """
     share = f"{spent / limit:.0%}" if limit else "all"
     lines = (
@@ -212,7 +208,7 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limi
 
 
 def notice_of_abstentions(recipe: str, count: int) -> Notice:
-    """Return that bots abstained because a budget was spent, or did no more."""
+    """Return the notice that bots abstained because a budget was spent, or that none did any more."""
     about = f"budget of {recipe}"
     if not count:
         return Notice("budget", f"predibot: {named(recipe)} has a budget again", about=about, is_over=True)
@@ -238,23 +234,23 @@ def notice_of_day(
     is_cost_known: bool,
     troubles: Sequence[str] = (),
 ) -> Notice:
-    """Return the summary of a day.
+    """Return the summary of a recipe's last 24 hours.
 
     Args:
-        recipe: Whose slots it is of.
-        until: Its end.
-        said: What may be said of the bots, in sentences.
+        recipe: Its name.
+        until: The end of the 24 hours.
+        said: Verdicts on the bots, in sentences.
         leaderboard: Its first lines.
-        slots: How many ended how.
-        outcomes: How many of their decisions ended how, in the words of `outcome_of`.
-        cost_usd: As far as it is known.
-        is_cost_known: Whether all of it is.
-        troubles: What was told and is not over, by what it is about.
+        slots: Count of slots by status.
+        outcomes: Count of their decisions by `outcome_of`.
+        cost_usd: The known part of the cost.
+        is_cost_known: Whether that is all of it.
+        troubles: Keys of the troubles that go on.
     """
     done, all_slots = slots.get("done", 0), sum(slots.values())
     cost = f"Cost: {'' if is_cost_known else 'at least '}${cost_usd:,.2f}."
     not_over = f"Not over yet: {', '.join(map(named, troubles))}." if troubles else ""
-    # None of them is cut off.
+    # Wrapped, so that none is cut off.
     wrapped = wrap(not_over, MAX_LINE_CHARACTERS, break_on_hyphens=False)
     lines = (
         f"Slots of the last 24 hours: {_counts(slots)}.",
@@ -272,5 +268,5 @@ def _counts(counts: Mapping[Any, int]) -> str:
 
 
 def notice_of_test(now: datetime) -> Notice:
-    """Return what tries a channel."""
+    """Return a notice that tries a channel."""
     return Notice(None, "predibot: a test", (f"Sent at {format_instant(now.replace(microsecond=0))}.",))

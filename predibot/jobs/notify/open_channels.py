@@ -7,24 +7,24 @@ from datetime import datetime
 from predibot.config import NotifySettings
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import environment_of_command, secret_named, secrets_present
-from predibot.jobs.notify.apprise_library import Apprise
-from predibot.jobs.notify.channel import Channel
-from predibot.jobs.notify.command import ProgramCall
-from predibot.jobs.notify.mail import Mail
+from predibot.jobs.notify.channels.apprise_library import Apprise
+from predibot.jobs.notify.channels.channel import Channel
+from predibot.jobs.notify.channels.command import ProgramCall
+from predibot.jobs.notify.channels.mail import Mail
+from predibot.jobs.notify.channels.webhook import Ping, Webhook
 from predibot.jobs.notify.teller import Teller
-from predibot.jobs.notify.webhook import Ping, Webhook
 
 Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """Who is told, and over which of the channels that were named nobody can be."""
+    """The channels of the settings, and what is wrong with those that cannot be used."""
 
     usable: tuple[Channel, ...]
     ping: Ping | None
     problems: tuple[tuple[str, str], ...]
-    """The name of each of those, and what is to be set."""
+    """Each unusable channel's name, and what to set."""
 
 
 def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
@@ -39,8 +39,8 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
         if settings.email.user is None or (password := _secret("email", settings.email.password_env, problems)):
             usable.append(Mail(settings.email, password, clock=clock))
     if settings.command is not None:
-        given = environment_of_command(settings.command.env)
-        usable.append(ProgramCall(settings.command.run, given, settings.command.seconds))
+        environment = environment_of_command(settings.command.env)
+        usable.append(ProgramCall(settings.command.run, environment, settings.command.seconds))
     if settings.apprise is not None:
         variable = settings.apprise.urls_env
         urls = (_secret("apprise", variable, problems) or "").split()
@@ -51,13 +51,13 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
 
 
 def open_teller(channels: Channels, settings: NotifySettings, clock: Clock) -> Teller:
-    """Return who tells over channels, and lets no secret of the environment out."""
+    """Return a teller that sends over these channels and masks every secret of the environment."""
     hidden = SecretValues(secrets_present()).hidden
     return Teller(channels.usable, clock=clock, hidden=hidden, ping=channels.ping, wanted=settings.on)
 
 
 def _secret(channel: str, variable: str, problems: list[tuple[str, str]]) -> str | None:
-    """Return what a variable holds; where it is not set, that is the channel's problem."""
+    """Return the value of a variable; None if it is not set, which is added to the problems."""
     value = secret_named(variable)
     if value is None:
         problems.append((channel, f"{variable} is not set; set it in the environment"))

@@ -1,4 +1,4 @@
-"""What an operator is told of a service: seen in the rows of the ledger, so that a restart tells nothing twice."""
+"""Notices of what a schedule service did, made from rows of the ledger, so that a restart sends none twice."""
 
 import logging
 from collections import Counter, deque
@@ -31,10 +31,7 @@ from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import stored_decisions
 from predibot.ledger.write.runs import StoredRun, runs_of_slot
-from predibot.ledger.write.slots import (
-    stored_schedules,
-    stored_slots,
-)
+from predibot.ledger.write.slots import stored_schedules, stored_slots
 from predibot.ledger.write.spending import LedgerAccount
 from predibot.plugins.venues import known_venue
 from predibot.recipe.recipe import Recipe
@@ -44,14 +41,14 @@ from predibot.scoring.records.part import Part
 _log = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
 MAX_UNTOLD = 1_000
-"""Slots that ended while the ledger could not be read; of more, the last are told."""
+"""Of more slots that end while the ledger cannot be read, only the last are told."""
 
 Shown = tuple[Sequence[str], Sequence[str]]
-"""What may be said of the bots, in sentences, and the first lines of the leaderboard."""
+"""Verdicts on the bots, in sentences, and the first lines of the leaderboard."""
 
 
 class SlotNotices:
-    """Tells what became of slots, recipes, limits and days; what goes wrong in it is logged and fails nothing."""
+    """Sends notices of slots, recipes, limits and days; its own errors are logged and fail no slot."""
 
     def __init__(
         self,
@@ -62,47 +59,44 @@ class SlotNotices:
         clock: Callable[[], datetime],
         shown: Callable[[Evaluation, int], Shown],
     ) -> None:
-        """Take note of what is known already, as an earlier process told it.
+        """Mark as known what an earlier process told.
 
         Args:
-            teller: Who tells.
+            teller: Sends the notices.
             store: The ledger of the service.
-            settings: What is to be told.
-            clock: The instant it is.
-            shown: What a summary shows of an evaluation, in so many lines.
+            settings: What to send.
+            clock: Returns the current instant.
+            shown: Summarises an evaluation, in at most so many lines.
         """
         self._teller, self._store, self._settings = teller, store, settings
         self._clock, self._shown = clock, shown
         self._ended: deque[SlotRow] = deque(maxlen=MAX_UNTOLD)
-        self._said = ""
-        """What went wrong last."""
+        self._last_error = ""
         self._evaluated_at: dict[str, datetime | None] = {}
-        with self._harmless():
+        with self._log_errors():
             for schedule in store.run_read(stored_schedules):
                 self._evaluated_at[schedule.recipe] = schedule.evaluated_at
                 rows = store.run_read(partial(stored_slots, recipe=schedule.recipe))
                 known = [notice_of_recipe(schedule.recipe, is_good=not schedule.problem)]
                 known += [
-                    notice
-                    for row in [row for row in rows if _came_to_an_end(row)][-1:]
-                    for notice in self._notices_of(row)
+                    notice for row in [row for row in rows if _was_played(row)][-1:] for notice in self._notices_of(row)
                 ]
                 teller.knows(*known)
 
     def on_slot(self, row: SlotRow) -> None:
-        """Ping the watchdog after a slot that was played; all that there is to tell is told at the next look."""
+        """Ping the watchdog after a slot that was played; its notices are sent at the next look."""
         self._ended.append(row)
-        if _came_to_an_end(row):
-            with self._harmless():
+        if _was_played(row):
+            with self._log_errors():
                 self._teller.slot_ended(is_good=row.status == "done")
 
     def look(self) -> None:
-        """Tell what became of slots since the last look, and what could not be told before."""
-        with self._harmless():
-            # What cannot be read now is told by a later look.
+        """Send notices of the slots that ended since the last look, and those that could not be sent before."""
+        with self._log_errors():
+            # If the ledger cannot be read now, a later look tells of these slots.
             notices = tuple(self._notices())
             self._ended.clear()
-            self._said = ""
+            self._last_error = ""
             self._teller.tell(*notices)
 
     def _notices(self) -> Iterator[Notice]:
@@ -113,7 +107,7 @@ class SlotNotices:
             paused_at = None if schedule is None else schedule.paused_at
             if row.status == "missed" and (paused_at is None or row.slot_at <= paused_at):
                 missed.setdefault(row.recipe, []).append(row.slot_at)
-            elif _came_to_an_end(row):
+            elif _was_played(row):
                 yield from self._notices_of(row)
         for name, slots in missed.items():
             yield notice_of_missed(name, slots)
@@ -138,7 +132,7 @@ class SlotNotices:
             yield notice_of_remarks(row.recipe, row.slot_at, row.reason)
         if run is not None:
             if known_venue(Recipe.from_json(run.recipe_json).venue).live:
-                # A sandbox or an archive says the same for ever; the notes of the run say what its list lacks.
+                # The answers of a sandbox or an archive do not change; notes of the run name what they lack.
                 yield notice_of_drift(row.recipe, doubts_in(run.notes))
             yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))
             yield from self._budgets(run)
@@ -148,7 +142,7 @@ class SlotNotices:
         return next((run for run in runs if run.key == row.run_key), None)
 
     def _budgets(self, run: StoredRun) -> Iterator[Notice]:
-        """Yield each limit of a run of which no more than a small part is left."""
+        """Yield a notice of each limit of a run that is nearly reached."""
         recipe = Recipe.from_json(run.recipe_json)
         for level, key, words in _accounts(run.key, recipe, self._clock()):
             limits = recipe.limits.get(level, Limits())
@@ -169,15 +163,15 @@ class SlotNotices:
             for run in filter(None, map(self._run_of, rows))
             for each in self._store.run_read(partial(stored_decisions, run_id=run.id))
         ]
-        said: Shown = ((), ())
+        shown: Shown = ((), ())
         if self._settings.leaderboard_lines:
-            with self._harmless():
+            with self._log_errors():
                 evaluation = evaluate_stored(self._store, Part(recipe=recipe), clock=self._clock)
-                said = self._shown(evaluation, self._settings.leaderboard_lines)
+                shown = self._shown(evaluation, self._settings.leaderboard_lines)
         return notice_of_day(
             recipe,
             now.replace(second=0, microsecond=0),
-            *said,
+            *shown,
             slots=Counter(row.status for row in rows),
             outcomes=Counter(outcome_of(each.status, each.reason_kind) for each in decisions),
             cost_usd=sum(each.cost_known_usd for each in decisions),
@@ -186,25 +180,25 @@ class SlotNotices:
         )
 
     @contextmanager
-    def _harmless(self) -> Iterator[None]:
-        """Log what goes wrong, once while it is the same: what tells of a run must not fail it."""
+    def _log_errors(self) -> Iterator[None]:
+        """Log errors, each once until another comes: a notice must not fail the run that it tells of."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
-            said = words_of(error)
-            if said != self._said:
-                _log.warning("could not tell what became of slots: %s", said)
-            self._said = said
+            message = words_of(error)
+            if message != self._last_error:
+                _log.warning("could not tell what became of slots: %s", message)
+            self._last_error = message
 
 
-def _came_to_an_end(row: SlotRow) -> bool:
-    """Return whether a slot was played to some end; one that was stopped goes on at once, and nobody needs to know."""
+def _was_played(row: SlotRow) -> bool:
+    """Return whether a slot was played and not merely stopped; a stopped one goes on at once."""
     is_stopped = row.next_try_at is not None and row.ended_at is not None and row.next_try_at <= row.ended_at
     return row.status in ("done", "partly", "failed") and not is_stopped
 
 
 def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLevel, str, str]]:
-    """Yield what is held to a limit in a run: its level, its account, and what it is called."""
+    """Yield what a run's limits apply to: level, key of the account, and its name in a notice."""
     yield "day", f"day/{now:%Y-%m-%d}", f"the day {now:%Y-%m-%d}"
     yield "run", f"run/{run}", f"the run {named(run)}"
     for bot in recipe.bots:

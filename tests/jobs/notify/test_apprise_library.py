@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from predibot.jobs.notify.apprise_library import Apprise
-from predibot.jobs.notify.channel import Undelivered
+from predibot.jobs.notify.channels.apprise_library import Apprise
+from predibot.jobs.notify.channels.channel import Undelivered
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import TryAgain
 from tests.jobs.notify.servers import hanging, refusing, web

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from predibot.environment import environment_of_command
-from predibot.jobs.notify.channel import Undelivered
-from predibot.jobs.notify.command import ProgramCall
+from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.command import ProgramCall
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, TryAgain
 from tests.jobs.program import wait_until

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from predibot.config import EmailSettings, MailSecurity
-from predibot.jobs.notify.channel import Undelivered
-from predibot.jobs.notify.mail import Mail
+from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.mail import Mail
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.jobs.notify.servers import Mailbox, certificate_in, dripping, hanging, refusing, smtp

@@ -11,11 +11,11 @@ import pytest
 
 from predibot.config import load_settings
 from predibot.domain.clock import parse_instant
-from predibot.jobs.notify.channel import Channel
+from predibot.jobs.notify.channels.channel import Channel
+from predibot.jobs.notify.channels.webhook import Ping, Webhook
 from predibot.jobs.notify.notice import Notice, notice_of_slot
 from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.teller import GIVEN_UP_AFTER, LONGEST_PAUSE, MAX_WAITING, Teller
-from predibot.jobs.notify.webhook import Ping, Webhook
 from predibot.net.retry import RetryPolicy
 from tests.jobs.notify.servers import TOKEN, Heard, Mailbox, hanging, refusing, smtp, web
 from tests.jobs.program import PATIENCE_SECONDS

@@ -2,9 +2,9 @@
 
 import pytest
 
-from predibot.jobs.notify.channel import Undelivered
+from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.webhook import Ping, Webhook
 from predibot.jobs.notify.notice import Notice, named
-from predibot.jobs.notify.webhook import Ping, Webhook
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.jobs.notify.servers import TOKEN, dripping, hanging, refusing, web
 

@@ -1,27 +1,27 @@
-"""Addresses that are told by a request: a chat's webhook, and a watchdog's ping."""
+"""Secret addresses that take a request: the webhook of a chat, and the ping of a watchdog."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.jobs.notify.channels.channel import SECONDS, Undelivered
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, AnswerLost, BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient
 from predibot.net.retry import asked_wait_seconds
 
 _MAX_BYTES = 100_000
-_BUSY = (408, 425, 429)
+_BUSY_STATUSES = (408, 425, 429)
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b", "`": "'"})
-"""What calls a channel together, is a link, or ends a table, in Slack's dialect and in those that resemble it."""
+"""Characters that make a mention or a link, or end a table, in Slack's dialect and similar ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecretAddress:
-    """An address that anybody who knows it may use: neither it nor what it answers is in any message."""
+    """An address that anybody who knows it may use: no message quotes it or its answer."""
 
     variable: str
-    """Of the environment, which holds it."""
+    """The environment variable that holds it."""
     url: str = field(repr=False)
     seconds: float = SECONDS
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -32,16 +32,16 @@ class SecretAddress:
         return f"the address in {self.variable}"
 
     def asked(self, method: str, *, path: str = "", body: object = None) -> None:
-        """Send a request and see that it was taken; redirects are not followed.
+        """Send a request, and check the status of the answer; redirects are not followed.
 
         Args:
-            method: Of HTTP.
-            path: What follows the address's own path.
-            body: Sent as JSON; None sends none.
+            method: HTTP method.
+            path: Appended to the address's own path.
+            body: Sent as JSON; None sends no body.
 
         Raises:
             TryAgain: If another try may help.
-            Undelivered: If none would.
+            Undelivered: If no other try would help.
         """
         head, mark, query = self.url.partition("?")
         where = f"{head.rstrip('/')}{path}{mark}{query}" if path else self.url
@@ -50,7 +50,7 @@ class SecretAddress:
                 answer = client.ask(method, where, seconds=self.seconds, body=body, asked=self.variable)
             status, headers = answer.status, answer.headers
         except BadAnswer as failure:
-            # It is the answer that is odd; the request was taken or not.
+            # The body of the answer is odd; its status still says whether the request was taken.
             status, headers = failure.status, {}
         except BadAddress:
             raise Undelivered(f"what {self.variable} holds is no address; set it anew") from None
@@ -60,7 +60,7 @@ class SecretAddress:
             raise AnswerLost("the connection broke off before there was an answer") from None
         except TryAgain as failure:
             raise TryAgain("no connection", tries=failure.tries) from None
-        if status in _BUSY or status >= 500:
+        if status in _BUSY_STATUSES or status >= 500:
             raise TryAgain(f"it answered {status}", wait_seconds=asked_wait_seconds(headers, self.clock()))
         if 300 <= status < 400:
             raise Undelivered(f"it answered {status}; redirects are not followed, so set {self.variable} to their end")
@@ -75,17 +75,12 @@ class Webhook(SecretAddress):
     name: str = "webhook"
 
     def send(self, notice: Notice) -> None:
-        """Post a notice.
-
-        Raises:
-            TryAgain: If another try may help.
-            Undelivered: If none would.
-        """
+        """Post a notice; raises as `Channel.send`."""
         self.asked("POST", body={"text": slack_text(notice)})
 
 
 def slack_text(notice: Notice) -> str:
-    """Return a notice in Slack's dialect, in which nothing of it is a mention, a link or an emphasis.
+    """Return a notice in Slack's dialect, without mentions, links or emphasis.
 
     Examples:
         >>> slack_text(Notice(None, "a <!here>", ("b & c",), ("bot  1",)))
@@ -98,18 +93,13 @@ def slack_text(notice: Notice) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ping(SecretAddress):
-    """A watchdog that raises the alarm where no ping comes, such as healthchecks.io: a dead machine says nothing."""
+    """A watchdog that raises the alarm when no ping comes, such as healthchecks.io; a dead machine sends none."""
 
     tells_failures: bool = True
-    """Whether `/fail` behind the address is asked after a slot that failed."""
+    """Whether a slot that failed calls the address with `/fail` appended."""
     name: str = "ping"
 
     def ping(self, *, is_good: bool) -> None:
-        """Say how a slot ended.
-
-        Raises:
-            TryAgain: If another try may help.
-            Undelivered: If none would.
-        """
+        """Tell how a slot ended; raises as `Channel.send`."""
         if is_good or self.tells_failures:
             self.asked("GET", path="" if is_good else "/fail")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.jobs.notify.channels.channel import SECONDS, Undelivered
 from predibot.jobs.notify.notice import Notice
 from predibot.net.deadline import GRACE_SECONDS, in_time
 from predibot.net.failures import AnswerLate, TryAgain
@@ -10,18 +10,18 @@ from predibot.net.failures import AnswerLate, TryAgain
 
 @dataclass(frozen=True, slots=True)
 class Apprise:
-    """A service that the library knows."""
+    """One service, by its address."""
 
     variable: str
-    """Of the environment, which holds the addresses."""
+    """The environment variable that holds the addresses."""
     place: int
-    """Of this address among them, from 1."""
+    """This address is the first, second, ... of them, from 1."""
     url: str = field(repr=False)
     seconds: float = SECONDS
 
     @property
     def name(self) -> str:
-        """Return what it is called in the settings, with its place."""
+        """Return what the settings call it, with its place."""
         return f"apprise {self.place}"
 
     @property
@@ -30,7 +30,7 @@ class Apprise:
         return f"address {self.place} in {self.variable}"
 
     def send(self, notice: Notice) -> None:
-        """Have the library tell it.
+        """Have the library send a notice.
 
         Raises:
             AnswerLate: If it takes too long.
@@ -38,26 +38,29 @@ class Apprise:
             Undelivered: If the library is not installed, or knows no such service.
         """
         try:
-            told = in_time(lambda: self._told(notice), self.seconds + GRACE_SECONDS)
+            is_sent = in_time(lambda: self._notify(notice), self.seconds + GRACE_SECONDS)
         except TimeoutError:
             raise AnswerLate(f"not done in {self.seconds:.3g} s") from None
-        if not told:
+        if not is_sent:
             raise TryAgain("the service did not take it; `apprise -vv` with the same address says why", tries=1)
 
-    def _told(self, notice: Notice) -> bool:
+    def _notify(self, notice: Notice) -> bool:
         try:
             # Imported here: it is an extra, and takes a fifth of a second.
             import apprise
         except ImportError:
             raise Undelivered("apprise is not installed; install predibot[notify]") from None
-        services = apprise.Apprise(
-            asset=apprise.AppriseAsset(http_redirects=False, allow_templates=False, secure_logging=True)
-        )
+        asset = apprise.AppriseAsset(http_redirects=False, allow_templates=False, secure_logging=True)
+        services = apprise.Apprise(asset=asset)
         if not services.add(self.url):
             raise Undelivered(f"{self.where} is of no service that apprise knows; correct it")
-        # Escapes, templates and markup in a name stay what they are.
-        body = "\n".join(notice.body) or notice.title
-        said = services.notify(
-            body=body, title=notice.title, body_format="text", interpret_escapes=False, timeout=self.seconds
+        # As text: escapes, templates and markup in a name stay what they are.
+        return bool(
+            services.notify(
+                body="\n".join(notice.body) or notice.title,
+                title=notice.title,
+                body_format="text",
+                interpret_escapes=False,
+                timeout=self.seconds,
+            )
         )
-        return bool(said)

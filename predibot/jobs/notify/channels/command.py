@@ -1,4 +1,4 @@
-"""A command of the operator's: it is given a notice on stdin, without a shell, and a bounded time."""
+"""A command of the operator's: it reads a notice on stdin, without a shell, within a bounded time."""
 
 import os
 import signal
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from predibot.jobs.notify.channel import Undelivered
+from predibot.jobs.notify.channels.channel import Undelivered
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, TryAgain
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCall:
-    """A program and its arguments."""
+    """A program that takes notices."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(repr=False)
-    """Its own; no key is in it that was not named."""
+    """All that it gets: no key is in it that the settings do not name."""
     seconds: float
     name: str = "command"
 
@@ -28,16 +28,16 @@ class ProgramCall:
         return self.argv[0]
 
     def send(self, notice: Notice) -> None:
-        """Run it; the first line on its stdin is the title.
+        """Run it with the title as the first line of its stdin.
 
         Raises:
-            AnswerLate: If it does not end in time; it is ended, with what it started.
-            TryAgain: If it says that it failed.
+            AnswerLate: If it does not end in time. It and the processes it started are killed.
+            TryAgain: If it ends with another exit code than 0.
             Undelivered: If it cannot be started.
         """
         text = "\n".join((notice.title, *notice.body)) + "\n"
         try:
-            # What it prints is nobody's, and could be endless.
+            # Its output could be endless.
             process = subprocess.Popen(
                 self.argv,
                 stdin=subprocess.PIPE,

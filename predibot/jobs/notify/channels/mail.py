@@ -14,18 +14,18 @@ from email.utils import format_datetime, make_msgid
 from httpx import create_ssl_context
 
 from predibot.config import EmailSettings
-from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.jobs.notify.channels.channel import SECONDS, Undelivered
 from predibot.jobs.notify.notice import Notice
 from predibot.net.deadline import GRACE_SECONDS, in_time
 from predibot.net.failures import AnswerLost, TryAgain
 
 _OUR_NAME = "[127.0.0.1]"
-"""Said to the server; the name of this machine is nobody's to know, and looking it up may hang."""
+"""The server is not told the name of this machine; looking that up may hang, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Who mails to whom, over which server."""
+    """Mail from one sender over one server."""
 
     settings: EmailSettings
     password: str | None = field(default=None, repr=False)
@@ -36,33 +36,35 @@ class Mail:
     @property
     def where(self) -> str:
         """Return where it leads."""
-        said = self.settings
-        return f"{', '.join(said.to)} over {said.host}:{said.usual_port} ({said.security})"
+        settings = self.settings
+        return f"{', '.join(settings.to)} over {settings.host}:{settings.usual_port} ({settings.security})"
 
     def send(self, notice: Notice) -> None:
         """Hand a notice to the server.
 
         Raises:
             TryAgain: If another try may help.
-            Undelivered: If none would.
+            Undelivered: If no other try would help.
         """
-        connection, message, is_begun = self._connection(), self._message(notice), threading.Event()
-        late = f"not done in {self.seconds:.3g} s"
+        connection, message, is_begun = self._new_connection(), self._message(notice), threading.Event()
         try:
             in_time(lambda: self._deliver(connection, message, is_begun), self.seconds + GRACE_SECONDS)
         except TimeoutError:
-            _cut(connection)
-            raise _lost(late, is_begun) from None
+            if connection.sock is not None:
+                # Ends the read of the thread that was left behind.
+                with suppress(OSError):
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+            raise _failure(f"not done in {self.seconds:.3g} s", is_begun) from None
 
-    def _connection(self) -> smtplib.SMTP:
-        """Return a connection that is not made yet, so that a caller who gives it up can cut it."""
+    def _new_connection(self) -> smtplib.SMTP:
+        """Return an object that is not connected yet, so that `send` can cut the connection."""
         if self.settings.security == "tls":
             connection: smtplib.SMTP = smtplib.SMTP_SSL(
                 local_hostname=_OUR_NAME, timeout=self.seconds, context=create_ssl_context()
             )
         else:
             connection = smtplib.SMTP(local_hostname=_OUR_NAME, timeout=self.seconds)
-        # Whose certificate it has to be; without this line only a constructor that connects sets it.
+        # The name that the certificate must have; otherwise only a constructor that connects sets it.
         connection._host = self.settings.host  # type: ignore[attr-defined]
         return connection
 
@@ -73,13 +75,13 @@ class Mail:
         message["To"] = ", ".join(self.settings.to)
         message["Date"] = format_datetime(self.clock())
         message["Message-ID"] = make_msgid(domain=self.settings.sender.rpartition("@")[2])
-        # Nobody's holiday answers it.
+        # No out-of-office reply answers it.
         message["Auto-Submitted"] = "auto-generated"
         message.set_content("\n".join(notice.body) + "\n")
         return message
 
     def _deliver(self, connection: smtplib.SMTP, message: EmailMessage, is_begun: threading.Event) -> None:
-        with _translated(is_begun), connection:
+        with _translate_errors(is_begun), connection:
             connection.connect(self.settings.host, self.settings.usual_port)
             if self.settings.security == "starttls":
                 connection.starttls(context=create_ssl_context())
@@ -88,36 +90,30 @@ class Mail:
             is_begun.set()
             refused = connection.send_message(message)
         if refused:
-            said = f"the server refused {len(refused)} of {len(self.settings.to)} addresses, and took the others"
-            raise Undelivered(said)
+            raise Undelivered(
+                f"the server refused {len(refused)} of {len(self.settings.to)} addresses, and took the others"
+            )
 
 
-def _cut(connection: smtplib.SMTP) -> None:
-    """End what a thread that was left behind is reading."""
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
-
-
-def _lost(said: str, is_begun: threading.Event) -> TryAgain:
-    """Return a failure that another try may help; where the mail was under way it may have arrived."""
-    return AnswerLost(said) if is_begun.is_set() else TryAgain(said)
+def _failure(message: str, is_begun: threading.Event) -> TryAgain:
+    """Return a failure that may pass; a mail whose sending had begun may have arrived."""
+    return AnswerLost(message) if is_begun.is_set() else TryAgain(message)
 
 
 @contextmanager
-def _translated(is_begun: threading.Event) -> Iterator[None]:
-    """Say in our words what went wrong; what the server said may quote what it was sent."""
+def _translate_errors(is_begun: threading.Event) -> Iterator[None]:
+    """Describe errors in our own words: the server's may quote the password."""
     try:
         yield
     except smtplib.SMTPNotSupportedError:
         raise Undelivered("the server offers no STARTTLS, or no way to log in; see security and user") from None
     except smtplib.SMTPAuthenticationError as error:
-        raise _by_code(error.smtp_code, "the server did not take user and password") from None
+        raise _failure_of_code(error.smtp_code, "the server did not take user and password") from None
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
-        raise _by_code(min(codes, default=500), "the server refused all addresses") from None
+        raise _failure_of_code(min(codes, default=500), "the server refused all addresses") from None
     except smtplib.SMTPResponseException as error:
-        raise _by_code(error.smtp_code, "the server refused the mail") from None
+        raise _failure_of_code(error.smtp_code, "the server refused the mail") from None
     except ssl.SSLCertVerificationError:
         raise Undelivered("the server's certificate is not to be trusted; see host, or SSL_CERT_FILE") from None
     except ssl.SSLError:
@@ -125,11 +121,11 @@ def _translated(is_begun: threading.Event) -> Iterator[None]:
     except socket.gaierror:
         raise TryAgain("no such host is known") from None
     except TimeoutError:
-        raise _lost("no answer in time", is_begun) from None
+        raise _failure("no answer in time", is_begun) from None
     except (OSError, smtplib.SMTPException):
-        raise _lost("no connection, or it broke off", is_begun) from None
+        raise _failure("no connection, or it broke off", is_begun) from None
 
 
-def _by_code(code: int, said: str) -> Exception:
-    """Return the failure that a code of SMTP is: from 500 on it is for good."""
-    return Undelivered(f"{said} ({code})") if code >= 500 else TryAgain(f"{said} for now ({code})")
+def _failure_of_code(code: int, message: str) -> Exception:
+    """Return the failure that an SMTP code stands for: from 500 on it is permanent."""
+    return Undelivered(f"{message} ({code})") if code >= 500 else TryAgain(f"{message} for now ({code})")
