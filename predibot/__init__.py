@@ -1,4 +1,4 @@
-"""Forecasting bots that bet paper money on prediction markets, and what became of it.
+"""Forecasting bots that bet paper money on prediction markets, and how they did.
 
 ```
 import predibot

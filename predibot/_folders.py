@@ -1,4 +1,4 @@
-"""The folders plug-ins are looked for in, told to the import system before any settings exist."""
+"""Folders in which the import system looks for plug-ins; it needs them before any settings exist."""
 
 import os
 from collections.abc import Iterable
@@ -9,27 +9,25 @@ _OUR_PROJECT = 'name = "predibot"'
 
 
 def plugin_folders(kind: str, packaged: Iterable[str]) -> list[str]:
-    """Return the folders of one kind of plug-in, first come first served.
+    """Return the folders of one kind of plug-in; a file in an earlier one replaces its namesake in a later one.
 
-    The user's own folders go first, so that a file there replaces ours of the
-    same name. Folders that do not exist are kept: the import system passes
-    over them, and a list of plug-ins can say that one is missing.
+    Folders that do not exist are kept: the import system skips them, and a list of plug-ins can say that one is
+    missing.
 
     Args:
         kind: `strategies` or `tools`.
-        packaged: Folders the import system found by itself.
+        packaged: Folders that the import system found by itself.
 
     Returns:
-        Absolute folders: those of `PREDIBOT_STRATEGIES` or `PREDIBOT_TOOLS`
-        (separated as in `PATH`), the checkout's if this is a checkout, the
-        packaged ones.
+        Absolute folders: first those of `PREDIBOT_STRATEGIES` or `PREDIBOT_TOOLS` (separated as in `PATH`), then the
+            checkout's if this is a checkout, then the packaged ones.
     """
     folders = [*folders_from_environment(kind), *_checkout_folders(kind), *packaged]
     return list(dict.fromkeys(folders))
 
 
 def folders_from_environment(kind: str) -> list[str]:
-    """Return the absolute folders the user named for one kind of plug-in."""
+    """Return the absolute folders that the user named for one kind of plug-in."""
     named = os.environ.get(_VARIABLES[kind], "").split(os.pathsep)
     return [str(Path(folder).expanduser().absolute()) for folder in named if folder.strip()]
 
@@ -37,8 +35,8 @@ def folders_from_environment(kind: str) -> list[str]:
 def _checkout_folders(kind: str) -> list[str]:
     """Return the top-level folder of our own checkout, or nothing when installed.
 
-    A pyproject.toml alone proves little: badly packed wheels of others leave
-    one, and a `tools` folder, right beside us in site-packages.
+    A pyproject.toml alone proves little: badly packed wheels leave one, and a `tools` folder, beside us in
+    site-packages.
     """
     root = Path(__file__).resolve().parent.parent
     project = root / "pyproject.toml"

@@ -1,4 +1,4 @@
-"""Names that a package has from elsewhere, each loaded when somebody first asks for it."""
+"""Lazy names of a package: each is imported from its own module at first use."""
 
 import ast
 import sys
@@ -11,7 +11,7 @@ from inspect import getsource
 def lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports its names under `if TYPE_CHECKING`.
 
-    What a type checker reads is read here too, so that where a name comes from is written once.
+    The imports written for the type checker are parsed here, so that each name's module is written once.
     """
     module = sys.modules[package]
 

@@ -1,8 +1,7 @@
-"""Settings of the installation: from the environment, and `predibot.toml` of the current folder and of the user.
+"""Settings of the installation, from the environment, the current folder's `predibot.toml` and the user's.
 
-What of the current folder needs its user's word counts where that was given (`trust.py`). Besides this module only
-`environment.py` reads the environment, for what is no setting, and `_folders.py`, which the import system needs before
-any settings exist.
+Settings of the current folder that could do harm count only once its user trusts it (`trust.py`). Two other modules
+read the environment: `environment.py` what is no setting, and `_folders.py` what the import system needs first.
 """
 
 import os
@@ -41,17 +40,16 @@ from predibot.plugins.venues import url_names
 from predibot.trust import MAX_BYTES, SETTINGS_FILE, Folder
 
 
-def _url(value: object) -> str:
-    """Return an address as it is asked at, or refuse what is none."""
+def _check_url(value: object) -> str:
     return str(_ADDRESS.validate_python(value))
 
 
 _ADDRESS = TypeAdapter(AnyHttpUrl)
-Url = Annotated[str, BeforeValidator(_url)]
+Url = Annotated[str, BeforeValidator(_check_url)]
 
 _PREFIX = "PREDIBOT_"
 _MOST_SECONDS = 30 * 86_400.0
-"""Of any wait; clocks and locks of some systems count no further than months."""
+"""The longest wait: clocks and locks of some systems count no further than months."""
 _BOUND_HOST = re.compile(r"(?:http://)?(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _KEY_HOSTS = (
     "write NAME_API_KEY=host for each host a key may go to, with commas between them; "
@@ -59,8 +57,8 @@ _KEY_HOSTS = (
 )
 
 
-def _key_hosts(value: object) -> dict[str, tuple[str, ...]]:
-    """Return the hosts of each key, from `NAME=host,...` of the environment or a table of the file."""
+def _parse_key_hosts(value: object) -> dict[str, tuple[str, ...]]:
+    """Return the hosts of each key, from `NAME=host,...` in the environment or a table in the file."""
     if isinstance(value, str):
         pairs = [part.strip().partition("=")[::2] for part in value.split(",") if part.strip()]
     elif isinstance(value, dict):
@@ -80,11 +78,11 @@ def _key_hosts(value: object) -> dict[str, tuple[str, ...]]:
     return bound
 
 
-KeyHosts = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_key_hosts)]
+KeyHosts = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_parse_key_hosts)]
 
 
-def _variable(value: object) -> str:
-    """Return the name of a variable that holds a secret, under which it is taken out of every text."""
+def _check_variable(value: object) -> str:
+    """Return the name of a variable that holds a secret; the name makes sure that every text hides its value."""
     if isinstance(value, str) and (SECRET_NAME.fullmatch(value) or SECRET_ADDRESS_NAME.fullmatch(value)):
         return value
     # What is wrong is not repeated: it may be the secret.
@@ -94,8 +92,7 @@ def _variable(value: object) -> str:
     )
 
 
-def _mail_address(value: object) -> str:
-    """Return an address of mail, without a name beside it, or refuse what is none."""
+def _check_mail_address(value: object) -> str:
     text = str(value)
     if not _MAIL_ADDRESS.fullmatch(text):
         raise ValueError("write an address such as me@example.org, without a name beside it")
@@ -103,20 +100,20 @@ def _mail_address(value: object) -> str:
 
 
 _MAIL_ADDRESS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
-Variable = Annotated[str, BeforeValidator(_variable)]
-MailAddress = Annotated[str, BeforeValidator(_mail_address)]
+Variable = Annotated[str, BeforeValidator(_check_variable)]
+MailAddress = Annotated[str, BeforeValidator(_check_mail_address)]
 MailSecurity = Literal["starttls", "tls", "none"]
 _MAIL_PORTS: Mapping[MailSecurity, int] = {"starttls": 587, "tls": 465, "none": 25}
 
 
-class _TableSource(BaseModel):
-    """A table of the file below another."""
+class _NotifyTable(BaseModel):
+    """A table below `[notify]`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _without_secrets(cls, said: Any) -> Any:
+    def _refuse_secrets(cls, said: Any) -> Any:
         """Refuse a secret in a file that is shared and kept; say where it belongs."""
         for name in ("url", "urls", "password"):
             if isinstance(said, dict) and name in said and f"{name}_env" in cls.model_fields:
@@ -126,42 +123,42 @@ class _TableSource(BaseModel):
         return said
 
 
-class WebhookSettings(_TableSource):
+class WebhookSettings(_NotifyTable):
     """A chat that takes Slack's JSON."""
 
     url_env: Variable = "PREDIBOT_WEBHOOK"
 
 
-class PingSettings(_TableSource):
-    """A watchdog that raises the alarm when it is not pinged."""
+class PingSettings(_NotifyTable):
+    """A watchdog that raises the alarm when no ping arrives."""
 
     url_env: Variable = "PREDIBOT_PING"
     fail: bool = True
-    """Whether `/fail` behind the address is asked after a slot that failed, as healthchecks.io has it."""
+    """Whether a failed slot pings `/fail` behind the address, as healthchecks.io has it."""
 
 
-class AppriseSettings(_TableSource):
+class AppriseSettings(_NotifyTable):
     """Services that the library apprise knows."""
 
     urls_env: Variable = "PREDIBOT_APPRISE"
-    """Addresses with blanks between them."""
+    """A variable that holds addresses with blanks between them."""
 
 
-class EmailSettings(_TableSource):
+class EmailSettings(_NotifyTable):
     """Mail over SMTP."""
 
     host: str = Field(min_length=1, pattern=r"^[A-Za-z0-9.:-]+$")
     port: int = Field(default=0, ge=0, le=65_535)
-    """0 is the usual one of the security."""
+    """0 means the usual port of `security`."""
     security: MailSecurity = "starttls"
-    """`none` on this machine only."""
+    """`none` is for this machine only."""
     user: str | None = None
     password_env: Variable = "PREDIBOT_SMTP_PASSWORD"
     sender: MailAddress
     to: tuple[MailAddress, ...] = Field(min_length=1, max_length=20)
 
     @model_validator(mode="after")
-    def _encrypted(self) -> "EmailSettings":
+    def _check_encrypted(self) -> "EmailSettings":
         """Refuse to send a mail, and a password, in the clear over a network."""
         if self.security == "none" and self.host not in ("localhost", "127.0.0.1", "::1"):
             raise ValueError("security = 'none' is for a server on localhost; write starttls or tls")
@@ -169,28 +166,28 @@ class EmailSettings(_TableSource):
 
     @property
     def usual_port(self) -> int:
-        """Return the port that is asked."""
+        """Return the port to connect to."""
         return self.port or _MAIL_PORTS[self.security]
 
 
-class CommandSettings(_TableSource):
-    """A command that is given the message on stdin."""
+class CommandSettings(_NotifyTable):
+    """A command that gets the message on stdin."""
 
     run: tuple[Annotated[str, Field(max_length=1_000)], ...] = Field(min_length=1, max_length=50)
     """The program and its arguments; no shell reads them."""
     seconds: float = Field(default=10.0, gt=0, le=60)
     env: tuple[str, ...] = ()
-    """Variables it is given though they are named like secrets."""
+    """Variables it gets although their names are those of secrets."""
 
 
-class NotifySettings(_TableSource):
-    """Who is told of runs that nobody watches, and of what."""
+class NotifySettings(_NotifyTable):
+    """Who hears of runs that nobody watches, and of what."""
 
     on: tuple[NoticeKind, ...] = NOTICE_KINDS
     budget_share: float = Field(default=0.8, gt=0, le=1)
-    """Of a limit; from there on it is nearly spent."""
+    """The share of a limit from which on it counts as nearly spent."""
     leaderboard_lines: int = Field(default=5, ge=0, le=15)
-    """Of the daily summary."""
+    """The length of the leaderboard in the daily summary."""
     webhook: WebhookSettings | None = None
     email: EmailSettings | None = None
     command: CommandSettings | None = None
@@ -198,15 +195,13 @@ class NotifySettings(_TableSource):
     ping: PingSettings | None = None
 
 
-class _Urls(PydanticBaseSettingsSource):
-    """The addresses of venues, whose names are those of the venues and not of this file."""
+class _VenueUrls(PydanticBaseSettingsSource):
+    """Addresses of venues in the environment, under names that the venues give them."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
-        """Return nothing: a whole source is asked for at once."""
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        """Return those of the environment."""
         known = {name.upper(): url for name, url in os.environ.items()}
         urls = {
             name: url
@@ -216,29 +211,28 @@ class _Urls(PydanticBaseSettingsSource):
         return {"urls": {name.removeprefix(_PREFIX).lower(): url for name, url in urls.items()}} if urls else {}
 
 
-class _File(InitSettingsSource):
-    """A file, in which those addresses are keys like all others."""
+class _SettingsFile(InitSettingsSource):
+    """A settings file; its keys that end in `_url` are addresses of venues."""
 
     def __init__(self, settings_cls: type[BaseSettings], file: Path, *, is_users: bool) -> None:
-        """Read it, if it is there.
+        """Read the file if it is there.
 
         Raises:
             UsageError: If it cannot be read.
-            NotTrusted: If it is not the user's own, and needs a word that was not given.
+            NotTrusted: If it is not the user's own and sets what its folder may not set untrusted.
         """
-        text = _text(file)
+        text = _read_settings(file)
         try:
             said = {} if text is None else toml_table(text)
         except ValueError as error:
             raise UsageError(f"{file} is not TOML: {error}. Fix that line") from None
         if text is not None and not is_users:
             Folder.check_settings(file.parent, text)
-        urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
+        urls = {name: said.pop(name) for name in list(said) if name.endswith("_check_url")}
         super().__init__(settings_cls, {**said, "urls": urls} if urls else said)
 
 
-def _text(file: Path) -> str | None:
-    """Return the text of a file of settings; None where there is none."""
+def _read_settings(file: Path) -> str | None:
     try:
         return plain_text(file, MAX_BYTES, encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
@@ -250,43 +244,42 @@ def _text(file: Path) -> str | None:
 
 
 class Settings(BaseSettings):
-    """What is the same for every recipe: where the hosts are and how patient to be.
+    """Settings that hold for every recipe: where the hosts are and how patient to be.
 
-    The environment wins over the files, `PREDIBOT_WORKERS` over `workers`, and the folder's file over the user's.
+    The environment wins over the files, such as `PREDIBOT_WORKERS` over `workers`; the folder's file wins over the
+    user's.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="forbid", frozen=True)
 
     urls: dict[str, Url] = {}
-    """Addresses of venues that are not the venues' own, by the names that venues give them, which end in `_url`."""
+    """Addresses that replace the venues' own, under the venues' names for them, which end in `_url`."""
     call_deadline_seconds: float = Field(default=60.0, gt=0, le=_MOST_SECONDS)
-    """All tries of one call to a venue together."""
+    """For all tries of one call to a venue together."""
     list_deadline_seconds: float = Field(default=60.0, gt=0, le=_MOST_SECONDS)
-    """All pages of a venue's list of events together."""
+    """For all pages of a venue's list of events together."""
     decision_deadline_seconds: float = Field(default=600.0, gt=0, le=_MOST_SECONDS)
     """After this a bot's thread is abandoned and its decision recorded as failed."""
     lease_seconds: float = Field(default=60.0, gt=0, le=_MOST_SECONDS)
     """How long a claim outlives the last sign of life of its owner on another machine."""
     worker_wait_seconds: float = Field(default=600.0, gt=0, le=_MOST_SECONDS)
-    """How long a Dask cluster may be without any worker before a call that waits for one ends."""
+    """How long a Dask cluster may have no worker before a call that waits for one ends."""
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""
     log_file: str | None = None
-    """Where `decide`, `replay`, `track`, `evaluate`, `record` and `schedule` write what they do; left out, nowhere."""
+    """The log of `decide`, `replay`, `track`, `evaluate`, `record` and `schedule`; None writes none."""
     log_json: bool = False
-    """Whether a line of the log is a JSON object."""
+    """Whether each line of the log is a JSON object."""
     log_file_bytes: int = Field(default=10_000_000, ge=1_000)
-    """A log that would be longer becomes the first of its backups."""
+    """A log that would grow longer becomes the first of its backups."""
     log_backups: int = Field(default=5, ge=1, le=1_000)
-    """How many are kept beside the log."""
     otlp_endpoint: Url | None = None
-    """A collector that spans of each decision with a trace are sent to after its run, as `http://127.0.0.1:4318`."""
+    """A collector, such as `http://127.0.0.1:4318`, that gets spans of each decision with a trace after its run."""
     max_concurrency: int = Field(default=256, ge=1, le=4096)
-    """The most calls at once to one provider of models, by all processes of a ledger; fewer where it bears no more."""
+    """The most calls at once to one provider of models, by all processes of a ledger together."""
     key_hosts: KeyHosts = {}
-    """Hosts a key of the environment may go to besides its provider's own, by the key's name."""
+    """Hosts that may get a key besides its provider's own, by the key's variable."""
     notify: NotifySettings = NotifySettings()
-    """Who is told of runs that nobody watches."""
 
     @classmethod
     def settings_customise_sources(
@@ -297,20 +290,20 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return arguments, environment, files, in the order in which they win."""
+        """Return arguments, environment and files, in the order in which they win."""
         here, own = Path(SETTINGS_FILE), configuration_folder()
         users = () if own is None else (own / "predibot" / SETTINGS_FILE,)
         is_users = here.resolve() in [file.resolve() for file in users]
-        files = (_File(settings_cls, file, is_users=file in users or is_users) for file in (here, *users))
-        return init_settings, _Urls(settings_cls), env_settings, *files
+        files = (_SettingsFile(settings_cls, file, is_users=file in users or is_users) for file in (here, *users))
+        return init_settings, _VenueUrls(settings_cls), env_settings, *files
 
 
 def load_settings() -> Settings:
     """Return the settings in force.
 
     Raises:
-        UsageError: If a value is not what the setting takes; it names the setting.
-        NotTrusted: If the current folder sets what needs its user's word, and does not have it.
+        UsageError: If a value does not fit its setting; the message names the setting.
+        NotTrusted: If the current folder sets what needs its user's trust, and does not have it.
     """
     try:
         settings = Settings()
@@ -325,7 +318,7 @@ def load_settings() -> Settings:
         name = str(error).partition('"')[2].partition('"')[0]
         raise UsageError(f"setting {name!r} is wrong: {_PREFIX}{name.upper()} is no JSON. Fix or unset it") from None
     for name in settings.urls:
-        # Of the environment others may use what looks alike.
+        # Other programs may have variables that look alike, so only the files are checked.
         if f"{_PREFIX}{name.upper()}" not in os.environ and name not in (known := url_names()):
             raise UsageError(f"no venue has an address {name!r}. {did_you_mean(name, known)}")
     return settings

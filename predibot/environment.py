@@ -1,4 +1,4 @@
-"""What the environment holds besides settings: keys, other secrets, addresses of providers, and the user's folders."""
+"""The environment apart from settings: keys, other secrets, addresses of providers, and the user's folders."""
 
 import os
 import re
@@ -10,16 +10,16 @@ from urllib.parse import unquote
 from predibot.domain.terms import KEY_NAME, SECRET_ADDRESS_NAME, SECRET_NAME
 
 _LEAST_TELLING_CHARACTERS = 16
-"""Of a part of an address; a shorter one, such as `services`, is in many and says nothing."""
+"""Shorter parts of an address, such as `services`, stand in many addresses and give nothing away."""
 DEFAULT_LEDGER = "sqlite:///runs/out/predibot.db"
 """Where the ledger is, where nobody names one."""
 SAFE_PATH = "PYTHONSAFEPATH"
-"""By which Python imports nothing from the current folder, or the one of a script."""
+"""With this variable Python imports nothing from the current folder or a script's."""
 _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 
 
 def api_keys() -> Mapping[str, str]:
-    """Return the API keys of the environment by name; the caller keeps them out of every text."""
+    """Return the API keys in the environment by name; the caller keeps them out of every text."""
     return {name: value for name, value in os.environ.items() if value and KEY_NAME.fullmatch(name)}
 
 
@@ -29,8 +29,9 @@ def api_keys_present() -> tuple[str, ...]:
 
 
 def secrets_present() -> Collection[str]:
-    """Return the values that may stand in no text: API keys, what else is named like a secret, proxies' passwords,
-    and addresses that anybody who knows them may use.
+    """Return the values that may stand in no text.
+
+    These are API keys, variables named like secrets, passwords of proxies, and secret parts of addresses.
     """
     named = (value for name, value in os.environ.items() if SECRET_NAME.fullmatch(name))
     proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
@@ -40,13 +41,13 @@ def secrets_present() -> Collection[str]:
 
 
 def otlp_headers() -> Mapping[str, str]:
-    """Return what a collector of spans is sent besides them, such as a key, from `OTEL_EXPORTER_OTLP_HEADERS`."""
+    """Return the headers for a collector of spans, such as a key, from `OTEL_EXPORTER_OTLP_HEADERS`."""
     pairs = (each.partition("=")[::2] for each in os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(","))
     return {name.strip().lower(): unquote(value.strip()) for name, value in pairs if name.strip() and value.strip()}
 
 
 def _passwords_of(proxy: str) -> Collection[str]:
-    """Return the password of an address, and the pair it is sent in; read by hand, as a broken address has one too."""
+    """Return the password in an address, alone and with the user; parsed by hand, to find it in broken addresses."""
     head, _, _ = proxy.rpartition("@")
     pair = head.partition("://")[2] or head
     password = pair.partition(":")[2]
@@ -54,21 +55,21 @@ def _passwords_of(proxy: str) -> Collection[str]:
 
 
 def _secret_parts_of(address: str) -> Collection[str]:
-    """Return what of an address is secret: all behind its host, and each long part of it alone."""
+    """Return the secret parts of an address: everything behind its host, and each long piece of that."""
     scheme, _, rest = address.rpartition("://")
-    # What apprise takes has tokens in the place of the host.
+    # Addresses of apprise have tokens in the place of the host.
     secret = rest.partition("/")[2] if scheme in ("http", "https") else rest
     long_parts = (part for part in re.split("[/?&=@:]", secret) if len(part) >= _LEAST_TELLING_CHARACTERS)
     return {secret, *long_parts, *_passwords_of(address)}
 
 
 def secret_named(name: str) -> str | None:
-    """Return the value of a variable that the settings name; None where it is not set or empty."""
+    """Return the value of a variable that the settings name; None where it is unset or empty."""
     return os.environ.get(name, "").strip() or None
 
 
 def environment_of_command(names: Collection[str]) -> Mapping[str, str]:
-    """Return the environment for a command of the operator's: of what is secret, or set by us, only what is named."""
+    """Return the environment for an operator's command; secrets are left out unless they are named."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -83,7 +84,7 @@ def api_bases() -> Mapping[str, str]:
 
 
 def state_folder() -> Path:
-    """Return the folder in which this user's programs keep their state; it may not be there.
+    """Return the folder in which programs keep this user's state; it may not exist.
 
     Raises:
         RuntimeError: If the user has no home.
@@ -93,7 +94,7 @@ def state_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder in which predibot keeps for this user what it can work out anew; it may not be there.
+    """Return the folder for what predibot can compute again; it may not exist.
 
     Raises:
         RuntimeError: If the user has no home.
@@ -115,5 +116,5 @@ def configuration_folder() -> Path | None:
 
 
 def trusted_digests() -> Collection[str]:
-    """Return the digests of folders that the environment trusts, with commas between them in `PREDIBOT_TRUST`."""
+    """Return the digests of folders that `PREDIBOT_TRUST` lists, with commas between them."""
     return {each.strip().lower() for each in os.environ.get("PREDIBOT_TRUST", "").split(",") if each.strip()}

@@ -2,26 +2,26 @@
 
 ```
 PredibotError
-├── UsageError          fix what was asked for: an option, a URL, a file name
+├── UsageError          fix the request: an option, a URL, a file name
 │   ├── RecipeError     fix the recipe at the file and line it names
 │   ├── PluginError     fix the plug-in, or its name or arguments
-│   ├── NotTrusted      read the folder, and say `predibot trust` if it may do what it asks for
-│   ├── VenueMissing    look for what was recorded: it is not where it was
+│   ├── NotTrusted      read the folder, and say `predibot trust` if it may do what it wants
+│   ├── VenueMissing    look for the recording: it is not where it was
 │   └── ArtefactPruned  do without a trace, or look into a backup: it was pruned
 ├── RunConflict         choose: go on with the stored run, or start a new one
 ├── AnswerError         fix the answer; the text says how, a model may read it
-├── MarketClosed        let this decision go: its market closed meanwhile
+├── MarketClosed        skip this decision: its market closed meanwhile
 ├── ModelError
 │   ├── ModelUnavailable   try again later: rate limits, outages, time-outs
 │   ├── ModelRefused       fix key, model name or request; trying again does not help
-│   └── NoAnswer           look what the model said: none of it was an answer, and each try is paid for
+│   └── NoAnswer           read the model's messages: none was an answer, and each try costs
 ├── BudgetSpent         stop spending: hand in what there is, or abstain
 ├── VenueError
 │   ├── VenueUnavailable   try again later
-│   └── VenueChanged       stop: the venue does not keep its contract any more
+│   └── VenueChanged       stop: the venue breaks its contract
 └── LedgerError
     ├── LedgerUnusable  fix the database: it is missing, locked, full or too new
-    └── ClaimLost       stop: somebody else does this work now
+    └── ClaimLost       stop: another process does this work now
 ```
 
 A message says what was wrong, what was seen, and what to do.
@@ -31,20 +31,20 @@ from datetime import datetime
 
 
 class PredibotError(Exception):
-    """Anything predibot refuses to go on with."""
+    """An error that predibot reports to its user in one line."""
 
     @property
     def kind(self) -> str:
-        """Return the error's name as programs read it."""
+        """Return the name of the class."""
         return type(self).__name__
 
 
 class UsageError(PredibotError):
-    """What was asked for cannot be done as it was asked."""
+    """The request cannot be carried out as it is."""
 
 
 class RecipeError(UsageError):
-    """A recipe does not say what a recipe may say."""
+    """A recipe has a mistake."""
 
 
 class PluginError(UsageError):
@@ -52,19 +52,19 @@ class PluginError(UsageError):
 
 
 class NotTrusted(UsageError):
-    """A folder asks for what its user did not allow it."""
+    """A folder wants what its user did not allow it."""
 
 
 class VenueMissing(UsageError):
-    """What a venue is kept in is not there: it was moved, or never was."""
+    """The file or folder of a venue is not there: it was moved, or never existed."""
 
 
 class ArtefactPruned(UsageError):
-    """What is asked for was removed on purpose; its hash is kept."""
+    """A trace or page was removed on purpose; its hash is kept."""
 
-    def __init__(self, said: str, *, pruned_at: datetime) -> None:
-        """Say so, with the instant."""
-        super().__init__(said)
+    def __init__(self, message: str, *, pruned_at: datetime) -> None:
+        """Keep the message and the instant of the removal."""
+        super().__init__(message)
         self.pruned_at = pruned_at
 
 
@@ -81,7 +81,7 @@ class MarketClosed(PredibotError):
 
 
 class ModelError(PredibotError):
-    """Something about a model or its provider."""
+    """A model or its provider failed."""
 
 
 class ModelUnavailable(ModelError):
@@ -93,15 +93,15 @@ class ModelRefused(ModelError):
 
 
 class NoAnswer(ModelError):
-    """No answer of a model could be taken: unreadable, cut off, refused, or steps or time were used up before it."""
+    """A model gave no usable answer: unreadable, cut off, refused, or out of steps or time."""
 
 
 class BudgetSpent(PredibotError):
-    """A limit would be passed by the next step."""
+    """The next step would pass a limit."""
 
 
 class VenueError(PredibotError):
-    """Something about a venue."""
+    """A venue failed."""
 
 
 class VenueUnavailable(VenueError):
@@ -109,11 +109,11 @@ class VenueUnavailable(VenueError):
 
 
 class VenueChanged(VenueError):
-    """The venue answered something its contract does not allow."""
+    """The venue's answer breaks its contract."""
 
 
 class LedgerError(PredibotError):
-    """Something about the database."""
+    """The database failed."""
 
 
 class LedgerUnusable(LedgerError):
@@ -121,18 +121,18 @@ class LedgerUnusable(LedgerError):
 
 
 class ClaimLost(LedgerError):
-    """The claim on a piece of work belongs to somebody else now."""
+    """The claim on a piece of work belongs to another process now."""
 
 
 def words_of(error: BaseException) -> str:
-    """Return the class and the message of an error that is not ours, whatever its own code does when it is read.
+    """Return the class and the message of a foreign error, even where reading its message fails.
 
     Examples:
         >>> words_of(KeyError("x")), words_of(RuntimeError())
         ("KeyError: 'x'", 'RuntimeError')
     """
     try:
-        said = str(error)
-    except BaseException:  # noqa: BLE001 - what records a failure must not fail itself
-        said = "its message cannot be read"
-    return f"{type(error).__name__}: {said}".removesuffix(": ")
+        message = str(error)
+    except BaseException:  # noqa: BLE001 - the code that records a failure must not fail itself
+        message = "its message cannot be read"
+    return f"{type(error).__name__}: {message}".removesuffix(": ")

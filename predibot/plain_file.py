@@ -1,7 +1,7 @@
-"""A plain file: opened to be read if it is one, and read no further than it may be long.
+"""Plain files: the one way in which predibot reads files and unpacks bytes, never further than a bound.
 
-The one way by which predibot reads files and unpacks bytes. A file of others may be a pipe that says nothing, a device
-that never ends, larger than the memory, or a few bytes that unpack to gigabytes.
+A foreign file may be a pipe without a writer, a device without an end, larger than memory, or a few bytes that unpack
+to gigabytes.
 """
 
 import errno
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 MAX_WHOLE_BYTES = 64 * 2**20
-"""Of a file that is read whole, where nothing less is said."""
+"""The bound for a file that is read whole."""
 _NO_FILE = "it is no file, but a pipe or a device"
 _PIPE_SECONDS = 15.0
 _GZIP_OR_ZLIB = 47
@@ -23,24 +23,24 @@ _GZIP_OR_ZLIB = 47
 
 
 class NotPlain(OSError):
-    """A file that is none, or is too large."""
+    """The path is no plain file, or its file is too large."""
 
     def __str__(self) -> str:
-        """Return what is wrong with it, without its number and name."""
+        """Return the reason without number and name."""
         return str(self.strerror)
 
 
 def open_plain(path: Path, most: int | None = None) -> BinaryIO:
-    """Open a file to read its bytes; a link is followed, and whoever reads a part of it at a time needs no bound.
+    """Open a file to read its bytes; links are followed.
 
     Args:
         path: Its name.
-        most: How many bytes it may have.
+        most: How many bytes it may have; a caller that reads it piece by piece needs no bound.
 
     Raises:
         OSError: If it cannot be opened, is a folder, a pipe or a device, or is too large.
     """
-    # A named pipe is opened at once that way, and waits for nobody.
+    # Without blocking: else a named pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
@@ -57,10 +57,10 @@ def open_plain(path: Path, most: int | None = None) -> BinaryIO:
 
 
 def plain_bytes(path: Path, most: int = MAX_WHOLE_BYTES) -> bytes:
-    """Return what a file holds.
+    """Return the content of a file.
 
     Raises:
-        OSError: As `open_plain`, and if more is found than the size that it has, as files of /proc do.
+        OSError: As `open_plain`; also if the file yields more bytes than its size, as files of /proc do.
     """
     with open_plain(path, most) as file:
         content = file.read(most + 1)
@@ -70,21 +70,20 @@ def plain_bytes(path: Path, most: int = MAX_WHOLE_BYTES) -> bytes:
 
 
 def plain_text(path: Path, most: int = MAX_WHOLE_BYTES, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Return what a file says, its lines ended by a line feed, however other systems ended them.
+    """Return the text of a file, with line feeds at the ends of lines.
 
     Raises:
-        OSError: As `plain_bytes`.
-        UnicodeDecodeError: If it is not of that encoding.
+        UnicodeDecodeError: If it has another encoding.
     """
     text = plain_bytes(path, most).decode(encoding, errors)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def names_in(folder: Path, most: int) -> list[str]:
-    """Return the names of what lies in a folder, in no order; no more of them are looked at than it may hold.
+    """Return the names in a folder, unsorted; reading stops where there are too many.
 
     Raises:
-        OSError: If it cannot be read, or holds more.
+        OSError: If the folder cannot be read, or holds more than `most`.
     """
     with os.scandir(folder) as entries:
         names = [entry.name for entry in islice(entries, most + 1)]
@@ -94,10 +93,10 @@ def names_in(folder: Path, most: int) -> list[str]:
 
 
 def pipe_pieces(path: Path) -> Iterator[bytes]:
-    """Yield what somebody writes to a named pipe, such as a shell's `<(...)`, until they close it.
+    """Yield the bytes that arrive at a named pipe, such as a shell's `<(...)`, until its writer closes it.
 
     Raises:
-        OSError: If it is no pipe, or nothing comes for some seconds.
+        OSError: If it is no pipe, or nothing arrives for some seconds.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -113,10 +112,11 @@ def pipe_pieces(path: Path) -> Iterator[bytes]:
 
 
 def unpacked(packed: bytes, most: int = MAX_WHOLE_BYTES) -> bytes:
-    """Return what bytes of gzip or zlib hold.
+    """Return the content of bytes packed by gzip or zlib.
 
     Raises:
-        ValueError: If they are no such bytes, are cut short, hold more than `most` bytes or something behind it.
+        ValueError: If they are not packed so, are cut short, hold more than `most` bytes, or have bytes behind their
+            end.
     """
     engine = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:

@@ -1,4 +1,4 @@
-"""Rows: what the Python interface returns, typed one by one, and as a table for pandas or polars."""
+"""Rows: results of the Python interface, typed one by one, and as a table for pandas or polars."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -15,10 +15,10 @@ RowT_co = TypeVar("RowT_co", covariant=True)
 Cells = Mapping[str, object]
 """The cells of one row, by the names of their columns."""
 Kind = Any
-"""What a column holds beside None: str, int, float, bool, datetime, date, or tuples such as `tuple[str, ...]`."""
+"""The type of a column besides None: str, int, float, bool, datetime, date, or tuples such as `tuple[str, ...]`."""
 
 _PANDAS = {str: "string", int: "Int64", float: "float64", bool: "boolean", datetime: "datetime64[us, UTC]"}
-"""What columns are there; of other kinds they hold objects. Whole numbers are those that may be missing."""
+"""The pandas type of a column; other kinds become objects. `Int64` allows missing whole numbers."""
 _SHOWN_COLUMNS = 12
 _INSTALL = "to_{library} needs {library}, which is not installed; install it with `pip install {library}`"
 
@@ -26,18 +26,18 @@ _INSTALL = "to_{library} needs {library}, which is not installed; install it wit
 class Rows(Sequence[RowT_co], Generic[RowT_co]):
     """Rows in their order; they cannot be changed.
 
-    As a table, a row has a column for each of `columns`. A cell without a value is None in `to_dicts` and
-    missing in pandas and polars; instants are aware, in UTC.
+    As a table, a row has a column for each of `columns`. A cell without a value is None in `to_dicts` and missing in
+    pandas and polars; instants are aware, in UTC.
     """
 
     __slots__ = ("_cells", "_columns", "_rows")
 
     def __init__(self, rows: Iterable[RowT_co], columns: Mapping[str, Kind], cells: Callable[[RowT_co], Cells]) -> None:
-        """Keep rows, and say how they are a table; use `rows_of` for plain dataclasses.
+        """Keep rows and how they become a table; `rows_of` does that for plain dataclasses.
 
         Args:
             rows: In their order.
-            columns: The columns of a table of them, by name.
+            columns: The columns of their table, by name.
             cells: Returns the cells of a row, by name.
         """
         self._rows = tuple(rows)
@@ -46,7 +46,7 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns that the rows have as a table."""
+        """Return the names of the columns of the table."""
         return tuple(self._columns)
 
     def to_dicts(self) -> list[dict[str, object]]:
@@ -54,9 +54,8 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         return [{name: cells[name] for name in self._columns} for cells in map(self._cells, self._rows)]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the table as a data frame of pandas.
-
-        The types of the columns do not depend on what is in them, so that no rows are a table too.
+        """Return the table as a data frame of pandas; its column types do not depend on the rows, even if there are
+        none.
 
         Raises:
             ImportError: If pandas is not installed.
@@ -73,9 +72,8 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         )
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return the table as a data frame of polars.
-
-        The types of the columns do not depend on what is in them, so that no rows are a table too.
+        """Return the table as a data frame of polars; its column types do not depend on the rows, even if there are
+        none.
 
         Raises:
             ImportError: If polars is not installed.
@@ -103,7 +101,7 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         return {name: [cells[name] for cells in table] for name in self._columns}
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return len(self._rows)
 
     @overload
@@ -113,13 +111,13 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
     def __getitem__(self, index: slice) -> "Rows[RowT_co]": ...
 
     def __getitem__(self, index: int | slice) -> "RowT_co | Rows[RowT_co]":
-        """Return a row, or some of them."""
+        """Return a row, or a slice of them."""
         if isinstance(index, slice):
             return Rows(self._rows[index], self._columns, self._cells)
         return self._rows[index]
 
     def __repr__(self) -> str:
-        """Return how many there are, and their columns, the first of many: scores have a hundred."""
+        """Return the number of rows and the first of their columns; scores have a hundred."""
         more = len(self._columns) - _SHOWN_COLUMNS
         shown = [*self.columns[:_SHOWN_COLUMNS], *([f"and {more} more"] if more > 0 else [])]
         return f"<{len(self)} row{'' if len(self) == 1 else 's'}: {', '.join(shown)}>"
@@ -144,14 +142,13 @@ def columns_of(kind: type) -> dict[str, Kind]:
         {'bot': <class 'str'>, 'price': <class 'float'>}
     """
     hints = get_type_hints(kind)
-    return {field.name: _kind(hints[field.name]) for field in fields(kind)}
+    return {field.name: _column_kind(hints[field.name]) for field in fields(kind)}
 
 
-def _kind(hint: Any) -> Kind:
-    """Return what a column holds beside None."""
+def _column_kind(hint: Any) -> Kind:
     if get_origin(hint) is tuple:
         return hint
     parts = [part for part in get_args(hint) if part is not NoneType]
     if get_origin(hint) is Literal:
         return type(parts[0])
-    return _kind(parts[0]) if parts else hint
+    return _column_kind(parts[0]) if parts else hint

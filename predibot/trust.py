@@ -1,8 +1,9 @@
-"""What a folder asks for that only its user may allow, and whether the user did.
+"""Trust in folders: the settings and recipes that only a folder's user may allow.
 
 A folder may come from anybody. Its `predibot.toml` may send keys and texts elsewhere, start a program, or write files,
-and a recipe may start a program or load the code of a model. That counts after `predibot trust`, which keeps the path
-of the folder with a digest of its `predibot.toml` and of every such recipe, or where `PREDIBOT_TRUST` has the digest.
+and a recipe may start a program or load the code of a model. These powers count after `predibot trust`, which stores
+the folder's path with a digest of its `predibot.toml` and of every such recipe, or where `PREDIBOT_TRUST` lists that
+digest.
 """
 
 import hashlib
@@ -35,74 +36,74 @@ HARMLESS = frozenset(
         "workers",
     }
 )
-"""Settings that any folder may have: how patient to be, and how many at once."""
+"""Settings that any folder may have: how patient to be, and how much to do at once."""
 MAX_BYTES = 1_000_000
 _RUNS = "runs"
 _MOST_FILES = 1_000
 _MOST_CHARACTERS = 4_000_000
-"""Of them all; a megabyte takes two seconds to read."""
+"""The bound for all files together; a megabyte takes two seconds to read."""
 _MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder whose settings and recipes are read, and what of them needs its user's word."""
+    """A folder with its settings and recipes, and which of these need its user's trust."""
 
     path: Path
-    """Without links."""
+    """Absolute, without links."""
     texts: Mapping[str, str]
-    """Of `predibot.toml` and of the recipes in it and in its `runs/`, by name."""
+    """`predibot.toml`, and the recipes beside it and in `runs/`, by name."""
 
     @classmethod
     def read(cls, path: Path, known: Mapping[str, str] | None = None) -> "Folder":
-        """Return a folder as it is.
+        """Return a folder as it is now.
 
         Args:
             path: The folder.
-            known: Texts that were read already, by the names of their files: they are what is checked.
+            known: Texts that were read already, by file name; they replace what the files say.
 
         Raises:
-            UsageError: If it holds too many recipes to look at, or too long ones.
+            UsageError: If it holds too many recipes, or too long ones.
         """
         whole = path.resolve()
         files = [whole / SETTINGS_FILE, *sorted(whole.glob("*.toml")), *sorted((whole / _RUNS).glob("*.toml"))]
         if len(files) > _MOST_FILES:
             raise UsageError(f"{path} holds more than {_MOST_FILES:,} recipes. Move some to another folder")
-        texts = {file.relative_to(whole).as_posix(): text for file in files if (text := _text(file)) is not None}
+        texts = {file.relative_to(whole).as_posix(): text for file in files if (text := _read_text(file)) is not None}
         if sum(map(len, texts.values())) > _MOST_CHARACTERS:
             raise UsageError(f"the recipes in {path} have more than {_MOST_CHARACTERS:,} characters. Move some away")
         return cls(whole, {**texts, **(known or {})})
 
     @cached_property
     def powers(self) -> Mapping[str, tuple[str, ...]]:
-        """Return what needs the user's word, by the names of files; a recipe that asks for nothing is left out."""
+        """Return what needs the user's trust, by file name; harmless files are left out."""
         found = {name: tuple(_powers(name, toml_of(text))) for name, text in self.texts.items()}
         return {name: powers for name, powers in found.items() if powers}
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the settings and of every recipe that needs the user's word, as they are written."""
+        """Return the SHA-256 of the settings and of every recipe that needs trust, as they are written."""
         counted = {name: text for name, text in self.texts.items() if name == SETTINGS_FILE or name in self.powers}
-        said = json.dumps(sorted(counted.items()), ensure_ascii=True, separators=(",", ":"))
-        return hashlib.sha256(said.encode()).hexdigest()
+        text = json.dumps(sorted(counted.items()), ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def trust(self) -> None:
-        """Keep the user's word for this folder as it is.
+        """Store the user's trust in this folder as it is.
 
         Raises:
-            UsageError: If it cannot be kept.
+            UsageError: If it cannot be stored.
         """
-        kept = _kept(self.path)
+        path = _trust_file(self.path)
         try:
-            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with whole_file(kept) as file:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with whole_file(path) as file:
                 file.write(json.dumps({"folder": str(self.path), "digest": self.digest}).encode())
         except OSError as error:
-            raise UsageError(f"{kept} cannot be written: {error.strerror}. Set XDG_STATE_HOME to a folder") from error
+            raise UsageError(f"{path} cannot be written: {error.strerror}. Set XDG_STATE_HOME to a folder") from error
 
     def distrust(self) -> None:
-        """Forget the user's word."""
-        _kept(self.path).unlink(missing_ok=True)
+        """Forget the user's trust."""
+        _trust_file(self.path).unlink(missing_ok=True)
 
     @property
     def is_trusted(self) -> bool:
@@ -112,26 +113,26 @@ class Folder:
     @property
     def _trusted_digest(self) -> str | None:
         try:
-            kept = json.loads(_text(_kept(self.path)) or "null")
+            trust = json.loads(_read_text(_trust_file(self.path)) or "null")
         except (ValueError, RecursionError, UsageError):
             return None
-        return kept.get("digest") if isinstance(kept, dict) and kept.get("folder") == str(self.path) else None
+        return trust.get("digest") if isinstance(trust, dict) and trust.get("folder") == str(self.path) else None
 
     @classmethod
     def check_settings(cls, path: Path, text: str) -> None:
-        """Refuse the settings of a folder where they need the user's word and do not have it.
+        """Refuse the settings of a folder where they need the user's trust and do not have it.
 
         Raises:
-            NotTrusted: If that is so; it names the settings.
+            NotTrusted: It names the settings.
         """
         if any(_powers(SETTINGS_FILE, toml_of(text))):
             cls.read(path, {SETTINGS_FILE: text}).check(SETTINGS_FILE)
 
     def check(self, name: str) -> None:
-        """Refuse a file of the folder that needs the user's word and does not have it.
+        """Refuse a file of the folder where it needs the user's trust and does not have it.
 
         Raises:
-            NotTrusted: If that is so; it names what needs it.
+            NotTrusted: It names what needs trust.
         """
         powers = self.powers.get(name)
         if not powers or self.is_trusted:
@@ -145,16 +146,16 @@ class Folder:
 
 
 def programs_allowed(path: Path) -> frozenset[str]:
-    """Return what starts programs in the recipes of a folder, none where its user does not trust it."""
+    """Return what starts programs in the recipes of a folder; nothing where its user does not trust it."""
     found = Folder.read(path)
     return frozenset(chain.from_iterable(found.powers.values())) if found.powers and found.is_trusted else frozenset()
 
 
 def check_recipe(file: Path, text: str) -> None:
-    """Refuse a recipe where it needs the user's word, and its folder, or the one above `runs/`, does not have it.
+    """Refuse a recipe that needs the user's trust where its folder, or the one above `runs/`, does not have it.
 
     Raises:
-        NotTrusted: If that is so; it names what needs it.
+        NotTrusted: It names what needs trust.
     """
     if powers := [*_powers(file.name, toml_of(text))]:
         if file.suffix != ".toml":
@@ -166,23 +167,23 @@ def check_recipe(file: Path, text: str) -> None:
 
 
 def toml_of(text: str) -> Mapping[str, Any]:
-    """Return what a text says, nothing where nobody can read it: then it is refused where it is to count."""
+    """Return the table of a TOML text; an empty one for broken TOML, which is refused where it is used."""
     try:
         return toml_table(text)
     except ValueError:
         return {}
 
 
-def _powers(name: str, said: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a file asks for that needs the user's word, as settings are named."""
+def _powers(name: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys of a file that need the user's trust."""
     if name == SETTINGS_FILE:
-        for key, value in said.items():
+        for key, value in table.items():
             if key == "notify" and isinstance(value, dict) and value:
                 yield from (f"notify.{part}"[:80] for part in value)
             elif key not in HARMLESS:
                 yield key[:80]
         return
-    selection, bots, search = said.get("selection"), said.get("bots"), said.get("search")
+    selection, bots, search = table.get("selection"), table.get("bots"), table.get("search")
     if isinstance(selection, dict) and selection.get("duplicate_model"):
         # The folder of a model may hold code, which sentence-transformers runs.
         yield "selection.duplicate_model"
@@ -191,37 +192,36 @@ def _powers(name: str, said: Mapping[str, Any]) -> Iterator[str]:
             yield from programs_of(bot.get("strategy"), bot.get("tools"))
     providers = search.get("providers") if isinstance(search, dict) else None
     for provider in providers if isinstance(providers, list) else ():
-        if isinstance(provider, str) and _is_so(partial(tools.starts_program, kind="search"), provider):
+        if isinstance(provider, str) and _starts_program(partial(tools.starts_program, kind="search"), provider):
             yield f'search provider "{provider[:80]}"'
 
 
-def programs_of(strategy: object, named: object) -> Iterator[str]:
-    """Yield what of a bot's strategy and of the tools it names starts a program."""
-    if isinstance(strategy, str) and _is_so(strategies.starts_program, strategy):
+def programs_of(strategy: object, tool_names: object) -> Iterator[str]:
+    """Yield a bot's strategy and tools where they start programs."""
+    if isinstance(strategy, str) and _starts_program(strategies.starts_program, strategy):
         yield f'strategy = "{strategy[:80]}"'
-    for tool in named if isinstance(named, list | tuple) else ():
-        if isinstance(tool, str) and _is_so(tools.starts_program, tool):
+    for tool in tool_names if isinstance(tool_names, list | tuple) else ():
+        if isinstance(tool, str) and _starts_program(tools.starts_program, tool):
             yield f'tool "{tool[:80]}"'
 
 
-def _is_so(starts_program: Callable[[str], bool], name: str) -> bool:
+def _starts_program(starts_program: Callable[[str], bool], name: str) -> bool:
     try:
         return starts_program(name)
     except PluginError:
-        # It cannot be played either.
+        # A broken plug-in starts nothing.
         return False
 
 
-def _kept(path: Path) -> Path:
-    """Return the file that keeps the user's word for a folder."""
+def _trust_file(path: Path) -> Path:
+    """Return the file that stores the user's trust in a folder."""
     try:
         return state_folder() / "predibot" / "trusted" / f"{hashlib.sha256(str(path).encode()).hexdigest()}.json"
     except RuntimeError as error:
         raise UsageError(f"{error}; set XDG_STATE_HOME to a folder") from error
 
 
-def _text(file: Path) -> str | None:
-    """Return the text of a file, None where there is none that can be read."""
+def _read_text(file: Path) -> str | None:
     try:
         return plain_text(file, MAX_BYTES, encoding="utf-8-sig")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A whole file: it appears under its name when all of it is written, or not at all."""
+"""Whole files: each appears under its name once all of it is written, or not at all."""
 
 import fcntl
 import os
@@ -16,23 +16,22 @@ _UNFINISHED = re.compile(r"\.unfinished-[0-9a-f]{32}")
 
 @contextmanager
 def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
-    """Yield a new file that takes the place of `path` once it is written; of one that fails nothing stays.
+    """Yield a new file that replaces `path` once it is written; a failed one leaves nothing.
 
-    It is made beside `path` under a name that nobody can guess, and only if
-    nothing has that name, so no link that lies there is followed. A link at
-    `path` itself is replaced, and what it points to stays as it is. Of one
-    that is killed the file stays, until `clear_unfinished`.
+    The file is made beside `path` under a name that nobody can guess, and only if nothing has that name: no link there
+    is followed. A link at `path` itself is replaced; its target stays. A killed process leaves its file for
+    `clear_unfinished`.
 
     Args:
-        path: Its name in the end, in a folder that exists.
-        durable: Whether it is on the disk, name and all, when it appears.
+        path: Its final name, in a folder that exists.
+        durable: Whether content and name are on the disk when it appears.
 
     Raises:
         OSError: If it cannot be written.
     """
     unfinished = path.with_name(f".unfinished-{secrets.token_hex(16)}")
     try:
-        with _new(unfinished) as file:
+        with _open_new(unfinished) as file:
             yield file
             file.flush()
             if durable:
@@ -50,9 +49,9 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove what killed processes left of whole files in a folder, with what SQLite left beside them.
+    """Remove the unfinished files of killed processes from a folder, with SQLite's files beside them.
 
-    What is being written stays, and what may not be removed.
+    Files that are still being written stay, and so do those that may not be removed.
     """
     for path in folder.glob(".unfinished-*"):
         if not _UNFINISHED.fullmatch(path.name) or path.is_symlink():
@@ -63,11 +62,11 @@ def clear_unfinished(folder: Path) -> None:
                 path.with_name(path.name + mark).unlink(missing_ok=True)
 
 
-def _new(path: Path) -> BinaryIO:
-    """Return a new file whose lock tells who clears up that it is being written."""
+def _open_new(path: Path) -> BinaryIO:
+    """Return a new file with a lock that tells `clear_unfinished` that it is being written."""
     while True:
         file = path.open("xb")
-        # Some network disks have no such locks; there nobody takes it for left either.
+        # Some network disks have no locks; there `clear_unfinished` removes nothing either.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
         if path.exists():

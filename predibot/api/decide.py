@@ -35,16 +35,9 @@ def decide(
     What fails then over a row that predibot did not write is that row's fault.
 
     Args:
-        request: What is asked for.
-        caller: Who asks.
-        ledger: Its URL.
         venue: Left out, the recipe's.
         as_of: See nothing later than this.
-        executor: Who does the work; left out, threads of this process, as many as the settings say.
         watching: Follows what every bot does.
-
-    Raises:
-        PredibotError: As `decide`; or if ledger or venue cannot be opened.
     """
     settings = caller.settings()
     spec = venue or request.recipe.venue
@@ -65,18 +58,7 @@ def decide(
 def decide_with(
     executor: ExecutorSpec | None, request: RunRequest, opened: OpenVenue, resources: Resources, *, ledger: str
 ) -> DecideReport:
-    """Return what an executor decided, and send the spans of it to a collector where the settings name one.
-
-    Args:
-        executor: Who does the work; None for threads of this process, as many as the settings say.
-        request: What is asked for.
-        opened: The venue.
-        resources: What it is decided with.
-        ledger: The URL of the ledger, for other processes.
-
-    Raises:
-        PredibotError: As `decide`.
-    """
+    """Return what an executor decided, and send the spans of it to a collector where the settings name one."""
     settings, processes = resources.settings, None
     if executor is not None and executor.kind == "threads":
         resources = replace(resources, settings=settings.model_copy(update={"workers": executor.count}))

@@ -36,8 +36,6 @@ def evaluate(
     Args:
         part: Of which decisions.
         question: What is asked.
-        caller: Who asks.
-        ledger: Its URL.
         track: Whether the venues are asked.
         worst: How many decisions are listed that cost most; None for no list.
 
@@ -68,11 +66,7 @@ def evaluate(
 def report(
     part: Part, question: Question, caller: Caller, *, ledger: str, worst: int | None = None
 ) -> Iterator[Evaluated]:
-    """Yield the runs that are stored and how good the bots are by what is stored, asking no venue.
-
-    Raises:
-        PredibotError: As `evaluate`.
-    """
+    """Yield the runs that are stored and how good the bots are by what is stored, asking no venue."""
     with caller.reading(ledger) as store:
         there = located(store, part, caller.clock)
         runs = tuple(each for each in store.run_read(told_runs) if there.part.recipe in (None, each.recipe))

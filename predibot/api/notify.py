@@ -37,7 +37,6 @@ def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
     """Return each channel of the settings.
 
     Args:
-        caller: Who asks.
         test: Whether each is sent a message, and the watchdog a ping.
 
     Raises:
@@ -64,8 +63,6 @@ def slot_notices(
     """Yield what is told of the slots of a service; None where nobody is to be told.
 
     Args:
-        caller: Who asks.
-        ledger: Its URL.
         shown: What a summary shows of an evaluation, in so many lines.
         last_seconds: How long the end waits for what is being told.
 

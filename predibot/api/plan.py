@@ -45,11 +45,7 @@ def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: dat
 
 
 def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
-    """Return what `decide` would do, asking no model and storing nothing.
-
-    Raises:
-        PredibotError: As `decide` would before it asks anybody.
-    """
+    """Return what `decide` would do, asking no model and storing nothing."""
     recipe, settings = request.recipe, caller.settings()
     spec = venue or recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened:

@@ -38,10 +38,6 @@ def play_slot(
     Args:
         recipe: The recipe, and what of the slot is tried again at once, because somebody asks for it.
         slot_at: The instant that its schedule names.
-        store: The ledger, open.
-        ledger: Its URL.
-        caller: Whose settings and clock it is, and who hears of each decision.
-        executor: Who does the work; left out, threads of this process.
 
     Returns:
         What it came to; an error that predibot has words for is a failed slot.

@@ -45,7 +45,6 @@ def record(
 
     Args:
         folder: The archive; made where it does not exist.
-        caller: Who asks.
         venue: What is recorded; left out, that of a recipe that names none.
         as_of: See nothing later than this.
         events: How many events, the most traded of the week first; 0 for all.

@@ -44,7 +44,6 @@ def record_stocks(
 
     Args:
         folder: In the layout of the venue `stocks`; made where it does not exist.
-        caller: Who asks.
         provider: Whose prices; its key is in the environment.
         tickers: Of the stocks; none means those of the folder.
         as_of: Ask for no day whose close was not known by then.

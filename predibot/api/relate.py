@@ -16,13 +16,7 @@ def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> K
     """Return the beliefs of a ledger, asking no venue.
 
     Args:
-        store: The ledger.
         part: By its venue and instant.
-        clock: The instant it is.
-
-    Raises:
-        UsageError: As `located`.
-        LedgerUnusable: If the ledger holds what predibot does not write.
     """
     there = located(store, part, clock)
     with store.read() as connection, store.rows_blamed():

@@ -27,8 +27,6 @@ def replay(
 
     Args:
         plan: What to do.
-        caller: Who asks.
-        ledger: Its URL.
         told: Called after each instant.
         question: What is asked of the evaluation.
         sample: How many decisions are made again; None for none.

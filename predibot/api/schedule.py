@@ -66,9 +66,6 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
 
     Args:
         arguments: Files or names of recipes.
-        caller: Who asks.
-        ledger: Its URL.
-        terms: How.
 
     Returns:
         The slots that ended or were missed, where what was due was played once; else none, as a service has no end.
@@ -201,10 +198,7 @@ def play_now(
 
     Args:
         argument: The recipe's file or name.
-        caller: Who asks.
-        ledger: Its URL.
         slot_at: Which slot; left out, as `Scheduled.slot_to_play`.
-        executor: Who decides; left out, threads of this process.
         retry: What of it is tried again at once.
 
     Raises:

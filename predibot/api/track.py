@@ -29,7 +29,6 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
 
     Raises:
         VenueUnavailable: If some could not be read, after the rest is stored.
-        PredibotError: As `track`; or if ledger or venue cannot be opened.
     """
     with Store.open(ledger, create=False) as store, caller.following(store) as listener:
         report = TrackReport.sum_of(
@@ -87,9 +86,6 @@ def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path |
 
     Args:
         key: Of the run; one that is void already is only published.
-        caller: Who asks.
-        ledger: Its URL.
-        reason: Why.
         file: Where roots are published, to which a line is appended; None for nowhere.
 
     Returns:

@@ -33,11 +33,7 @@ class Caller:
 
     @contextmanager
     def reading(self, ledger: str) -> Iterator[Store]:
-        """Open a ledger to be read, and say which it is; its rows are blamed for what fails over them meanwhile.
-
-        Raises:
-            LedgerError: If it cannot be opened.
-        """
+        """Open a ledger to be read, and say which it is; its rows are blamed for what fails over them meanwhile."""
         with Store.open_to_read(ledger) as store:
             self.say(f"ledger: {store.address}")
             with store.rows_blamed():
@@ -45,11 +41,7 @@ class Caller:
 
     @contextmanager
     def writing(self, ledger: str, *, create: bool = False) -> Iterator[Store]:
-        """Open a ledger, and say which it is; with `create` it is made where there is none.
-
-        Raises:
-            LedgerError: If it cannot be opened.
-        """
+        """Open a ledger, and say which it is; with `create` it is made where there is none."""
         with Store.open(ledger, create=create) as store:
             self.say(f"ledger: {store.address}")
             yield store

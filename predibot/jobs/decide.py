@@ -115,9 +115,6 @@ def decide(
     three times; `request.retry` asks for more.
 
     Args:
-        request: What is asked for.
-        opened: The venue, and the instant it is looked at.
-        resources: What it is decided with.
         processes: Who does the work besides; left out, threads of this process.
 
     Raises:

@@ -33,7 +33,6 @@ def demonstrate(
 
     Args:
         asked: The recipes; their venue is one sandbox.
-        resources: What it is decided with: an empty ledger.
         told: Called after each run with what was decided.
         question: What is asked of the evaluation.
         days: How many are played; of stocks, trading days.

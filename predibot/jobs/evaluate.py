@@ -55,7 +55,6 @@ def evaluate(
 
     Raises:
         UsageError: If no event is of the category that is asked for.
-        LedgerUnusable: If the ledger holds what predibot does not write.
     """
     question = question or Question()
     with store.read() as connection:
@@ -172,10 +171,6 @@ def _not_ours(store: Store, error: Exception) -> LedgerUnusable:
 
 
 def evaluate_stored(store: Store, part: Part, question: Question | None = None, *, clock: Clock) -> Evaluation:
-    """Return how good the bots were, without asking any venue.
-
-    Raises:
-        UsageError: As `located`.
-    """
+    """Return how good the bots were, without asking any venue."""
     there = located(store, part, clock)
     return evaluate(store=store, venue_name=there.venue_name, as_of=there.as_of, part=there.part, question=question)

@@ -78,11 +78,7 @@ def _venues(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
 
 
 def _runs_of_one_world(store: Store) -> list[StoredRun]:
-    """Return the runs that count, of which there are some, and all of one world.
-
-    Raises:
-        UsageError: As `located`.
-    """
+    """Return the runs that count, of which there are some, and all of one world."""
     with store.read() as connection:
         live = [run for run in stored_runs(connection) if run.voided_at is None]
     names = {run.venue_name for run in live}

@@ -35,7 +35,6 @@ def read_histories(
         keep: Stores those that arrived while others were stored, and returns how many of their points are new.
         stage: What the listener is told that is done.
         workers: How many are read at once.
-        listener: Who wants to know how far it is.
     """
     executor = DaemonThreadExecutor(workers)
     arrived: SimpleQueue[Future[_History]] = SimpleQueue()

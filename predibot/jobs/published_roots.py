@@ -116,7 +116,6 @@ def verify_against(
 
     Raises:
         UsageError: If the file cannot be read, or has no line of the run.
-        LedgerUnusable: If the ledger cannot be read.
     """
     published = _Published(_read(file))
     with store.read() as connection:
@@ -146,7 +145,6 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
 
     Raises:
         UsageError: If the file cannot be read or written, or no run has or had this key.
-        LedgerUnusable: If the ledger cannot be read.
     """
     with _appending(file) as (lines, add):
         published = _Published(lines)
@@ -182,7 +180,6 @@ def publish_voids(store: Store, file: Path, key: str) -> int:
 
     Raises:
         UsageError: If the file cannot be read or written.
-        LedgerUnusable: If the ledger cannot be read.
     """
     with _appending(file) as (lines, add), store.read() as connection:
         published = _Published(lines)

@@ -103,7 +103,6 @@ def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
     """Return what some traces used.
 
     Args:
-        store: The ledger.
         traced: Whose each is, and its hash.
     """
     steps_of: dict[str, list[Step]] = {}

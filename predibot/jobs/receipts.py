@@ -155,7 +155,6 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
 
     Raises:
         UsageError: If no run has or had this key.
-        LedgerUnusable: If the ledger cannot be read.
     """
     with store.read() as connection:
         if key is None:
@@ -169,7 +168,6 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
 
     Raises:
         UsageError: If there is no such decision, or the run is not what its last receipt says.
-        LedgerUnusable: If the ledger cannot be read.
     """
     with store.read() as connection:
         run = run_of_key(connection, key)
@@ -203,11 +201,7 @@ def _last(connection: Connection, run_id: int) -> Receipt | None:
 
 
 def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
-    """Return a run as its decisions are now, with what differs from its receipts.
-
-    Raises:
-        LedgerUnusable: If the ledger cannot be read.
-    """
+    """Return a run as its decisions are now, with what differs from its receipts."""
     try:
         receipts = stored_receipts(connection, run.id)
     except LedgerUnusable as error:

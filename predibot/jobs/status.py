@@ -90,11 +90,7 @@ class LedgerStatus:
 
 
 def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
-    """Return how a ledger stands; nothing is asked of anybody else, and nothing is changed.
-
-    Raises:
-        LedgerError: If the ledger cannot be read.
-    """
+    """Return how a ledger stands; nothing is asked of anybody else, and nothing is changed."""
     now = clock()
     with store.read() as connection:
         service = stored_service(connection)

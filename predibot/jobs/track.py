@@ -83,10 +83,6 @@ def track(
     kept what it read, and the next goes on from there.
 
     Args:
-        store: The ledger.
-        opened: The venue, as of the instant.
-        settings: How many histories are read at once.
-        listener: Who wants to know how far it is.
         own_runs: Whether only markets of runs that were made on this very
             venue are asked for: of two archives each knows its own.
 

@@ -53,11 +53,7 @@ class Verification:
 
 
 def verify(store: Store) -> Verification:
-    """Return what of a ledger is not as it must be; nothing is changed.
-
-    Raises:
-        LedgerUnusable: If it cannot be read.
-    """
+    """Return what of a ledger is not as it must be; nothing is changed."""
     checked = Checked()
     with store.read() as connection:
         broken = [*_database(connection, checked), *_rows(connection, checked)]

@@ -35,7 +35,6 @@ def worst_decisions(
     """Return what cost most as of an instant, the dearest first; nothing is fetched.
 
     Args:
-        store: The ledger.
         venue_name: Whose runs.
         as_of: Nothing later is seen.
         most: How many at most.

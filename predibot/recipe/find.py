@@ -24,7 +24,6 @@ def load_recipe(argument: str | None, folder: Path) -> Recipe:
 
     Raises:
         RecipeError: If there is none, or it has a mistake.
-        NotTrusted: As `find_recipe`.
     """
     return parse_recipe(find_recipe(argument, folder))
 

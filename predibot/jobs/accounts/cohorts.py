@@ -27,14 +27,11 @@ def every_cohort(
     """Return all cohorts of a ledger, or of a recipe, archived ones too.
 
     Args:
-        store: The ledger.
         recipe: Only of the recipe with this name.
         as_of: Nothing later is seen; left out, now, or where all are replayed the end of what is stored.
-        clock: The instant it is.
 
     Raises:
         UsageError: If there is none.
-        LedgerUnusable: If the ledger holds what predibot does not write.
     """
     with store.read() as connection, store.rows_blamed():
         _named(connection, store, None, recipe)
@@ -47,15 +44,12 @@ def cohorts_of(
     """Return the statement of each cohort of a Sunday: one a recipe, game, mode and methodology.
 
     Args:
-        store: The ledger.
         name: The Sunday, as `2026-03-01`.
         recipe: Only of the recipe with this name.
         as_of: As for `every_cohort`.
-        clock: The instant it is.
 
     Raises:
         UsageError: If the name is no Sunday, or there is no such cohort, or none yet at the instant.
-        LedgerUnusable: If the ledger holds what predibot does not write.
     """
     cohort_start(name)
     with store.read() as connection, store.rows_blamed():
@@ -73,7 +67,6 @@ def set_archived(
     """Archive the cohorts of a Sunday, or count them in scores again; return them, and how many that changed.
 
     Args:
-        store: The ledger.
         name: The Sunday.
         reason: Why they are archived; None to count them again.
         recipe: Whose; left out where only one recipe has this cohort.

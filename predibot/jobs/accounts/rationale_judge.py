@@ -75,7 +75,6 @@ def open_judge(model: str, *, most_usd: float, settings: Settings) -> RationaleJ
     Args:
         model: As litellm names it, such as `openai/gpt-5-mini`.
         most_usd: The most that all answers together may cost.
-        settings: Which hosts keys may go to.
 
     Raises:
         UsageError: If what the model costs is unknown, so that no limit could hold.

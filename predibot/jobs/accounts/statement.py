@@ -46,7 +46,6 @@ def account_statements(
     """Return the statements of a bot's accounts, one a recipe, game and mode, and of weekly cohorts one a cohort.
 
     Args:
-        store: The ledger.
         bot: Whose accounts.
         recipe: Only of the recipe with this name; None for all.
         cohort: Only of the cohort of this Sunday; None for all.
@@ -55,7 +54,6 @@ def account_statements(
 
     Raises:
         UsageError: If no bot of this name has an account.
-        LedgerUnusable: If the ledger holds what predibot does not write.
     """
     with store.read() as connection:
         named = accounts_named(connection, bot, recipe, cohort)

@@ -55,7 +55,6 @@ def started_cohort(
     Args:
         run: Its frozen events are the universe, and its bots the line-up.
         game: That is played.
-        store: The ledger.
         bots: Of the recipe, as it is now.
         mode: Whether the run is live.
         asked: Whether it is also started by a run that is not of the first hour of its week.
@@ -88,7 +87,6 @@ def played_cohorts(
     Args:
         run: Of whose instant.
         game: That is played.
-        store: The ledger.
         bots: Of the recipe, as it is now.
         mode: Whether the run is live.
         venue: Asked which markets are open, where that says whether a cohort decides.

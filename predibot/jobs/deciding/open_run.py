@@ -97,9 +97,6 @@ def open_run(
     day without trading.
 
     Args:
-        request: What is asked for.
-        opened: The venue.
-        resources: What it is decided with.
         unplayable: By the names of bots why they cannot play.
 
     Raises:

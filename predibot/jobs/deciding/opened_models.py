@@ -43,7 +43,6 @@ class OpenedModels:
         Args:
             strategy: Whose decision it is.
             open_model: Returns a model priced, limited and traced.
-            settings: What the recipe says of how it answers, which stands above what the strategy says.
             room_of: Returns how long a model's answers may be.
         """
         self._strategy = strategy

@@ -99,9 +99,6 @@ class VenueBoard:
         """Return events with the quotes of now where something of them is ordered or held, the others as they are.
 
         One is asked for a second time, and not a third, where what is ordered has no price at first.
-
-        Raises:
-            VenueError: As `quoted`; and so `UsageError`.
         """
         return self._each(events, partial(self._requoted, ordered=frozenset(ordered), held=frozenset(held), now=now))
 

@@ -164,8 +164,6 @@ def make_worker(
         events: That it plays.
         recipe: Of the run.
         agents: What sets its bots up, from `agent_setup`.
-        opened: The venue.
-        resources: What it decides with.
         began_at: What failed after this is not tried again.
         retry: What is tried again because the user asks for it.
         holder: Under whose name amounts of limits are set aside; left out, the owner's.

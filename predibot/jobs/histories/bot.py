@@ -161,16 +161,11 @@ def bot_history(
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
     Args:
-        store: The ledger.
         bot: Its name.
         part: Only its decisions.
         archived: Whether archived cohorts count too.
-        clock: The instant it is.
         most: How many best and worst decisions are told.
         related: Which events belong together by then; left out, it is worked out.
-
-    Raises:
-        UsageError: As `located`; so also where no bot has the name.
     """
     question = Question(wanted=_WANTED, archived=archived)
     there = located(store, replace(part, bots=(bot,)), clock)

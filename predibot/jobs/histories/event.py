@@ -70,10 +70,8 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
     """Return what a ledger holds of an event as of an instant; no venue is asked.
 
     Args:
-        store: The ledger.
         event_id: Its id at the venue.
         part: Only its decisions.
-        clock: The instant it is.
 
     Raises:
         UsageError: If no run of the ledger played the event, or as `located`.

@@ -37,11 +37,7 @@ Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
 
 
 def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> Gains:
-    """Return what the decisions of a bot on events gained, as scores count them; no venue is asked.
-
-    Raises:
-        UsageError: As `located`.
-    """
+    """Return what the decisions of a bot on events gained, as scores count them; no venue is asked."""
     there = located(store, Part(venue=venue), clock)
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, there.venue_name, there.as_of, Part(bots=(bot,)))

@@ -54,13 +54,8 @@ def ledger_history(
     """Return how the bots of a ledger stood as of an instant; no venue is asked.
 
     Args:
-        store: The ledger.
         part: Only its decisions.
         archived: Whether archived cohorts count too.
-        clock: The instant it is.
-
-    Raises:
-        UsageError: As `located`.
     """
     question = Question(wanted=_WANTED, archived=archived)
     there = located(store, part, clock)

@@ -44,14 +44,9 @@ def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, c
     What is ranked apart is compared apart, as in their pairs.
 
     Args:
-        store: The ledger.
         one: The name of a bot.
         other: That of another.
         part: Only its decisions.
-        clock: The instant it is.
-
-    Raises:
-        UsageError: As `located`.
     """
     there = located(store, replace(part, bots=(one, other)), clock)
     with store.read() as connection, store.rows_blamed():

@@ -56,8 +56,6 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
 
     Args:
         export: A folder that `predibot export FOLDER` wrote, or a file of the lines that it prints.
-        store: The ledger.
-        listener: Who wants to know how far it is.
 
     Raises:
         UsageError: If it is no export, not a whole one, or a row is not as it should be.

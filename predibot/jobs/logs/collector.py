@@ -52,7 +52,6 @@ def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) ->
     """Send the spans of decisions to a collector.
 
     Args:
-        store: The ledger that has their traces.
         decisions: Which.
         endpoint: The collector's address; `/v1/traces` is added where it has no path.
 

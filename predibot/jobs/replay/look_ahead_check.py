@@ -135,10 +135,7 @@ def check_look_ahead(
     again from the first slot on, each over a past that ends at its instant.
 
     Args:
-        request: The recipe that was replayed.
         played: Its instants.
-        past: Where it was played.
-        resources: What it was decided with; of the ledger is only read.
         sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
     """
     store, listener = resources.store, resources.listener

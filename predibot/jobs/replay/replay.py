@@ -83,17 +83,11 @@ def plan_replay(
     """Return what a replay of a recipe is to do.
 
     Args:
-        request: What is asked for of each instant.
         venue: A recording or a sandbox; left out, the recipe's.
         first: The first instant; left out, the first of the past.
         last: No instant is later; left out, the last of the past.
         every: Between two instants; left out, the recipe's.
         as_of: When it is evaluated; left out, the end of what the past knows.
-        settings: How patient to be with a venue.
-        clock: The instant it is.
-
-    Raises:
-        UsageError: As `open_past`, `timetable` and `evaluated_at`.
     """
     past = open_past(venue or request.recipe.venue, settings, clock)
     instants = timetable(request.recipe, past, first=first, last=last, every=every)
@@ -155,8 +149,6 @@ def play(
 
     Args:
         turns: When who decides, in the order in which they are played.
-        past: Where they are played.
-        resources: What it is decided with.
 
     Raises:
         RunConflict: If a slot was decided with another recipe, venue or overrides.
@@ -190,11 +182,7 @@ def replay(plan: ReplayPlan, resources: Resources, told: Callable[[Played], None
 
     Args:
         plan: What is played when, and where.
-        resources: What it is decided with.
         told: Called after each instant.
-
-    Raises:
-        PredibotError: As `play`.
     """
     played = []
     for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources):
@@ -226,9 +214,7 @@ def look_back(
     """Track the past up to an instant, and return how good the bots were as of then, with what tracking remarked.
 
     Args:
-        past: Where the runs of the ledger were played.
         as_of: Nothing later is seen.
-        resources: What they were played with.
         recipe: Only runs of this name; left out, all of the venue.
         question: What is asked of it.
     """

@@ -61,8 +61,6 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
     """Settle what is effective by an instant, and value the account then.
 
     Args:
-        connection: A writing transaction that has the account for itself.
-        account_id: The account.
         known: At that instant.
         again: Whether it is also valued where it was in the same interval, and nothing was settled since.
     """
@@ -160,8 +158,6 @@ def fill_pending(
     """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it.
 
     Args:
-        connection: A writing transaction that has the account for itself.
-        account_id: The account.
         pending: What was ordered.
         known: At the instant of the fills.
         fills: Sets the prices of what is traded.

@@ -60,7 +60,6 @@ def late_actions(connection: Connection, venue: Venue, spec: str, *, until: date
     """Return a sentence on each action that accounts went past which held the stock, and that is not in their journal.
 
     Args:
-        connection: To a ledger.
         venue: What states the actions now.
         spec: The venue as runs keep it, whose accounts are meant.
         until: Nothing later is looked at.

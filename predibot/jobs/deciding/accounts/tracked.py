@@ -26,13 +26,7 @@ def track_accounts(
     it is looked back on.
 
     Args:
-        store: The ledger.
-        opened: The venue, and the instant.
-        clock: The instant it is.
         replayed: The recipe whose replay has come to this instant.
-
-    Raises:
-        LedgerError: If the ledger fails; what is stored stays.
     """
     venue, now = opened.venue, opened.now
     if not venue.live and replayed is None:
