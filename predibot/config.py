@@ -228,7 +228,7 @@ class _SettingsFile(InitSettingsSource):
             raise UsageError(f"{file} is not TOML: {error}. Fix that line") from None
         if text is not None and not is_users:
             Folder.check_settings(file.parent, text)
-        urls = {name: said.pop(name) for name in list(said) if name.endswith("_check_url")}
+        urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
         super().__init__(settings_cls, {**said, "urls": urls} if urls else said)
 
 

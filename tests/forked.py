@@ -46,7 +46,7 @@ _LOADED = (
     "predibot.jobs.score_files.score",
     "predibot.jobs.verify",
     "predibot.jobs.workers.process_pool",
-    "predibot.recipe.find",
+    "predibot.recipe.text",
     "predibot.api.evaluate",
     "predibot.reports.terminal.evaluation_screen",
     "predibot.reports.terminal.replay",

@@ -13,7 +13,8 @@ import pytest
 
 from predibot.config import load_settings
 from predibot.domain.terms import NOTICE_KINDS
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText
 from tests.acceptance.conftest import Predibot, predibot
 from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres, postgres

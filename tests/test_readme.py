@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import RecipeError
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
 from tests.cli.alone import predibot_alone
 

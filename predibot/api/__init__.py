@@ -1,1 +1,1 @@
-"""What the commands do, a function each; the command line, the Python interface and the web call the same."""
+"""One function for each command; the command line, the Python interface and the web call these."""

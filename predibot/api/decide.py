@@ -30,14 +30,15 @@ def decide(
     executor: ExecutorSpec | None = None,
     watching: Callable[[], AbstractContextManager[tuple[ProgressListener, Watch]]],
 ) -> Iterator[DecideReport]:
-    """Choose or resume the run of the slot, make every decision that is missing, and yield what came of it.
+    """Choose or resume the run of the slot, make every missing decision, and yield the report.
 
-    What fails then over a row that predibot did not write is that row's fault.
+    While the caller shows it, a malformed row of the ledger is reported as that row's fault.
 
     Args:
-        venue: Left out, the recipe's.
-        as_of: See nothing later than this.
-        watching: Follows what every bot does.
+        venue: None is the recipe's.
+        as_of: Nothing later is seen.
+        executor: None is threads of this process, as many as the settings say.
+        watching: Opens a listener for progress and one for what each bot does.
     """
     settings = caller.settings()
     spec = venue or request.recipe.venue
@@ -58,7 +59,12 @@ def decide(
 def decide_with(
     executor: ExecutorSpec | None, request: RunRequest, opened: OpenVenue, resources: Resources, *, ledger: str
 ) -> DecideReport:
-    """Return what an executor decided, and send the spans of it to a collector where the settings name one."""
+    """Decide with an executor, and send the spans of the run to a collector if the settings name one.
+
+    Args:
+        executor: None is threads of this process, as many as the settings say.
+        ledger: The URL of the ledger, which other processes open.
+    """
     settings, processes = resources.settings, None
     if executor is not None and executor.kind == "threads":
         resources = replace(resources, settings=settings.model_copy(update={"workers": executor.count}))

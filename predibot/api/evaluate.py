@@ -1,4 +1,4 @@
-"""What a ledger holds and how good its bots are."""
+"""The runs of a ledger, and how good its bots are."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,11 +17,11 @@ from predibot.scoring.records.part import Part
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """How good the bots of a ledger are."""
+    """The evaluation of a part of a ledger."""
 
     evaluation: Evaluation
     worst: tuple[WorstDecision, ...] | None
-    """The decisions that cost most; None where nobody asked."""
+    """The most expensive decisions; None where no list was requested."""
     runs: tuple[LedgerRun, ...] = ()
 
 
@@ -29,18 +29,13 @@ class Evaluated:
 def evaluate(
     part: Part, question: Question, caller: Caller, *, ledger: str, track: bool, worst: int | None = None
 ) -> Iterator[Evaluated]:
-    """Track, unless that is not wanted, and yield how good the bots are by what is known then.
+    """Track if wanted, and yield the evaluation of a part.
 
-    What fails over a row that predibot did not write, also where it is shown, is that row's fault.
+    While the caller shows it, a malformed row of the ledger is reported as that row's fault.
 
     Args:
-        part: Of which decisions.
-        question: What is asked.
-        track: Whether the venues are asked.
-        worst: How many decisions are listed that cost most; None for no list.
-
-    Raises:
-        PredibotError: As `located` and `evaluate` of the jobs; or if the ledger cannot be opened.
+        track: Whether to ask the venues first.
+        worst: How many of the most expensive decisions to list; None for no list.
     """
     opened = Store.open(ledger, create=False) if track else Store.open_to_read(ledger)
     with opened as store, caller.following(store) as listener:
@@ -49,15 +44,15 @@ def evaluate(
             caller.say(f"recipe: {there.part.recipe}")
         remarks: list[str] = []
         if track:
-            # Who asks no venue needs nothing of all that tracking knows.
+            # Imported here: without tracking none of it is needed.
             from predibot.api.track import tracked_if_reached
 
             own_runs = part.venue is None
             for each in there.specs:
                 remarks += tracked_if_reached(store, each, there.as_of, caller, listener, own_runs=own_runs)
-            # Quotes that were taken just now count too.
+            # So that the quotes from just now count too.
             there = replace(there, as_of=look_back_at(there.specs[-1], part.as_of, caller.clock))
-        found = _evaluated(store, there, question, worst)
+        found = _evaluate_with_worst(store, there, question, worst)
     with store.rows_blamed():
         yield replace(found, evaluation=replace(found.evaluation, remarks=tuple(remarks)))
 
@@ -66,17 +61,17 @@ def evaluate(
 def report(
     part: Part, question: Question, caller: Caller, *, ledger: str, worst: int | None = None
 ) -> Iterator[Evaluated]:
-    """Yield the runs that are stored and how good the bots are by what is stored, asking no venue."""
+    """Yield the stored runs and the evaluation of a part, without asking a venue."""
     with caller.reading(ledger) as store:
         there = located(store, part, caller.clock)
         runs = tuple(each for each in store.run_read(told_runs) if there.part.recipe in (None, each.recipe))
-        yield replace(_evaluated(store, there, question, worst), runs=runs)
+        yield replace(_evaluate_with_worst(store, there, question, worst), runs=runs)
 
 
-def _evaluated(store: Store, there: Located, question: Question, worst: int | None) -> Evaluated:
-    """Return an evaluation with the decisions that cost most.
+def _evaluate_with_worst(store: Store, there: Located, question: Question, worst: int | None) -> Evaluated:
+    """Return an evaluation with its most expensive decisions.
 
-    Those of baselines are among them only where they are named, or there are no others: they have no reasons.
+    Baselines have no reasons, so their decisions are listed only if the part names them or has no other bots.
     """
     name, at, part = there.venue_name, there.as_of, there.part
     found = evaluate_part(store=store, venue_name=name, as_of=at, part=part, question=question)

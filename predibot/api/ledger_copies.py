@@ -1,4 +1,4 @@
-"""Copies of a whole ledger in one call: into another database, into a backup, and back from one."""
+"""Copies of a whole ledger: into another database, into a backup, and back from one."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,17 +18,17 @@ from predibot.whole_file import clear_unfinished, whole_file
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What was copied from where to where."""
+    """The source, target and content of a copy."""
 
     source: str
     target: str
     copied: LedgerCopy
     n_bytes: int | None = None
-    """Of a backup."""
+    """The size of a backup."""
 
 
 def copy(caller: Caller, *, source: str, target: str) -> CopyReport:
-    """Copy a ledger into an empty one, of the same kind of database or the other.
+    """Copy a ledger into an empty one, of either kind of database.
 
     Raises:
         UsageError: If the target has rows.
@@ -41,18 +41,18 @@ def copy(caller: Caller, *, source: str, target: str) -> CopyReport:
 
 
 def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
-    """Write a ledger as it is now, with its traces and pages, into one new file, which is a ledger itself.
+    """Write a ledger with its traces and pages into one new file, which is a ledger itself.
 
     Raises:
-        UsageError: If the file is there already.
-        LedgerUnusable: If the ledger cannot be used, or the file not be written.
+        UsageError: If the file exists.
+        LedgerUnusable: If the ledger cannot be used or the file cannot be written.
     """
     with Store.open_to_read(ledger) as before:
-        file = _new_file(place, before, caller.clock())
+        file = _backup_path(place, before, caller.clock())
         clear_unfinished(file.parent)
         try:
             with whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
-                copied = _into(Path(unfinished.name), file, before, listener)
+                copied = _copy_into(Path(unfinished.name), file, before, listener)
         except OSError as error:
             said = f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
             raise LedgerUnusable(said) from error
@@ -60,7 +60,7 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
 
 
 def restore(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
-    """Put what a backup holds into an empty ledger.
+    """Copy a backup into an empty ledger.
 
     Raises:
         UsageError: If the ledger has rows.
@@ -74,8 +74,8 @@ def restore(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
     return CopyReport(str(backup), report.target, report.copied)
 
 
-def _new_file(place: Path, store: Store, now: datetime) -> Path:
-    """Return the file that is named, or one in the folder that is named, called by ledger and instant."""
+def _backup_path(place: Path, store: Store, now: datetime) -> Path:
+    """Return the path of a new backup: the place itself, or in a folder a name from ledger and instant."""
     url = make_url(store.address)
     file = sqlite_file(url)
     name = url.database if file is None else file.stem
@@ -90,8 +90,8 @@ def _new_file(place: Path, store: Store, now: datetime) -> Path:
     return place
 
 
-def _into(unfinished: Path, file: Path, before: Store, listener: ProgressListener) -> LedgerCopy:
-    """Copy a ledger into a file that gets another name in the end, by which it is called."""
+def _copy_into(unfinished: Path, file: Path, before: Store, listener: ProgressListener) -> LedgerCopy:
+    """Copy a ledger into an unfinished file; errors name the file's final path."""
     address = sqlite_address(unfinished)
     try:
         with Store.open(address, artefacts_inside=True) as after:

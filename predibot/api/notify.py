@@ -1,4 +1,4 @@
-"""Whom predibot tells, whether it can, and the telling of a service's slots, each in one call."""
+"""Notices: over which channels predibot tells its user, whether they work, and what a service sends."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,27 +17,24 @@ from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation
 
 LAST_SECONDS, LAST_SECONDS_ONCE = 12.0, 30.0
-"""For what is being told when a service ends: longer than a try of a channel, shorter than systemd waits. One that
-plays what is due and ends is waited for by nobody, so that what is slow gets there too."""
+"""How long a service that ends waits for its last notices: longer than one try, shorter than systemd's patience.
+With `--once` nobody waits for the service, so slow channels get more."""
 
 ChannelVerdict = Literal["ready", "arrived", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelState:
-    """A channel of the settings, and whether somebody is told over it."""
+    """A channel of the settings, and whether it works."""
 
     channel: str
     verdict: ChannelVerdict
     seen: str
-    """Where it leads, or what is in the way."""
+    """Its destination, or its problem."""
 
 
 def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
-    """Return each channel of the settings.
-
-    Args:
-        test: Whether each is sent a message, and the watchdog a ping.
+    """Return each channel of the settings; `test` sends each a message, and the watchdog a ping.
 
     Raises:
         UsageError: If a setting is wrong.
@@ -60,11 +57,11 @@ def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
 def slot_notices(
     caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown], *, last_seconds: float = LAST_SECONDS
 ) -> Iterator[SlotNotices | None]:
-    """Yield what is told of the slots of a service; None where nobody is to be told.
+    """Yield the notices for the slots of a service; None without any channel.
 
     Args:
-        shown: What a summary shows of an evaluation, in so many lines.
-        last_seconds: How long the end waits for what is being told.
+        shown: Returns what a summary shows of an evaluation, in so many lines.
+        last_seconds: How long the end waits for the last notices.
 
     Raises:
         PredibotError: If the settings are wrong, or the ledger cannot be opened.

@@ -1,4 +1,4 @@
-"""What a run would play, and what it would do and cost, in one call."""
+"""Plans: what a run would play, do and cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from predibot.reports.views.decide import SelectionView, selection_view
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a run would do."""
+    """A run before it is made."""
 
     selection: SelectionView
     bots: tuple[str, ...]
@@ -29,9 +29,9 @@ class Preview:
     cost: RunCost
     """The most it can cost."""
     asked: tuple[PlannedDecision, ...]
-    """Whom its bots ask."""
+    """The models that its bots ask."""
     cohort: CohortPrompt | None = None
-    """In a weekly cohort: what a bot is shown of one that starts now. Decisions and cost are those of one cohort."""
+    """The prompt for a weekly cohort that starts now; decisions and cost are those of one cohort."""
 
 
 def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
@@ -45,7 +45,7 @@ def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: dat
 
 
 def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
-    """Return what `decide` would do, asking no model and storing nothing."""
+    """Return what `decide` would do, without asking a model or storing anything."""
     recipe, settings = request.recipe, caller.settings()
     spec = venue or recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened:
@@ -62,12 +62,12 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
             len(recipe.bots) * (len(game.subjects(selected)) if game.cohorts is None else 1),
             run_cost(recipe, selected, agents),
             all_asked(recipe, agents),
-            _prompt(game, selected, opened),
+            _cohort_prompt(game, selected, opened),
         )
 
 
-def _prompt(game: Game, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt | None:
-    """Return how long the prompt of a cohort is that starts now; None in a game that bounds none."""
+def _cohort_prompt(game: Game, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt | None:
+    """Return the size of the prompt for a cohort that starts now; None in a game without a bound on it."""
     if game.cohorts is None or game.most_view_tokens is None:
         return None
     account, past = Account(cash_usd=game.stake_usd), AccountPast(at=opened.now)

@@ -1,6 +1,6 @@
-"""The Python interface: what the commands do, as functions that return typed rows and print nothing.
+"""The Python interface: the commands as functions that return typed rows and print nothing.
 
-Import these names from `predibot` itself; they load with the first use of one.
+Import these names from `predibot` itself; each loads at first use.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -58,15 +58,15 @@ Address = str | PathLike[str]
 
 _MOST_DAYS = 3650
 _LEAST_RESAMPLES = 100
-"""As `predibot evaluate` asks for; fewer make no interval."""
+"""The least that `predibot evaluate` accepts; fewer make no interval."""
 _RANKED: tuple[Knowledge, ...] = ("clean", "unknown")
-"""What has a ranking by itself."""
+"""Kinds of knowledge with a ranking of their own."""
 _LEADERBOARD = ("evidence", "curves")
-"""All of an evaluation that the leaderboard shows and that takes time."""
+"""The slow parts of an evaluation that the leaderboard shows."""
 
 
 class Scores(Rows[ScoreRow]):
-    """How good the bots were: a row a bot, or a row a part of what it did.
+    """How good the bots were: one row a bot, or one row for each part of its decisions.
 
     As a table it has the columns of `predibot evaluate --csv`, after `knowledge`.
     """
@@ -74,26 +74,22 @@ class Scores(Rows[ScoreRow]):
     __slots__ = ("evaluation",)
 
     def __init__(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation.
-
-        Args:
-            evaluation: With pairs, notes and everything else that is no row.
-        """
+        """Keep an evaluation, with pairs, notes and everything else that is no row."""
         rows = score_rows(evaluation)
-        columns = _kinds([row.cells() for row in rows])
+        columns = _score_columns([row.cells() for row in rows])
         super().__init__(rows, columns, lambda row: {**dict.fromkeys(columns), **row.cells()})
         self.evaluation = evaluation
 
     def leaderboard(self, knowledge: Knowledge = "clean") -> Rows[LeaderboardRow]:
-        """Return the same as a leaderboard, best bot first.
+        """Return the leaderboard, best bot first.
 
         Args:
-            knowledge: `clean`, or `unknown` for the ranking apart of models without a known cutoff.
+            knowledge: `clean`, or `unknown` for the separate ranking of models without a known cutoff.
 
         Raises:
             UsageError: If `knowledge` is neither.
         """
-        _known("knowledge", [knowledge], _RANKED)
+        _check_known("knowledge", [knowledge], _RANKED)
         ranking = self.evaluation.rankings.get(knowledge)
         rows = () if ranking is None else leaderboard(ranking)
         return Rows(rows, _LEADERBOARD_COLUMNS, _leaderboard_cells)
@@ -101,17 +97,17 @@ class Scores(Rows[ScoreRow]):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What a replay came to."""
+    """The result of a replay."""
 
     instants: Rows[Played]
-    """What each instant came to."""
+    """One row for each instant."""
     scores: Scores
     notes: tuple[str, ...]
-    """What a reader should know about the instants."""
+    """Remarks on the instants."""
 
 
 class Ledger:
-    """A ledger that is open to be read; it is closed by `close`, or at the end of a `with`."""
+    """A ledger open for reading; `close` or the end of a `with` closes it."""
 
     def __init__(self, store: Store) -> None:
         """Wrap an open store; use `open_ledger`."""
@@ -119,14 +115,14 @@ class Ledger:
 
     @property
     def address(self) -> str:
-        """Return its URL as it may be shown, without passwords."""
+        """Return its URL without passwords."""
         return self._store.address
 
     def runs(self) -> Rows[LedgerRun]:
         """Return all runs, void ones too, oldest slot first.
 
         Raises:
-            LedgerUnusable: If the database cannot be read, as all that follow.
+            LedgerUnusable: If the database cannot be read; the same holds for all methods below.
         """
         return rows_of(LedgerRun, self._store.run_read(told_runs))
 
@@ -139,19 +135,19 @@ class Ledger:
         as_of: datetime | None = None,
         void: bool = False,
     ) -> Rows[LedgerDecision]:
-        """Return decisions by slot, bot and event: also those that were refused, failed or abstained.
+        """Return decisions by slot, bot and event, with those that were refused, failed or abstained.
 
         Args:
             run: Only of the run with this key.
             recipe: Only of runs of the recipe with this name.
             bots: Only of these; empty for all.
-            as_of: Nothing that was decided or settled later is seen; left out, all that is stored.
-            void: Whether those of runs that were taken out of all scores are returned too.
+            as_of: Nothing that was decided or settled later is seen; None for all that is stored.
+            void: Whether to include runs that were taken out of all scores.
 
         Raises:
             UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
         """
-        asked = self._asked(run, recipe, bots, as_of, void)
+        asked = self._row_filter(run, recipe, bots, as_of, void)
         return rows_of(LedgerDecision, self._store.run_read(lambda connection: told_decisions(connection, asked)))
 
     def forecasts(
@@ -165,22 +161,22 @@ class Ledger:
     ) -> Rows[LedgerForecast]:
         """Return forecasts by slot, bot, event and market, with their bets and what the markets paid.
 
-        What may be asked for, and what is refused, is that of `decisions`.
+        Arguments and errors are those of `decisions`.
         """
-        asked = self._asked(run, recipe, bots, as_of, void)
+        asked = self._row_filter(run, recipe, bots, as_of, void)
         return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, asked)))
 
     def cohorts(self, *, recipe: str | None = None, as_of: datetime | None = None) -> Rows[LedgerCohort]:
-        """Return what each bot made of each weekly cohort, archived ones too; of a ledger without any, nothing.
+        """Return the result of each bot in each weekly cohort, archived ones too; nothing in a ledger without any.
 
         Args:
             recipe: Only of the recipe with this name.
-            as_of: Nothing that was booked, valued or settled later is seen; left out, all that is stored.
+            as_of: Nothing that was booked, valued or settled later is seen; None for all that is stored.
 
         Raises:
             UsageError: If there is no such recipe, or the instant has no time zone.
         """
-        asked = self._asked(None, recipe, (), as_of, False)
+        asked = self._row_filter(None, recipe, (), as_of, False)
         found = self._store.run_read(partial(told_cohorts, recipe=asked.recipe, as_of=asked.as_of))
         return rows_of(LedgerCohort, found)
 
@@ -201,36 +197,37 @@ class Ledger:
         archived: bool = False,
         clusters: Literal["event", "related"] = "event",
     ) -> Scores:
-        """Return how good the bots were, from what is stored; no venue is asked, so run `predibot track` before.
+        """Return how good the bots were by what is stored; no venue is asked, so run `predibot track` before.
 
         Args:
-            recipe: Only runs of this recipe; left out, all.
+            recipe: Only runs of this recipe; None for all.
             bots: Only these; empty for all.
             venue: Where the runs were made; needed where a ledger has runs of several worlds.
-            as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+            as_of: Nothing later is seen; None is the end of a sandbox, else now.
             horizons_days: Of the returns, in days after the decision, each above 0.
-            by: `event`, `category`, `month`, `lead_time` or `confidence`: a row for each such part of what a bot did.
-            delays_days: What decisions would have earned so many days late, in `evaluation.delays`.
-            sizings: What other bets on the same forecasts would have earned, in `evaluation.sizings`.
+            by: `event`, `category`, `month`, `lead_time` or `confidence`: one row for each such part of a bot's
+                decisions.
+            delays_days: Adds what decisions would have earned so many days late, as `evaluation.delays`.
+            sizings: Adds what other bets on the same forecasts would have earned, as `evaluation.sizings`.
             convention: How annual figures are made.
             resamples: Draws behind each interval, at least 100.
             seed: Of those draws.
             archived: Whether archived cohorts count too, in `evaluation.cohorts`.
-            clusters: `related` adds the same with related events joined, in `evaluation.joined`.
+            clusters: `related` adds the same with related events joined, as `evaluation.joined`.
 
         Raises:
-            UsageError: If an argument is none of what there is, or the ledger has no run that counts.
+            UsageError: If an argument is unknown or out of range, or the ledger has no run that counts.
         """
         if by is not None:
-            _known("by", [by], PARTINGS)
+            _check_known("by", [by], PARTINGS)
         if not isinstance(resamples, int) or resamples < _LEAST_RESAMPLES:
             raise UsageError(f"resamples is {resamples!r}; give a whole number of at least {_LEAST_RESAMPLES}")
-        _known("sizings", _names("sizings", sizings), tuple(SIZINGS))
+        _check_known("sizings", _check_names("sizings", sizings), tuple(SIZINGS))
         for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
             if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
                 said = f"{name} is {list(days)}; give numbers of days above 0 and at most {_MOST_DAYS}, each once"
                 raise UsageError(said)
-        _known("clusters", [clusters], CLUSTERINGS)
+        _check_known("clusters", [clusters], CLUSTERINGS)
         try:
             asked = Question(
                 horizons_days=tuple(float(day) for day in horizons_days),
@@ -244,7 +241,7 @@ class Ledger:
             )
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return Scores(self._evaluated(recipe, bots, venue, as_of, asked))
+        return Scores(self._evaluate_part(recipe, bots, venue, as_of, asked))
 
     def leaderboard(
         self,
@@ -255,24 +252,21 @@ class Ledger:
         as_of: datetime | None = None,
         knowledge: Knowledge = "clean",
     ) -> Rows[LeaderboardRow]:
-        """Return what `predibot report` opens with, best bot first.
+        """Return the first table of `predibot report`, best bot first.
 
         Args:
-            recipe: Only runs of this recipe; left out, all.
-            bots: Only these; empty for all.
-            venue: Where the runs were made; needed where a ledger has runs of several worlds.
-            as_of: Nothing later is seen; left out, the end of a sandbox, else now.
-            knowledge: `clean`, or `unknown` for the ranking apart of models without a known cutoff.
+            recipe: As for `evaluate`, and so are bots, venue and as_of.
+            knowledge: `clean`, or `unknown` for the separate ranking of models without a known cutoff.
 
         Raises:
-            UsageError: As `evaluate`.
+            UsageError: As for `evaluate`.
         """
-        _known("knowledge", [knowledge], _RANKED)
+        _check_known("knowledge", [knowledge], _RANKED)
         question = Question(wanted=_LEADERBOARD)
-        return Scores(self._evaluated(recipe, bots, venue, as_of, question)).leaderboard(knowledge)
+        return Scores(self._evaluate_part(recipe, bots, venue, as_of, question)).leaderboard(knowledge)
 
     def close(self) -> None:
-        """Let go of the database; nothing can be read after."""
+        """Close the database."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -287,26 +281,25 @@ class Ledger:
         """Return its address as it may be shown."""
         return f"<ledger {self.address}>"
 
-    def _evaluated(
+    def _evaluate_part(
         self, recipe: str | None, bots: Sequence[str], venue: str | None, as_of: datetime | None, asked: Question
     ) -> Evaluation:
-        part = Part(recipe=recipe, bots=_names("bots", bots), venue=venue, as_of=_aware("as_of", as_of))
+        part = Part(recipe=recipe, bots=_check_names("bots", bots), venue=venue, as_of=_in_utc("as_of", as_of))
         return evaluate_stored(self._store, part, asked, clock=wall_clock)
 
-    def _asked(
+    def _row_filter(
         self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
     ) -> RowFilter:
-        """Return which decisions are asked for, after a check that there are such."""
-        bots = _names("bots", bots)
+        bots = _check_names("bots", bots)
         keys = [each.key for each in self._store.run_read(stored_runs)]
         if run is not None and run not in keys:
             raise UsageError(f"no run holds the key {run!r}. {did_you_mean(run, keys)}")
         name = asked_about(recipe, bots, self._store.run_read(recipes_played))
-        return RowFilter(run=run, recipe=name, bots=bots, as_of=_aware("as_of", as_of), void=void)
+        return RowFilter(run=run, recipe=name, bots=bots, as_of=_in_utc("as_of", as_of), void=void)
 
 
 def open_ledger(address: Address = DEFAULT_LEDGER) -> Ledger:
-    """Open a ledger to be read; nothing in it is changed or upgraded.
+    """Open a ledger for reading; nothing in it is changed or upgraded.
 
     Args:
         address: A sqlite or postgresql URL, or the path of a SQLite file as a `pathlib.Path`.
@@ -335,26 +328,26 @@ def decide(
     strict: bool = False,
     listener: ProgressListener | None = None,
 ) -> DecideView:
-    """Choose or resume the run of the slot, make every decision that is missing, and return what `decide` shows.
+    """Choose or resume the run of the slot, make every missing decision, and return the view that `decide` shows.
 
-    It may be called again after anything: each decision is made once. A decision that failed or was refused is in
-    what is returned, and raises nothing.
+    It can be repeated after any interruption: each decision is made once. Failed and refused decisions are in the
+    result and raise nothing.
 
     Args:
-        recipe: A recipe's file or name; left out, `runs/daily.toml` or else the packaged daily.
-        ledger: Where it is stored; a SQLite file is made where there is none.
-        venue: As `predibot decide --help` writes them, such as `archive:FOLDER`; left out, the recipe's.
-        as_of: See nothing later than this; not for a live venue.
+        recipe: A recipe's file or name; None is `runs/daily.toml` or else the packaged daily.
+        ledger: A missing SQLite file is made.
+        venue: As `predibot decide --help` writes them, such as `archive:FOLDER`; None is the recipe's.
+        as_of: Nothing later is seen; not for a live venue.
         bots: Only these of the recipe's bots, or of all strategies; empty for all of the recipe.
-        events: How many events to play, above 0; left out, as many as the recipe says.
+        events: How many events to play, above 0; None is the recipe's number, as for the next three rules.
         event: The id of the only event to play.
-        min_volume_24h_usd: Least volume of the last 24 hours; left out, as the recipe says, as are the next two.
+        min_volume_24h_usd: Least volume of the last 24 hours.
         min_hours_left: Least time to an event's end; `any` also past it.
         max_markets: Most markets of an event; 0 for all.
         retry: `failed`, `abstained` or both: try those decisions again at once.
         new_run: Whether to start another run in the same slot.
-        strict: Whether to begin nothing where a single bot cannot play, as its key is not set.
-        listener: Told of each decision, from several threads.
+        strict: Whether to begin nothing where a single bot cannot play, such as one without its key.
+        listener: Hears of each decision, from several threads.
 
     Raises:
         UsageError: If an argument or the recipe cannot be used, or no bot with a model can play; `RecipeError` says
@@ -369,14 +362,14 @@ def decide(
         new_run=new_run,
         strict=strict,
         beside="give new_run=True",
-        retry=_retries(retry),
+        retry=_check_retries(retry),
     )
     with decide_run(
         request,
         _caller(listener),
         ledger=_url(ledger),
         venue=venue,
-        as_of=_aware("as_of", as_of),
+        as_of=_in_utc("as_of", as_of),
         watching=lambda: nullcontext((listener or unwatched, unwatched)),
     ) as report:
         return decide_view(report)
@@ -402,23 +395,16 @@ def replay(
 ) -> Replay:
     """Decide at one instant of the past after the other, track, and return how good the bots were.
 
-    It may be called again after anything: what was decided before is left as it is.
+    It can be repeated after any interruption: stored decisions stay as they are.
 
     Args:
         recipe: As for `decide`, and so are ledger, bots, events, the limits and retry.
-        ledger: Where it is stored.
-        venue: `archive:FOLDER` or `sandbox[:seed=7,...]`; left out, the recipe's.
-        first: The first instant; left out, the first that the venue has.
-        last: None is later; left out, the last that the venue has.
-        every: Between two instants; left out, the recipe's.
-        as_of: When the bots are evaluated; left out, the end of what the venue knows.
-        bots: Only these.
-        events: How many to play at each instant.
-        min_volume_24h_usd: Least volume of the last 24 hours.
-        min_hours_left: Least time to an event's end; `any` also past it.
-        max_markets: Most markets of an event; 0 for all.
-        retry: Which decisions to try again.
-        listener: Told of each decision and price history, from several threads.
+        venue: `archive:FOLDER` or `sandbox[:seed=7,...]`; None is the recipe's.
+        first: The first instant; None is the first of the venue.
+        last: No instant is later; None is the last of the venue.
+        every: The time between two instants; None is the recipe's.
+        as_of: When the bots are evaluated; None is the end of what the venue knows.
+        listener: Hears of each decision and price history, from several threads.
         told: Called after each instant.
 
     Raises:
@@ -431,12 +417,12 @@ def replay(
         raise UsageError(f"every is {every!r}; give a timedelta above 0")
     request = _request(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
     plan = plan_replay(
-        replace(request, retry=_retries(retry)),
+        replace(request, retry=_check_retries(retry)),
         venue=venue,
-        first=_aware("first", first),
-        last=_aware("last", last),
+        first=_in_utc("first", first),
+        last=_in_utc("last", last),
         every=every,
-        as_of=_aware("as_of", as_of),
+        as_of=_in_utc("as_of", as_of),
         settings=load_settings(),
         clock=wall_clock,
     )
@@ -460,32 +446,31 @@ def _request(
         "max_markets": max_markets,
     }
     named = None if recipe is None else fspath(recipe)
-    return RunRequest.read(named, overrides, _names("bots", bots))
+    return RunRequest.read(named, overrides, _check_names("bots", bots))
 
 
-def _retries(asked: Collection[Retry]) -> frozenset[Retry]:
+def _check_retries(asked: Collection[Retry]) -> frozenset[Retry]:
     if isinstance(asked, str):
         raise UsageError(f"retry is the text {asked!r}; give a list: [{asked!r}]")
-    _known("retry", tuple(asked), RETRIES)
+    _check_known("retry", tuple(asked), RETRIES)
     return frozenset(asked)
 
 
-def _known(argument: str, words: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse a word that there is not."""
+def _check_known(argument: str, words: Sequence[str], known: Sequence[str]) -> None:
     for word in words:
         if word not in known:
             raise UsageError(f"{argument} has no {word!r}. {did_you_mean(word, known)}")
 
 
-def _names(argument: str, names: Sequence[str]) -> Sequence[str]:
-    """Return names, but refuse a single one, whose letters would be taken for them."""
+def _check_names(argument: str, names: Sequence[str]) -> Sequence[str]:
+    """Return names; refuse a single text, whose letters would be taken for names."""
     if isinstance(names, str):
         raise UsageError(f"{argument} is the text {names!r}; give a list: [{names!r}]")
     return names
 
 
-def _aware(argument: str, instant: datetime | None) -> datetime | None:
-    """Return an instant in UTC; one without a time zone could be any of several."""
+def _in_utc(argument: str, instant: datetime | None) -> datetime | None:
+    """Return an instant in UTC; refuse one without a time zone, which could be any of several."""
     if instant is None:
         return None
     if not isinstance(instant, datetime):
@@ -503,13 +488,13 @@ def _caller(listener: ProgressListener | None) -> Caller:
     return Caller(load_settings, wall_clock, unwatched, lambda: nullcontext(listener or unwatched))
 
 
-def _kinds(table: Sequence[Cells]) -> dict[str, Kind]:
-    """Return what the columns of scores hold, which depends on what was asked: text, whole numbers, or numbers."""
+def _score_columns(table: Sequence[Cells]) -> dict[str, Kind]:
+    """Return the type of each column of scores, which depends on the question."""
     names = dict.fromkeys(name for cells in table for name in cells) or ("knowledge", "bot")
-    return {name: _kind([cells.get(name) for cells in table]) for name in names}
+    return {name: _column_kind([cells.get(name) for cells in table]) for name in names}
 
 
-def _kind(cells: Sequence[object]) -> Kind:
+def _column_kind(cells: Sequence[object]) -> Kind:
     kinds = {type(cell) for cell in cells if cell is not None}
     return kinds.pop() if len(kinds) == 1 else float
 
@@ -521,7 +506,7 @@ _VERDICT = (
 
 
 def _leaderboard_columns() -> dict[str, Kind]:
-    """Return the fields of a row of the leaderboard as columns; a verdict is its words and what JSON has of it."""
+    """Return the fields of a leaderboard row as columns; the verdict becomes several."""
     told: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
     told |= {"verdict_events_needed": int, "verdict_more_than": bool, "verdict_moved_like": float}
     columns: dict[str, Kind] = {}

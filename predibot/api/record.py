@@ -1,4 +1,4 @@
-"""Recording in one call: a venue's raw answers, written as an archive that replays them."""
+"""Recording: a venue's raw answers become an archive that replays them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class RecordReport:
     points: int
     """New points of price histories."""
     resolutions: int
-    """New or corrected ones."""
+    """New or corrected resolutions."""
     notes: tuple[str, ...]
 
 
@@ -40,20 +40,21 @@ def record(
 ) -> RecordReport:
     """Write a snapshot of a venue's most traded events, and what is new about all markets of the archive.
 
-    Payloads are written as the venue sent them, before any parsing. Recording
-    again adds a snapshot, later prices, and resolutions.
+    Payloads are written as the venue sent them, before any parsing. Recording again adds a snapshot, later prices, and
+    resolutions.
 
     Args:
         folder: The archive; made where it does not exist.
-        venue: What is recorded; left out, that of a recipe that names none.
-        as_of: See nothing later than this.
+        venue: None is the default venue.
+        as_of: Nothing later is seen.
         events: How many events, the most traded of the week first; 0 for all.
-        days: How far back the prices of a market begin that is new to the archive.
+        days: How far back prices begin for a market that is new to the archive.
 
     Raises:
         UsageError: If the venue is itself an archive, or the folder cannot be written.
-        VenueError: If it cannot be opened, the list could not be read whole, or, after the rest is written, some prices
-            could not.
+        VenueError: If it cannot be opened or its list not be read whole; also if some prices are missing, after the
+            rest
+            is written.
     """
     settings, clock = caller.settings(), caller.clock
     with (
@@ -66,11 +67,11 @@ def record(
             raise UsageError(f"{opened.spec} cannot be recorded, or is a recording already; record from another venue")
         known = _known_refs(folder)
         raw = _raw_events(source, events, listener)
-        # The list took a while to read: it is of the instant at which it was whole.
+        # The list took a while to read; its instant is the end of the reading.
         now = clock() if source.live else opened.now
         write_venue(folder, source.name)
         path = snapshot_file(folder, now)
-        # The very same one may be there, when the rest of a recording is completed.
+        # The same snapshot exists when a failed recording is completed.
         is_there = path.is_file() and read_json(folder, path) == raw
         snapshot = path.parent if is_there else write_snapshot(folder, now, raw)
         listed = (payloads.event(payload, now)[0] for payload in raw)
@@ -94,7 +95,7 @@ def _raw_events(venue: Venue, events: int, listener: ProgressListener) -> list[o
 
 
 def _known_refs(folder: Path) -> list[MarketRef]:
-    """Return every market of the snapshots there are, so that its prices and its end are recorded too."""
+    """Return every market in earlier snapshots, whose prices and resolutions are recorded too."""
     if not folder.is_dir() or not snapshot_instants(folder):
         return []
     archive = Archive(folder)
@@ -106,10 +107,10 @@ def _refs(events: Iterable[Event]) -> list[MarketRef]:
 
 
 def _record_resolutions(folder: Path, venue: Venue, refs: Sequence[MarketRef], now: datetime) -> tuple[int, list[str]]:
-    """Write what is settled, and return how many resolutions were new and what could not be read."""
+    """Write new resolutions; return their number and what could not be read."""
     page = venue.resolutions(refs, as_of=now)
     rows: dict[str, Resolution] = {ref.resolution_key: page.found[ref.id][-1] for ref in refs if ref.id in page.found}
-    # They are stored in the order of the snapshots.
+    # Outcomes are stored in the order that the snapshots have.
     rows |= {key: rows[key].in_order((1, 0)) for key in rows.keys() & Archive(folder).no_first(now)}
     unread = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
     return (merge_resolutions(folder, rows, seen_at=now) if rows else 0), unread
@@ -124,7 +125,7 @@ def _record_histories(
     workers: int,
     listener: ProgressListener,
 ) -> tuple[int, list[str]]:
-    """Read the histories of both sides at once, write each as it arrives, and return new points and what failed."""
+    """Read the histories of both sides, write each as it arrives; return new points and failures."""
     tokens = list(dict.fromkeys(token for ref in refs for token in ref.token_ids))
     return read_histories(
         dict(zip(tokens, tokens, strict=True)),
@@ -137,15 +138,14 @@ def _record_histories(
 
 
 def _raw_history(folder: Path, source: Venue, first: datetime, now: datetime, token: str) -> _RawHistory:
-    return source.raw_history(token, _last(folder, token) or first, now)
+    return source.raw_history(token, _last_point_at(folder, token) or first, now)
 
 
 def _keep_histories(folder: Path, some: Sequence[tuple[str, _RawHistory]]) -> int:
     return sum(merge_history(folder, token, points) for token, points in some)
 
 
-def _last(folder: Path, token_id: str) -> datetime | None:
-    """Return the instant of the last point that is recorded, or None."""
+def _last_point_at(folder: Path, token_id: str) -> datetime | None:
     path = price_file(folder, token_id)
     series = read_series(folder, path) if path is not None else ()
     return series[-1][0] if series else None

@@ -1,4 +1,4 @@
-"""Recording stocks in one call: daily prices of a provider with a key, added to a folder of CSV files."""
+"""Recording stocks: daily prices of a provider with a key are added to a folder of CSV files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,17 +40,17 @@ class StocksReport:
 def record_stocks(
     folder: Path, caller: Caller, *, provider: str, tickers: Sequence[str], as_of: datetime | None, days: float
 ) -> StocksReport:
-    """Add what is missing of some stocks to a folder, one after the other, each as soon as it is read.
+    """Add missing prices of stocks to a folder, one stock after the other.
 
     Args:
         folder: In the layout of the venue `stocks`; made where it does not exist.
-        provider: Whose prices; its key is in the environment.
-        tickers: Of the stocks; none means those of the folder.
-        as_of: Ask for no day whose close was not known by then.
+        provider: Its key is in the environment.
+        tickers: Empty for all stocks of the folder.
+        as_of: Days whose close was not known by then are left out.
         days: How far back a stock begins that is new to the folder.
 
     Raises:
-        UsageError: If there is no such provider, key or ticker, or a file of the folder is none of its layout.
+        UsageError: If there is no such provider, key or ticker, or a file of the folder has another layout.
         VenueUnavailable: If some could not be read; the rest is written.
     """
     settings, now = caller.settings(), as_of or caller.clock()
@@ -61,7 +61,7 @@ def record_stocks(
         raise UsageError(f"{folder} has no stocks yet; name some with --tickers AAPL,MSFT,SPY")
     if (folder / SIMULATED_FILE).exists():
         raise UsageError(f"{folder} has simulated stocks, as its {SIMULATED_FILE} says; record into another folder")
-    opened = _opened(provider, settings, caller.clock)
+    opened = _open_provider(provider, settings, caller.clock)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -75,7 +75,7 @@ def record_stocks(
             except TickerUnknown as error:
                 failures.append(str(error))
             except VenueUnavailable as error:
-                # The others would be answered the same.
+                # The provider would answer the same for the other stocks.
                 failures.append(f"{ticker}: {error}")
                 failures += [f"{left}: it was not asked for any more" for left in names[done + 1 :]]
                 break
@@ -91,8 +91,8 @@ def record_stocks(
     return StocksReport(folder, provider, names, rows, actions, tuple(notes))
 
 
-def _opened(provider: str, settings: Settings, clock: Clock) -> Tiingo | AlphaVantage:
-    """Return a provider with its key, which goes to its own host, to this machine, or where the operator bound it."""
+def _open_provider(provider: str, settings: Settings, clock: Clock) -> Tiingo | AlphaVantage:
+    """Return a provider with its key, which may go to its own host, this machine, or hosts that the operator named."""
     kind = _PROVIDERS[provider]
     url = settings.urls.get(f"{provider}_url", kind.own_url)
     names = key_names(provider)

@@ -1,4 +1,4 @@
-"""What a ledger or an archive knows of markets, in one call."""
+"""Beliefs: what a ledger or an archive knows of markets."""
 
 from datetime import datetime
 from pathlib import Path
@@ -13,21 +13,17 @@ from predibot.scoring.records.part import EVERYTHING, Part
 
 
 def known_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> KnownBeliefs:
-    """Return the beliefs of a ledger, asking no venue.
-
-    Args:
-        part: By its venue and instant.
-    """
+    """Return the beliefs of a ledger at a part's venue and instant, asking no venue."""
     there = located(store, part, clock)
     with store.read() as connection, store.rows_blamed():
         return beliefs_of_ledger(connection, there.venue_name, there.as_of)
 
 
 def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None, clock: Clock) -> KnownBeliefs:
-    """Return the beliefs of an archive as of an instant; left out, its last snapshot's.
+    """Return the beliefs of an archive as of an instant; None is its last snapshot's.
 
     Raises:
-        UsageError: If it is none, or has no snapshot that old.
+        UsageError: If it is no archive, or has no snapshot that old.
         VenueError: If it cannot be read.
     """
     with open_venue(f"archive:{folder}", settings, as_of=as_of, purpose="decide", clock=clock) as opened:
@@ -35,6 +31,6 @@ def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None
 
 
 def news_in_ledger(store: Store, known: KnownBeliefs) -> tuple[DatedNews, ...]:
-    """Return what bots of a ledger had read of events by the instant of its beliefs."""
+    """Return the news that bots had read of events by the instant of the beliefs."""
     with store.read() as connection, store.rows_blamed():
         return dated_news(connection, known.venue_name, known.as_of)

@@ -23,16 +23,13 @@ def replay(
     question: Question | None = None,
     sample: int | None = None,
 ) -> Iterator[tuple[Replayed, LookAhead | None]]:
-    """Decide at every instant of a plan, track and evaluate; make a sample again without the future; and yield both.
+    """Decide at every instant of a plan, track and evaluate; decide a sample again without the future; yield both
+    results.
 
     Args:
-        plan: What to do.
         told: Called after each instant.
-        question: What is asked of the evaluation.
+        question: What to evaluate; None for the defaults.
         sample: How many decisions are made again; None for none.
-
-    Raises:
-        PredibotError: As `play` and `check_look_ahead`; or if the ledger cannot be opened.
     """
     settings, clock = caller.settings(), caller.clock
     past, recipe = plan.past, plan.request.recipe.name

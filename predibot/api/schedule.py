@@ -1,4 +1,7 @@
-"""Running recipes by their schedules in one call, and what is asked of such a service."""
+"""Schedules: a service that plays recipes by their schedules, one slot at a time.
+
+A slot is one scheduled run: decide, track, and evaluate once a day.
+"""
 
 import logging
 import os
@@ -13,13 +16,19 @@ from multiprocessing import connection as pipes
 from pathlib import Path
 from typing import Any
 
-from predibot.api.play_slot import play_slot, track_recipe
+from predibot.api.decide import decide_with
+from predibot.api.track import tracked_if_reached
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import floor_to, format_instant
-from predibot.errors import LedgerError, UsageError
+from predibot.errors import LedgerError, PredibotError, UsageError, words_of
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
+from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.activity import unwatched
+from predibot.jobs.deciding.worker import Resources
+from predibot.jobs.doctor import check_all
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installed, InstallKind, files_of
 from predibot.jobs.schedule.lock import ServiceLock
@@ -28,7 +37,9 @@ from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.slots import (
+    SlotResult,
     add_schedule,
     change_schedule,
     miss_slots,
@@ -36,11 +47,12 @@ from predibot.ledger.write.slots import (
     stored_schedules,
 )
 from predibot.plain_file import plain_text
+from predibot.scoring.records.part import Part
 
 _log = logging.getLogger(__name__)
 
 _GIVE_BACK_SECONDS = 10.0
-"""For a process that is asked to end: twice as long as giving back its claims may take."""
+"""For a process that should end: twice as long as giving back its claims may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +62,13 @@ class ServiceTerms:
     once: bool = False
     """Whether it plays what is due now, and ends."""
     grace_seconds: float = 60.0
-    """For what is under way when it is to end; after that it is given back."""
+    """How long slots under way may go on when the service ends; then their claims are given back."""
     executor: ExecutorSpec | None = None
-    """Who decides; left out, threads of the process that plays a slot."""
+    """None is threads of the process that plays a slot."""
     set_up: Callable[[], object] = lambda: None
-    """Done first in each process that plays a slot, such as saying where logs go; from a module."""
+    """Called first in each process that plays a slot, such as to set up logs; must be importable."""
     on_slot: OnSlot = lambda _: None
-    """Told of each slot that ended or was missed, after its row is stored."""
+    """Hears of each slot that ended or was missed, after its row is stored."""
     on_look: Callable[[], None] = lambda: None
     """Called after each look at the clock, and at the end."""
 
@@ -68,14 +80,14 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
         arguments: Files or names of recipes.
 
     Returns:
-        The slots that ended or were missed, where what was due was played once; else none, as a service has no end.
+        With `once`, the slots that ended or were missed; else nothing, as a service has no end.
 
     Raises:
         UsageError: If another process runs the schedules of this ledger, or a recipe has none.
         PredibotError: If a recipe or the ledger cannot be read.
     """
     ended: list[SlotRow] = []
-    quiet = replace(caller, progress=_unfollowed)
+    quiet = replace(caller, progress=_no_progress)
 
     def start(recipe: Scheduled, slot_at: datetime | None) -> Child:
         if slot_at is None:
@@ -96,12 +108,12 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
             caller.say(f"the schedules are run by {other} already; nothing is left to do here")
             return ()
         closing.enter_context(lock)
-        ending = closing.enter_context(_Ending())
+        ending = closing.enter_context(_EndSignals())
         service = ScheduleService(arguments, store=store, clock=caller.clock, start=start, on_slot=tell)
         try:
             said_at = None
-            while not ending.asked:
-                next_at = _looked(service, caller, is_patient=not terms.once)
+            while not ending.count:
+                next_at = _look(service, caller, is_patient=not terms.once)
                 terms.on_look()
                 is_idle = not service.works and next_at > caller.clock()
                 if terms.once and is_idle:
@@ -121,11 +133,11 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
     return tuple(ended)
 
 
-def _looked(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:
-    """Have a service look, and return when it is to look again; a ledger that is away may come back.
+def _look(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:
+    """Let a service look at the clock, and return when to look again; a patient one waits for an absent ledger.
 
     Raises:
-        NotTrusted: If the folder has other settings now, which need its user's word.
+        NotTrusted: If the folder's settings changed and need its user's trust again.
     """
     caller.settings()
     try:
@@ -137,17 +149,16 @@ def _looked(service: ScheduleService, caller: Caller, *, is_patient: bool) -> da
         return caller.clock() + LONGEST_WAIT
 
 
-class _Ending:
-    """The signals that end the service: a first one after what is under way or a grace, a second one at once."""
+class _EndSignals:
+    """The signals that end the service: the first after a grace, the second at once."""
 
     def __init__(self) -> None:
-        self.asked = 0
-        """How often."""
-        # A signal wakes who waits, and sets no lock that it may hold.
+        self.count = 0
+        # A signal handler may take no lock, so it wakes the waiting thread through a pipe.
         self._read, self._written = os.pipe()
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> "_Ending":
+    def __enter__(self) -> "_EndSignals":
         os.set_blocking(self._written, False)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._before[number] = signal.signal(number, self._ask)
@@ -160,19 +171,19 @@ class _Ending:
             os.close(end)
 
     def _ask(self, *_: object) -> None:
-        self.asked += 1
+        self.count += 1
         os.write(self._written, b".")
 
     def wait(self, service: ScheduleService, seconds: float) -> None:
-        """Wait for a signal, for the end of something that goes on, or so long."""
+        """Wait for a signal, for the end of a slot, or for so long."""
         children = [work.sentinel for work in service.works]
         if self._read in pipes.wait([self._read, *children], timeout=seconds):
             os.read(self._read, 64)
 
     def finish(self, service: ScheduleService, grace_seconds: float) -> None:
-        """Wait for what is under way; have it given back after a grace or by one more signal, and store what ended."""
-        asked, ends_at = self.asked, time.monotonic() + grace_seconds
-        while service.works and self.asked == asked and (left := ends_at - time.monotonic()) > 0.0:
+        """Wait for slots under way; after a grace or one more signal stop them, and store what ended."""
+        count, ends_at = self.count, time.monotonic() + grace_seconds
+        while service.works and self.count == count and (left := ends_at - time.monotonic()) > 0.0:
             self.wait(service, left)
             service.collect()
         ends_at = time.monotonic() + _GIVE_BACK_SECONDS
@@ -194,12 +205,12 @@ def play_now(
     executor: ExecutorSpec | None = None,
     retry: frozenset[Retry] = frozenset(),
 ) -> SlotRow:
-    """Play a slot of a recipe now, and return what came of it.
+    """Play a slot of a recipe now.
 
     Args:
         argument: The recipe's file or name.
-        slot_at: Which slot; left out, as `Scheduled.slot_to_play`.
-        retry: What of it is tried again at once.
+        slot_at: None is `Scheduled.slot_to_play`.
+        retry: Which of its decisions to try again at once.
 
     Raises:
         UsageError: If the recipe has no schedule, another process plays the slot, or it is still to come.
@@ -217,18 +228,18 @@ def play_now(
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
         recipe = replace(recipe, request=replace(recipe.request, retry=retry))
-        return _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
+        return _play_and_store(recipe, slot_at, caller, store, ledger, executor)
 
 
 def play_in_process(
     recipe: Scheduled, slot_at: datetime, caller: Caller, ledger: str, executor: ExecutorSpec | None = None
 ) -> None:
-    """Play a slot in a process of its own; its row says what came of it."""
+    """Play a slot in a process of its own; the result is in its row."""
     with Store.open(ledger, create=False, was_reached=True) as store:
-        _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
+        _play_and_store(recipe, slot_at, caller, store, ledger, executor)
 
 
-def _played_and_kept(
+def _play_and_store(
     recipe: Scheduled,
     slot_at: datetime,
     caller: Caller,
@@ -246,20 +257,20 @@ def _track_in_process(recipe: Scheduled, caller: Caller, ledger: str) -> None:
             caller.say(f"{recipe.name}: {note}")
 
 
-def _unfollowed() -> AbstractContextManager[ProgressListener]:
-    """Show nothing: what plays side by side would write over each other."""
+def _no_progress() -> AbstractContextManager[ProgressListener]:
+    """Show nothing: several slots at once would overwrite each other's lines."""
     return nullcontext(unwatched)
 
 
 def words_of_slot(row: SlotRow) -> str:
-    """Return what became of a slot, in a line."""
+    """Return the result of a slot in one line."""
     said = f"{row.recipe}: the slot of {format_instant(row.slot_at)} is {row.status}"
     again = f"; tried again at {format_instant(row.next_try_at)}" if row.next_try_at else ""
     return said + (f": {row.reason}" if row.reason else "") + again
 
 
 def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
-    """Leave out the slots of a recipe from now on, or play them again; return its name.
+    """Skip the slots of a recipe from now on, or play them again; return its name.
 
     Raises:
         UsageError: If nothing runs the recipe by its schedule here.
@@ -267,13 +278,13 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
     """
     with caller.writing(ledger) as store:
         known = store.run_read(stored_schedules)
-        # What is broken can be paused too, by its name.
+        # A broken recipe can be paused by its name.
         name = next((each.recipe for each in known if argument in (each.recipe, each.argument)), None)
         name = name or Scheduled.read(argument).name
         now = caller.clock()
         stored = next((each for each in known if each.recipe == name), None)
         if not paused and stored is not None and stored.paused_at is not None:
-            # Where nothing looked meanwhile, no row says yet what was left out.
+            # While no service ran, nothing noted the slots that the pause skipped.
             left_out = tuple(Scheduled.read(stored.argument).schedule.slots(stored.paused_at, now))
             store.run_write(
                 partial(miss_slots, recipe=name, slots=left_out, reason=paused_since(stored.paused_at), now=now)
@@ -285,10 +296,10 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
 
 
 def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[str, str]:
-    """Return what starts the schedules on a machine, by the names of its files; write them where a folder is named.
+    """Return the files that start the schedules on a machine, by name; write them if a folder is given.
 
     Raises:
-        UsageError: If a recipe has no schedule, or a file of another content is there.
+        UsageError: If a recipe has no schedule, or another file has one of the names.
         PredibotError: If a recipe cannot be read.
     """
     for argument in what.recipes:
@@ -303,3 +314,84 @@ def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[st
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             (into / name).write_text(text, encoding="utf-8")
     return files
+
+
+def play_slot(
+    recipe: Scheduled,
+    slot_at: datetime,
+    *,
+    store: Store,
+    ledger: str,
+    caller: Caller,
+    executor: ExecutorSpec | None = None,
+) -> SlotResult:
+    """Make every missing decision of a slot, store new prices, and evaluate if nobody did that day.
+
+    Accounts are settled and valued where their bots decide. A failed check of the doctor becomes part of the reason,
+    and the slot is tried all the same: perhaps no bot needs what is broken.
+
+    Args:
+        recipe: The recipe, and which of its decisions to try again at once.
+        slot_at: The instant in its schedule.
+
+    Returns:
+        The result; an error of predibot's makes it a failed slot.
+    """
+    settings = caller.settings()
+    broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
+    deadline_at = slot_at + recipe.schedule.deadline
+    request = replace(recipe.request, slot_at=slot_at, deadline_at=deadline_at)
+    venue, paces = request.recipe.venue, SharedPaces()
+    paces.store = store
+    try:
+        with (
+            open_venue(venue, settings, as_of=None, purpose="decide", clock=caller.clock, paces=paces) as opened,
+            caller.progress() as listener,
+        ):
+            resources = Resources(store, settings, caller.clock, listener)
+            report = decide_with(executor, request, opened, resources, ledger=ledger)
+    except PredibotError as error:
+        return SlotResult("failed", "; ".join((words_of(error), *broken)))
+    played = _slot_result(report)
+    notes = [*broken, *track_recipe(recipe, store=store, caller=caller), *_evaluate_daily(recipe, store, caller)]
+    return replace(played, reason="; ".join(filter(None, (played.reason, *notes))))
+
+
+def track_recipe(recipe: Scheduled, *, store: Store, caller: Caller) -> tuple[str, ...]:
+    """Store new prices and resolutions from a recipe's venue; return what could not be read."""
+    spec = recipe.request.recipe.venue
+    as_of = look_back_at(spec, None, caller.clock)
+    try:
+        with caller.progress() as listener:
+            return tracked_if_reached(store, spec, as_of, caller, listener, own_runs=True)
+    except PredibotError as error:
+        return (f"tracking failed: {words_of(error)}",)
+
+
+def _evaluate_daily(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ...]:
+    """Evaluate once a day, so that reports find a cached evaluation; return what went wrong."""
+    stored = next((each for each in store.run_read(stored_schedules) if each.recipe == recipe.name), None)
+    now = caller.clock()
+    if stored is not None and stored.evaluated_at is not None and stored.evaluated_at.date() == now.date():
+        return ()
+    try:
+        evaluate_stored(store, Part(venue=recipe.request.recipe.venue), clock=caller.clock)
+    except PredibotError as error:
+        return (f"evaluating failed: {words_of(error)}",)
+    store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))
+    return ()
+
+
+def _slot_result(report: DecideReport) -> SlotResult:
+    if not report.run.id:
+        return SlotResult("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
+    failed, key = report.statuses.get("failed", 0), report.run.key
+    if report.undecided:
+        return SlotResult("partly", f"{report.undecided} decisions are under way in another process", key)
+    if not failed:
+        return SlotResult("done", run_key=key)
+    ended = (each for each in report.decisions if each.stored.status == "failed" or each.stored.reason_kind == "answer")
+    # A decision that its game made in place of an unusable answer has the reason in its notes.
+    first = next(each.message or " ".join(each.stored.notes) for each in ended)
+    reason = f"{failed} of {len(report.decisions)} decisions failed, the first: {first}"
+    return SlotResult("partly" if report.statuses.get("recorded", 0) else "failed", reason, key)

@@ -1,4 +1,4 @@
-"""Bringing a ledger or an archive up to date in one call, and taking a run out of it."""
+"""Tracking: a ledger gets new prices and resolutions; also listing its runs and voiding one."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -25,7 +25,7 @@ from predibot.scoring.records.part import Part
 
 
 def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
-    """Store new prices and resolutions of every market the ledger knows, of a part's venue and by its instant.
+    """Store new prices and resolutions of every market in the ledger, from a part's venue and by its instant.
 
     Raises:
         VenueUnavailable: If some could not be read, after the rest is stored.
@@ -33,7 +33,7 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
     with Store.open(ledger, create=False) as store, caller.following(store) as listener:
         report = TrackReport.sum_of(
             [
-                _tracked(store, spec, part.as_of, caller, listener, own_runs=part.venue is None)
+                _track_venue(store, spec, part.as_of, caller, listener, own_runs=part.venue is None)
                 for spec in located(store, part, caller.clock).specs
             ]
         )
@@ -51,14 +51,14 @@ def tracked_if_reached(
     *,
     own_runs: bool,
 ) -> tuple[str, ...]:
-    """Track as of an instant, and return its notes; of a venue out of reach what is stored can still be scored."""
+    """Track and return the notes; an unreachable venue is only a note, as stored decisions can still be scored."""
     try:
-        return _tracked(store, spec, as_of, caller, listener, own_runs=own_runs).notes
+        return _track_venue(store, spec, as_of, caller, listener, own_runs=own_runs).notes
     except (PluginError, VenueMissing, VenueUnavailable) as error:
         return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
 
-def _tracked(
+def _track_venue(
     store: Store,
     spec: str,
     as_of: datetime | None,
@@ -85,14 +85,11 @@ def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path |
     """Take a run out of all scores; it stays on record.
 
     Args:
-        key: Of the run; one that is void already is only published.
-        file: Where roots are published, to which a line is appended; None for nowhere.
+        key: The run's key; a run that is void already is only published.
+        file: A file of published roots that gets a line; None for none.
 
     Returns:
         How many lines were appended.
-
-    Raises:
-        PredibotError: As `void_run`; or if the ledger cannot be opened, or the file not written.
     """
     with caller.writing(ledger) as store:
         with store.write() as connection:

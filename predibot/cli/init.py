@@ -15,7 +15,7 @@ def init(
 ) -> None:
     """Write a commented recipe, which `predibot decide` uses from then on."""
     from predibot.errors import UsageError
-    from predibot.recipe.packaged import starter_text
+    from predibot.recipe.text import starter_text
 
     if path.suffix != ".toml":
         raise UsageError(f"{path} is not the name of a recipe; it ends in .toml, like runs/daily.toml")

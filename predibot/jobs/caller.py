@@ -1,4 +1,4 @@
-"""Who calls a command."""
+"""Callers: the settings, clock and voice that the functions of `api` work with."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,31 +9,34 @@ from typing import TYPE_CHECKING
 from predibot.ledger.store import Store
 
 if TYPE_CHECKING:
-    # Who only reads a ledger needs none of these.
+    # Not imported at run time: commands that only read a ledger start faster.
     from predibot.config import Settings
     from predibot.contracts import ProgressListener
     from predibot.jobs.open_venue import Clock
 
 
 def wall_clock() -> datetime:
-    """Return the instant it is."""
+    """Return the current instant."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: its settings and its clock, and how it hears what is being done."""
+    """The caller of a command: its settings, its clock, and how it hears of progress.
+
+    Functions of `api` take one, with the URL of a ledger.
+    """
 
     settings: "Callable[[], Settings]"
-    """Read where they are needed, and not before."""
+    """Reads the settings; called only where they are needed."""
     clock: "Clock"
     say: Callable[[str], None]
-    """Told in a line what is worked with."""
+    """Shows a line about the ledger or recipe in use."""
     progress: "Callable[[], AbstractContextManager[ProgressListener]]"
 
     @contextmanager
     def reading(self, ledger: str) -> Iterator[Store]:
-        """Open a ledger to be read, and say which it is; its rows are blamed for what fails over them meanwhile."""
+        """Open a ledger for reading and name it; errors over its rows are reported as theirs."""
         with Store.open_to_read(ledger) as store:
             self.say(f"ledger: {store.address}")
             with store.rows_blamed():
@@ -41,14 +44,14 @@ class Caller:
 
     @contextmanager
     def writing(self, ledger: str, *, create: bool = False) -> Iterator[Store]:
-        """Open a ledger, and say which it is; with `create` it is made where there is none."""
+        """Open a ledger for writing and name it; with `create` a missing one is made."""
         with Store.open(ledger, create=create) as store:
             self.say(f"ledger: {store.address}")
             yield store
 
     @contextmanager
     def following(self, store: Store) -> "Iterator[ProgressListener]":
-        """Say which ledger it is, and listen while something is done with it."""
+        """Name a ledger, and show progress meanwhile."""
         self.say(f"ledger: {store.address}")
         with self.progress() as listener:
             yield listener

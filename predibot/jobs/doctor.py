@@ -76,7 +76,7 @@ def check_recipe(
     """
     # Clients of models cost half a second, which only this pays.
     from predibot.jobs.deciding.model_checks import check_models
-    from predibot.recipe.find import load_recipe
+    from predibot.recipe.parse import load_recipe
 
     found = load_recipe(recipe, Path())
     try:

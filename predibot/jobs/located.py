@@ -55,7 +55,7 @@ def asked_about(recipe: str | None, bots: Sequence[str], played: Mapping[str, Co
     name = recipe
     if recipe is not None and recipe not in played:
         # Not before it is asked for: what the ledger has is asked about by more commands than read a recipe.
-        from predibot.recipe.find import load_recipe
+        from predibot.recipe.parse import load_recipe
 
         name = load_recipe(recipe, Path()).name
     if name is not None and name not in played and played:

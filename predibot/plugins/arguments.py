@@ -1,4 +1,6 @@
-"""Arguments of a plug-in that is a frozen dataclass: those it takes, what is wrong with those given, and making it."""
+"""Arguments of plug-ins that are frozen dataclasses: which there are, whether values fit, and the object made from
+them.
+"""
 
 import ast
 import dataclasses
@@ -29,11 +31,11 @@ _END_WORDS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ArgumentInfo:
-    """One argument of a strategy, as a recipe gives it."""
+    """An argument of a strategy, for lists."""
 
     name: str
     type: str
-    """What it takes, in words, such as `whole number from 1 to 100`."""
+    """In words, such as `whole number from 1 to 100`."""
     default: str | None
     """As a recipe would write it; None where it must be given."""
     doc: str
@@ -41,14 +43,14 @@ class ArgumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What is wrong with one argument."""
+    """A mistake in one argument."""
 
     argument: str
     text: str
 
 
 def class_problem(found: Plugin) -> str:
-    """Return why what was found is no frozen dataclass, or no text."""
+    """Return why a plug-in is no frozen dataclass; no text where it is one."""
     cls, label = found.thing, found.label
     if not isinstance(cls, type):
         name = class_name_of(found.name)
@@ -60,12 +62,12 @@ def class_problem(found: Plugin) -> str:
 
 
 def argument_names_of(found: Plugin) -> tuple[str, ...]:
-    """Return the names of the arguments it takes."""
+    """Return the names of a plug-in's arguments."""
     return tuple(known.name for known in dataclasses.fields(found.thing) if known.init)
 
 
 def complaints_of(found: Plugin, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
-    """Return what is wrong with each argument, unknown and missing ones included."""
+    """Return the mistakes in arguments, unknown and missing ones included."""
     fields = {known.name: known for known in dataclasses.fields(found.thing) if known.init}
     hints = _hints(found)
     complaints = []
@@ -81,10 +83,10 @@ def complaints_of(found: Plugin, arguments: Mapping[str, object]) -> tuple[Compl
 
 
 def made(found: Plugin, arguments: Mapping[str, object]) -> Any:
-    """Return what was found, made with these arguments.
+    """Return an object of a plug-in.
 
     Raises:
-        PluginError: If it does not take them.
+        PluginError: If it does not take the arguments.
     """
     if complaints := complaints_of(found, arguments):
         raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
@@ -97,7 +99,7 @@ def made(found: Plugin, arguments: Mapping[str, object]) -> Any:
 
 
 def argument_infos(found: Plugin) -> tuple[ArgumentInfo, ...]:
-    """Return what it takes, as a recipe gives it.
+    """Return the arguments of a plug-in.
 
     Raises:
         PluginError: If a type cannot be read.
@@ -111,33 +113,32 @@ def argument_infos(found: Plugin) -> tuple[ArgumentInfo, ...]:
 
 
 def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
-    """Return arguments as a spec keeps them: lists, also those read back from JSON, as tuples."""
-    return {name: _frozen(value) for name, value in arguments.items()}
+    """Return arguments as a spec keeps them: lists, also those of JSON, become tuples."""
+    return {name: _freeze(value) for name, value in arguments.items()}
 
 
-def _frozen(value: object) -> Argument:
+def _freeze(value: object) -> Argument:
     if isinstance(value, list | tuple):
-        return tuple(_frozen(part) for part in value)
+        return tuple(_freeze(part) for part in value)
     if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     raise PluginError("it is text, a finite number, true or false, or a list of them; write dates and times in quotes")
 
 
 def _value_problem(hint: Any, value: object) -> str | None:
-    """Return what is wrong with the value of an argument of this type, or None; the value is never repeated."""
+    """Return why a value does not fit an argument of this type, or None; the value is never repeated."""
     try:
-        _frozen(value)
+        _freeze(value)
     except PluginError as error:
         return str(error)
     try:
-        # Lists of JSON may become tuples even strictly, as those of TOML should.
+        # Through JSON, whose lists may become tuples even in strict mode.
         _adapter(hint).validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         words = [word for word in get_args(hint) if isinstance(word, str)] if get_origin(hint) is Literal else []
         nearest_word = f". {did_you_mean(value, words)}" if words and isinstance(value, str) else ""
-        # Without the input.
-        said = error.errors(include_input=False, include_url=False)[0]["msg"]
-        return f"{said.replace('Input should be', 'it should be')}{nearest_word}"
+        message = error.errors(include_input=False, include_url=False)[0]["msg"]
+        return f"{message.replace('Input should be', 'it should be')}{nearest_word}"
     return None
 
 
@@ -149,13 +150,12 @@ def _adapter(hint: Any) -> TypeAdapter[object]:
 
 
 def _hints(found: Plugin) -> dict[str, Any]:
-    """Return the types of a strategy's arguments, with their limits."""
     with own_code(f"{found.label}: a type of {found.thing.__name__} cannot be read"):
         return get_type_hints(found.thing, include_extras=True)
 
 
 def _in_words(hint: Any) -> str:
-    """Return what an argument of a type takes, such as `whole number from 1 to 100`."""
+    """Return what a type takes, such as `whole number from 1 to 100`."""
     try:
         return _schema_in_words(_adapter(hint).json_schema())
     except (PluginError, PydanticUserError):
@@ -163,7 +163,6 @@ def _in_words(hint: Any) -> str:
 
 
 def _schema_in_words(schema: Mapping[str, Any]) -> str:
-    """Return what a JSON schema allows, in words."""
     if "enum" in schema or "const" in schema:
         return f"one of {', '.join(map(str, schema.get('enum', [schema.get('const')])))}"
     if "anyOf" in schema:
@@ -178,7 +177,7 @@ def _schema_in_words(schema: Mapping[str, Any]) -> str:
 
 
 def _default_of(known: "dataclasses.Field[Any]") -> str | None:
-    """Return the default of a field as a recipe would write it, or None where it has none."""
+    """Return a field's default as a recipe would write it, or None."""
     if known.default is not dataclasses.MISSING:
         return json.dumps(known.default, default=str)
     if known.default_factory is not dataclasses.MISSING:
@@ -187,9 +186,9 @@ def _default_of(known: "dataclasses.Field[Any]") -> str | None:
 
 
 def _argument_docs(cls: type[Any]) -> dict[str, str]:
-    """Return the string that follows each field in the source of a class, on one line."""
+    """Return the docstring behind each field of a class, on one line."""
     try:
-        # Of the module, as to find where a class ends takes longer than to read it whole.
+        # The whole module: to find where a class ends takes longer than to parse everything.
         parsed = ast.parse(inspect.getsource(sys.modules[cls.__module__]))
     except (OSError, SyntaxError):
         return {}

@@ -15,7 +15,7 @@ _MEMBERS = ("name", "stake_usd", "scores", "subjects", "view", "form", "book")
 
 
 def game_names() -> tuple[str, ...]:
-    """Return the names of all games in order of the alphabet, without importing any."""
+    """Return the names of all games in alphabetical order, without importing any."""
     return registry.names(GAME)
 
 
@@ -27,7 +27,7 @@ def make_game(name: str, **options: Argument) -> Game:
         options: By the names of the fields of its class.
 
     Raises:
-        PluginError: If there is no such game, it is none, or it does not take an option or its value.
+        PluginError: If there is no such game, it is broken, or does not take an option.
     """
     found = registry.find(GAME, name)
     if problem := _problem(found):
@@ -35,19 +35,19 @@ def make_game(name: str, **options: Argument) -> Game:
     given: Mapping[str, object] = options
     game = whole(cast(Game, made(found, given)), Game)
     with own_code(f"{found.label} does not say its name"):
-        said = game.name
-    if said != name:
-        raise PluginError(f"{found.label} calls itself {said!r}; what recipes call it and its name are one word")
+        own_name = game.name
+    if own_name != name:
+        raise PluginError(f"{found.label} calls itself {own_name!r}; what recipes call it and its name are one word")
     return game
 
 
 def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> Game | None:
-    """Return a game as what is stored of it was played; None where it is not installed any more.
+    """Return a game as it was played; None where it is not installed any more.
 
     Args:
-        name: Of the game.
-        recipe_json: The recipe as it is stored; what it says of the game counts as far as it fits.
-        methodology: That its accounts say; None where that is not asked.
+        name: The game's name.
+        recipe_json: The stored recipe; its options are dropped where the game of today does not take them.
+        methodology: The methodology of its accounts; None takes the recipe's.
 
     Raises:
         UsageError: If the game has no such methodology.
@@ -68,18 +68,18 @@ def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> 
 
 
 def option_complaints(name: str, options: Mapping[str, object]) -> tuple[Complaint, ...]:
-    """Return what is wrong with each option of a game that is there."""
+    """Return the mistakes in the options of a game."""
     return complaints_of(registry.find(GAME, name), options)
 
 
 def stated_options(name: str, options: Mapping[str, object]) -> dict[str, Argument]:
-    """Return the options that are not what a game does by itself; saying the default is saying nothing."""
+    """Return the options that differ from the game's defaults."""
     plain = make_game(name)
     return {key: value for key, value in frozen_arguments(options).items() if getattr(plain, key) != value}
 
 
 def game_problems() -> Iterator[tuple[str, str]]:
-    """Yield the name of every game, and why it cannot be played; no text where it can."""
+    """Yield every game's name with why it cannot be played; no text where it can."""
     for found in registry.find_all(GAME):
         yield found.name, found.problem or _problem(found)
 
@@ -88,7 +88,7 @@ def _problem(found: Plugin) -> str:
     if problem := class_problem(found):
         return problem
     for member in _MEMBERS:
-        said_by_none = getattr(Game, member)
-        if getattr(found.thing, member, said_by_none) is said_by_none:
+        inherited = getattr(Game, member)
+        if getattr(found.thing, member, inherited) is inherited:
             return f"{found.label}: {found.thing.__name__} has no {member}; give it {', '.join(_MEMBERS)}"
     return ""

@@ -1,8 +1,7 @@
-"""The registry: what there is of each kind of plug-in, and how one is found by its name.
+"""The registry of plug-ins: which there are of each kind, and each by its name.
 
-A plug-in is a module of predibot's own package of its kind, a file in a folder that
-the user named, or an entry point of an installed package. Only what is asked for by
-name is imported, and packages are looked at only for what lies in no folder.
+A plug-in is a module of predibot's own package of its kind, a file in a folder that the user named, or an entry point
+of an installed package. A plug-in is imported when it is asked for by name; packages are searched last.
 """
 
 import hashlib
@@ -31,24 +30,24 @@ Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an instal
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of plug-in, and where those of it are looked for."""
+    """A kind of plug-in, and where its plug-ins are found."""
 
     noun: str
     group: str
     """The entry points of installed packages."""
     package: str
-    """Whose modules are plug-ins of this kind."""
+    """The package whose modules are plug-ins of this kind."""
     holds: Literal["class", "function", "constant"] = "class"
-    """What a module holds: a class named as it in CamelCase, a function of its name, or a constant in capitals."""
+    """What a module defines: a class with its name in CamelCase, a function of its name, or a constant in capitals."""
     folder: Literal["strategies", "tools"] | None = None
-    """The files it is a file among, to which a user adds folders; None where a plug-in is a folder of the package."""
+    """The folder of single files, to which a user adds folders; None where each plug-in is a package of its own."""
     own: tuple[str, ...] = ()
-    """Names of predibot's own that are made in another way; nobody else takes them."""
+    """Names that are predibot's own and made in another way; no plug-in may have them."""
     in_studies: str = ""
-    """The folder in which each study of predibot keeps its own plug-ins of this kind; empty where none does."""
+    """The folder of a study's own plug-ins of this kind; empty where studies have none."""
 
     def attribute(self, name: str) -> str:
-        """Return what a module of this name calls the plug-in."""
+        """Return the name of the plug-in inside the module of this name."""
         if self.holds == "constant":
             return self.noun.upper()
         return name if self.holds == "function" else class_name_of(name)
@@ -56,15 +55,14 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plug-in that was found and imported."""
+    """An imported plug-in."""
 
     noun: str
-    """Its kind's."""
     name: str
     thing: Any
-    """None where its file does not hold what it should."""
+    """None where its file does not define it."""
     label: str
-    """What messages call it."""
+    """Its name in messages."""
     path: Path
     origin: Origin
     problem: str = ""
@@ -78,33 +76,33 @@ class Plugin:
 
 @contextmanager
 def own_code(what: str) -> Iterator[None]:
-    """Turn whatever a plug-in's own code ends in, while it is imported or made, into one sentence.
+    """Turn any error of a plug-in's own code, while it is imported or made, into one sentence.
 
-    It is told apart from a mistake of ours by being translated right where that code runs.
+    Because the translation wraps just that code, mistakes of ours are not taken for the plug-in's.
 
     Args:
         what: How the sentence begins.
 
     Raises:
-        PluginError: If the code raises anything that is no error of ours and no Ctrl-C.
+        PluginError: If the code raises anything but an error of ours and Ctrl-C.
     """
     try:
         yield
     except (PredibotError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        # What a ValueError says is meant for who gave the value.
-        said = words_of(error).removeprefix("ValueError: ")
-        raise PluginError(f"{what}: {said}") from error
+        # The message of a ValueError is meant for the user who gave the value.
+        reason = words_of(error).removeprefix("ValueError: ")
+        raise PluginError(f"{what}: {reason}") from error
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of all plug-ins of a kind but `own` in order of the alphabet, without importing any."""
-    return tuple(sorted({*module_names(kind), *(point.name for point in _points(kind))}.difference(kind.own)))
+    """Return the names of all plug-ins of a kind but `own` in alphabetical order, without importing any."""
+    return tuple(sorted({*module_names(kind), *(point.name for point in _package_points(kind))}.difference(kind.own)))
 
 
 def module_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of those that lie in folders, `own` ones too."""
+    """Return the names of plug-ins in folders, with `own`."""
     folders = (folder for package in _packages(kind) for folder in importlib.import_module(package).__path__)
     found = pkgutil.iter_modules(folders)
     modules = {each.name for each in found if each.ispkg == (kind.folder is None) and each.name.isidentifier()}
@@ -113,7 +111,7 @@ def module_names(kind: Kind) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _packages(kind: Kind) -> tuple[str, ...]:
-    """Return the package of a kind, then that of each study which has more of it."""
+    """Return the package of a kind, then those of the studies that have more of it."""
     if not kind.in_studies:
         return (kind.package,)
     found = pkgutil.iter_modules(importlib.import_module(_STUDIES).__path__, f"{_STUDIES}.")
@@ -121,55 +119,55 @@ def _packages(kind: Kind) -> tuple[str, ...]:
     return (kind.package, *(each for each in folders if importlib.util.find_spec(each) is not None))
 
 
-def _module_name(kind: Kind, name: str) -> str:
-    """Return the dotted name of the module of a plug-in that lies in a folder."""
+def _dotted_name(kind: Kind, name: str) -> str:
+    """Return the dotted name of a plug-in's module."""
     first, *others = (f"{package}.{name}" for package in _packages(kind))
     return next((each for each in others if each in sys.modules or importlib.util.find_spec(each) is not None), first)
 
 
 def find(kind: Kind, name: str) -> Plugin:
-    """Return a plug-in by its name; one in a folder stands before one of a package.
+    """Return a plug-in by its name; one in a folder wins over one of a package.
 
     Raises:
         PluginError: If there is none, several packages have one, or it does not load.
     """
     if name not in kind.own:
-        if _lies_in_folder(kind, name):
-            return _of_folder(kind, name)
-        if points := _points(kind, name):
-            return _of_package(kind, points)
-    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, _offered(kind))}")
+        if _is_in_folder(kind, name):
+            return _load_from_folder(kind, name)
+        if points := _package_points(kind, name):
+            return _load_from_package(kind, points)
+    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, _all_names(kind))}")
 
 
 def find_all(kind: Kind) -> Iterator[Plugin]:
-    """Yield every plug-in of a kind but `own`, imported; a broken one says what is wrong with it.
+    """Yield every plug-in of a kind but `own`, imported; a broken one carries its problem.
 
-    One of a package that has the name of one of predibot's is never taken, and says so.
+    A package's plug-in under the name of one of predibot's is never used, and carries that as its problem.
     """
     for name in module_names(kind):
         if name not in kind.own:
             try:
-                yield _of_folder(kind, name)
+                yield _load_from_folder(kind, name)
             except PluginError as error:
                 yield Plugin(kind.noun, name, None, name, Path(), origin_of(kind, name), str(error))
-    for name in sorted({point.name for point in _points(kind)}):
-        points = _points(kind, name)
+    for name in sorted({point.name for point in _package_points(kind)}):
+        points = _package_points(kind, name)
         in_folder = name in module_names(kind) and name not in kind.own
         if in_folder and origin_of(kind, name) != "predibot":
-            # The user's own file is meant to stand before it.
+            # The user's own file replaces it on purpose.
             continue
         try:
             if in_folder or name in kind.own:
-                packages = ", ".join(map(_package, points))
+                packages = ", ".join(map(_package_name, points))
                 raise PluginError(f"predibot has a {kind.noun} {name!r}, so that of package {packages} is never taken")
-            yield _of_package(kind, points)
+            yield _load_from_package(kind, points)
         except PluginError as error:
             yield Plugin(kind.noun, name, None, name, Path(), "an installed package", str(error))
 
 
 def package_files(kind: Kind) -> Iterator[Path]:
-    """Yield the files of code of every installed package that has plug-ins of a kind, without importing any."""
-    for name in sorted({point.module.partition(".")[0] for point in _points(kind)}):
+    """Yield the code files of every installed package with plug-ins of a kind, without importing any."""
+    for name in sorted({point.module.partition(".")[0] for point in _package_points(kind)}):
         spec = importlib.util.find_spec(name)
         folders = () if spec is None else spec.submodule_search_locations or ()
         if spec is not None and spec.origin is not None and not folders:
@@ -178,47 +176,49 @@ def package_files(kind: Kind) -> Iterator[Path]:
 
 
 def forget(kind: Kind) -> None:
-    """Have every plug-in but `own` imported anew when it is next asked for: what one kept in its module is gone."""
+    """Have every plug-in but `own` imported anew at its next use: module-level state is lost."""
     kept = {*_packages(kind), *(f"{kind.package}.{name}" for name in kind.own)}
-    above = {*_packages(kind), *(point.module for point in _points(kind))}
+    above = {*_packages(kind), *(point.module for point in _package_points(kind))}
     for name in list(sys.modules):
         if name not in kept and any(name == each or name.startswith(f"{each}.") for each in above):
             del sys.modules[name]
 
 
 def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
-    """Return what helps with an unknown name: the nearest, and a folder of the user's that is none or was not named."""
+    """Return help for an unknown name: the most similar one, and a folder of the user's that is missing or not
+    searched.
+    """
     hint = _folder_hint(kind)
     nearest = did_you_mean(name, valid)
     return f"{nearest}{'' if nearest.endswith('?') else '.'} {hint}" if hint else nearest
 
 
-def _offered(kind: Kind) -> tuple[str, ...]:
+def _all_names(kind: Kind) -> tuple[str, ...]:
     return (*names(kind), *kind.own)
 
 
-def _lies_in_folder(kind: Kind, name: str) -> bool:
-    # One that is in use is not looked for in its folders again, each time it decides.
+def _is_in_folder(kind: Kind, name: str) -> bool:
+    # A plug-in that is imported already is not searched for again at each decision.
     modules = [sys.modules[each] for package in _packages(kind) if (each := f"{package}.{name}") in sys.modules]
     if modules and name[:1] not in ("", "_"):
         return hasattr(modules[0], "__path__") == (kind.folder is None)
     return name in module_names(kind)
 
 
-def _of_folder(kind: Kind, name: str) -> Plugin:
+def _load_from_folder(kind: Kind, name: str) -> Plugin:
     label = f"{kind.noun} {name!r}" if kind.folder is None else f"{name}.py"
     module = imported_module(kind, name)
     path = Path(module.__file__ or "")
     return Plugin(kind.noun, name, getattr(module, kind.attribute(name), None), label, path, origin_of(kind, name))
 
 
-def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
-    """Return what an entry point holds, if no other package has one of its name."""
+def _load_from_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
+    """Return the plug-in of an entry point, if no other package has one of its name."""
     point = points[0]
     if len(points) > 1:
-        packages = ", ".join(sorted(map(_package, points)))
+        packages = ", ".join(sorted(map(_package_name, points)))
         raise PluginError(f"several packages have a {kind.noun} {point.name!r}: {packages}. Uninstall all but one")
-    label = f"{kind.noun} {point.name!r} of package {_package(point)} ({point.value})"
+    label = f"{kind.noun} {point.name!r} of package {_package_name(point)} ({point.value})"
     with own_code(f"{label} does not load"):
         thing = point.load()
         is_code = inspect.isclass(thing) or inspect.isfunction(thing)
@@ -226,16 +226,16 @@ def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
     return Plugin(kind.noun, point.name, thing, label, path, "an installed package")
 
 
-def _points(kind: Kind, name: str | None = None) -> list[EntryPoint]:
-    """Return the entry points of installed packages, those of one name alone where it is given."""
+def _package_points(kind: Kind, name: str | None = None) -> list[EntryPoint]:
+    """Return the entry points of installed packages, all or those of one name."""
     installed = _entry_points(kind.group, tuple((folder, _changed_at(folder)) for folder in sys.path))
     found = installed if name is None else installed.select(name=name)
-    return list({(_package(point), point.name, point.value): point for point in found}.values())
+    return list({(_package_name(point), point.name, point.value): point for point in found}.values())
 
 
 @lru_cache(maxsize=16)
 def _entry_points(group: str, _folders: tuple[tuple[str, int], ...]) -> EntryPoints:
-    """Return those of all packages, read again where a folder has changed that packages are installed in."""
+    """Return all entry points of a group; the arguments beside it make a changed folder read again."""
     return entry_points(group=group)
 
 
@@ -246,22 +246,22 @@ def _changed_at(folder: str) -> int:
         return 0
 
 
-def _package(point: EntryPoint) -> str:
+def _package_name(point: EntryPoint) -> str:
     return "" if point.dist is None else point.dist.name
 
 
 def imported_module(kind: Kind, name: str) -> ModuleType:
-    """Return the module of a plug-in that lies in a folder.
+    """Return the module of a plug-in in a folder.
 
     Raises:
         PluginError: If it does not load.
     """
     with own_code(f"{name}.py does not load"):
-        return importlib.import_module(_module_name(kind, name))
+        return importlib.import_module(_dotted_name(kind, name))
 
 
 def origin_of(kind: Kind, name: str) -> Origin:
-    """Return whether a file lies in a folder the user named, or came with predibot or its checkout."""
+    """Return whether a file lies in a folder that the user named, or came with predibot or its checkout."""
     if kind.folder is None:
         return "predibot"
     users: Origin = "PREDIBOT_STRATEGIES" if kind.folder == "strategies" else "PREDIBOT_TOOLS"
@@ -287,7 +287,7 @@ def _folder_hint(kind: Kind) -> str:
 
 
 def class_name_of(name: str) -> str:
-    """Return the name of the class that a file of this name holds.
+    """Return the name of the class in a file of this name.
 
     Examples:
         >>> class_name_of("market_price")
@@ -297,7 +297,7 @@ def class_name_of(name: str) -> str:
 
 
 def summary_of(thing: Any) -> str:
-    """Return the first line of a docstring, or of its module's where a class has only the generated one."""
+    """Return the first line of a docstring, or of its module's where a class has only a generated one."""
     own = inspect.cleandoc(thing.__doc__ or "")
     if not own or own.startswith(f"{thing.__name__}("):
         own = inspect.cleandoc(inspect.getmodule(thing).__doc__ or "")

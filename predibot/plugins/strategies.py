@@ -1,4 +1,4 @@
-"""Strategies: which there are, what they take, and how one is made from its name and arguments."""
+"""Strategies by name: which there are, their arguments, and their objects."""
 
 import dataclasses
 import inspect
@@ -31,16 +31,16 @@ class StrategySpec:
 
     name: str
     arguments: Mapping[str, Argument] = field(default_factory=dict)
-    """Those that were given; the others have their defaults."""
+    """Only those that were given; the others have their defaults."""
     source_sha256: str = ""
     """Digest of the plug-in's file when the spec was made."""
     needs: Needs = field(default_factory=Needs, compare=False)
-    """What the strategy declared when the spec was made; it follows from the rest, so nothing compares or stores it."""
+    """The strategy's needs when the spec was made; they follow from the rest, so they are not compared or stored."""
     games: tuple[str, ...] = field(default=(FIRST_GAME,), compare=False)
-    """What the strategy declared to play when the spec was made; as with its needs."""
+    """The games it declared when the spec was made; as with its needs."""
 
     def playing(self, game: str) -> "StrategySpec":
-        """Return the same spec, if the strategy plays the game.
+        """Return the spec if the strategy plays the game.
 
         Raises:
             PluginError: If it does not.
@@ -55,91 +55,80 @@ class StrategySpec:
 
 @dataclass(frozen=True, slots=True)
 class StrategyInfo:
-    """What a strategy says about itself."""
+    """A strategy in a list."""
 
     name: str
     summary: str
     arguments: tuple[ArgumentInfo, ...]
     origin: Origin
-    """Whether it lies in a folder the user named, or came with predibot or its checkout."""
     problem: str = ""
     """Why it cannot be used; empty where it can."""
     games: tuple[str, ...] = ()
-    """Those it names, or `ANY_GAME`; empty where it says so only once its arguments are known."""
+    """Names or `ANY_GAME`; empty where only an object with arguments knows."""
 
 
 def strategy_names() -> tuple[str, ...]:
-    """Return the names of all strategies in order of the alphabet, without importing any."""
+    """Return the names of all strategies in alphabetical order, without importing any."""
     return registry.names(STRATEGY)
 
 
 def strategies() -> tuple[StrategyInfo, ...]:
-    """Return what every strategy says about itself; a broken one says what is wrong with it."""
-    return tuple(_info(found) for found in registry.find_all(STRATEGY))
+    """Return every strategy; a broken one carries its problem."""
+    return tuple(_strategy_info(found) for found in registry.find_all(STRATEGY))
 
 
 def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> StrategySpec:
-    """Return the spec of a strategy, after making it once to see that it can be made.
+    """Return the spec of a strategy, after making it once as a check.
 
     Args:
         name: The name of its file, without the ending.
         arguments: As a recipe gives them: text, numbers, booleans, lists.
 
     Raises:
-        PluginError: If there is no such strategy, it does not load, it does
-            not take these arguments, or what it declares as its needs is none.
+        PluginError: If there is no such strategy, it does not load or does not take the arguments, or its `needs` is
+            no `Needs`.
     """
     given = dict(arguments or {})
-    found = _found(name)
+    found = _find_strategy(name)
     strategy = made(found, given)
-    needs, games = _needs(strategy, found.label), _games(strategy, found.label)
+    needs, games = _declared_needs(strategy, found.label), _declared_games(strategy, found.label)
     return StrategySpec(name, frozen_arguments(given), found.sha256, needs, games)
 
 
 def load_strategy(spec: StrategySpec) -> Strategy:
-    """Return a strategy made from its spec; only its own module is imported.
+    """Return the strategy of a spec; only its own module is imported.
 
     Raises:
-        PluginError: If there is no such strategy, it does not load, or it
-            does not take its arguments.
+        PluginError: If there is no such strategy, it does not load, or it does not take its arguments.
     """
-    return cast(Strategy, made(_found(spec.name), spec.arguments))
+    return cast(Strategy, made(_find_strategy(spec.name), spec.arguments))
 
 
 def forget_strategies() -> None:
-    """Have every strategy imported anew when it is next made, so that what one kept in its module is gone."""
+    """Have every strategy imported anew at its next use, which drops module-level state."""
     registry.forget(STRATEGY)
 
 
 def starts_program(name: str) -> bool:
-    """Return whether a strategy declares that it starts a program, such as docker, before it is made.
+    """Return whether a strategy's class declares that it starts a program, such as docker.
 
     Raises:
         PluginError: If there is no such strategy, or it does not load.
     """
-    return bool(getattr(_found(name).thing, "starts_program", False))
+    return bool(getattr(_find_strategy(name).thing, "starts_program", False))
 
 
 def argument_names(name: str) -> tuple[str, ...]:
-    """Return the names of the arguments a strategy takes.
-
-    Raises:
-        PluginError: If there is no such strategy, or it does not load.
-    """
-    return argument_names_of(_found(name))
+    """Return the names of the arguments of a strategy."""
+    return argument_names_of(_find_strategy(name))
 
 
 def argument_complaints(name: str, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
-    """Return what is wrong with each argument, unknown and missing ones included.
-
-    Raises:
-        PluginError: If there is no such strategy, or it does not load.
-    """
-    return complaints_of(_found(name), arguments)
+    """Return the mistakes in arguments, unknown and missing ones included."""
+    return complaints_of(_find_strategy(name), arguments)
 
 
-def _needs(strategy: Any, label: str) -> Needs:
-    """Return what a strategy declares that it needs; nothing where it declares nothing."""
+def _declared_needs(strategy: Any, label: str) -> Needs:
     if inspect.getattr_static(strategy, "needs", None) is None:
         return Needs()
     with own_code(f"{label} cannot say what it needs"):
@@ -149,8 +138,7 @@ def _needs(strategy: Any, label: str) -> Needs:
     return declared
 
 
-def _games(strategy: Any, label: str) -> tuple[str, ...]:
-    """Return the games a strategy declares to play; the first there was where it declares nothing."""
+def _declared_games(strategy: Any, label: str) -> tuple[str, ...]:
     if inspect.getattr_static(strategy, "games", None) is None:
         return (FIRST_GAME,)
     with own_code(f"{label} cannot say what it plays"):
@@ -160,8 +148,7 @@ def _games(strategy: Any, label: str) -> tuple[str, ...]:
     return declared
 
 
-def _found(name: str) -> Plugin:
-    """Return the class a plug-in is; that of a file is named as it in CamelCase."""
+def _find_strategy(name: str) -> Plugin:
     found = registry.find(STRATEGY, name)
     if problem := _class_problem(found):
         raise PluginError(problem)
@@ -169,7 +156,6 @@ def _found(name: str) -> Plugin:
 
 
 def _class_problem(found: Plugin) -> str:
-    """Return why what was found is no strategy, or no text."""
     if problem := class_problem(found):
         return problem
     cls, label = found.thing, found.label
@@ -181,7 +167,7 @@ def _class_problem(found: Plugin) -> str:
     return ""
 
 
-def _info(found: Plugin) -> StrategyInfo:
+def _strategy_info(found: Plugin) -> StrategyInfo:
     problem = found.problem or _class_problem(found)
     try:
         if problem:

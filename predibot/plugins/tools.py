@@ -1,4 +1,4 @@
-"""Tools and search providers of the user's own: one file each, found in the folders of tools or in a package."""
+"""Tools and search providers of the user's own: one file each, or of an installed package."""
 
 import inspect
 import json
@@ -32,14 +32,14 @@ _SEARCH_MEMBERS = ("name", "dates_results", "usd_per_call", "search")
 
 @dataclass(frozen=True, slots=True)
 class ToolPlugin:
-    """A tool of the user's own, as its file says it."""
+    """A user's own tool."""
 
     schema: ToolSchema
-    """Its name, description and arguments, as a model is told of them."""
+    """Name, description and arguments, as a model reads them."""
     function: Callable[..., object]
     arguments_model: type[BaseModel]
     takes_as_of: bool
-    """Whether it is given the instant of the decision, later than which it shows nothing."""
+    """Whether it gets the instant of the decision, after which it shows nothing."""
     usd_per_call: float
     """The most a call costs."""
     source_sha256: str
@@ -62,7 +62,7 @@ class ToolPlugin:
 
 @dataclass(frozen=True, slots=True)
 class ToolInfo:
-    """What a tool or a search provider says about itself."""
+    """A tool or a search provider in a list."""
 
     name: str
     kind: KindOfTool
@@ -73,104 +73,102 @@ class ToolInfo:
 
 
 def tool_plugin(name: str) -> ToolPlugin:
-    """Return a tool of the user's own.
+    """Return a user's own tool.
 
     Args:
         name: The name of its file, without the ending, or of an entry point of `predibot.tools`.
 
     Raises:
-        PluginError: If there is no such tool, or its file does not say what a tool has to say.
+        PluginError: If there is no such tool, or it is broken.
     """
-    return _described(_found(name, "tool"))
+    return _describe_tool(_find_tool(name, "tool"))
 
 
 def starts_program(name: str, *, kind: KindOfTool = "tool") -> bool:
-    """Return whether the file of a user's tool or provider says that it starts a program, by `STARTS_PROGRAM = True`.
+    """Return whether a tool's or provider's file declares by `STARTS_PROGRAM = True` that it starts a program.
 
     Raises:
         PluginError: If there is no such tool or provider.
     """
-    return bool(getattr(inspect.getmodule(_found(name, kind).thing), "STARTS_PROGRAM", False))
+    return bool(getattr(inspect.getmodule(_find_tool(name, kind).thing), "STARTS_PROGRAM", False))
 
 
 def search_class(name: str) -> type[Any]:
-    """Return the class of a search provider of the user's own.
+    """Return the class of a user's own search provider.
 
     Args:
         name: The name of its file, without the ending, or of an entry point of `predibot.search`.
 
     Raises:
-        PluginError: If there is no such provider, or it has not the members of one.
+        PluginError: If there is no such provider, or it lacks a member.
     """
-    return _provider(_found(name, "search"))
+    return _provider_class(_find_tool(name, "search"))
 
 
 def search_problem(name: str) -> str:
-    """Return what is wrong with the name of a search provider, the user's own or predibot's; no text where nothing."""
+    """Return why there is no usable search provider of a name; no text where there is."""
     if name in BUILT_IN_SEARCH:
         return ""
     try:
         search_class(name)
     except PluginError as error:
-        return _nearest(name, "search") if name not in user_names("search") else str(error)
+        return _suggest(name, "search") if name not in user_names("search") else str(error)
     return ""
 
 
 def user_names(kind: KindOfTool) -> tuple[str, ...]:
-    """Return what may be the name of a tool or a search provider of the user's own; nothing is imported."""
+    """Return the names that a user's own tool or search provider may have; nothing is imported."""
     return tuple(name for name in registry.names(_KINDS[kind]) if name not in BUILT_IN_TOOLS)
 
 
 def tool_infos() -> tuple[ToolInfo, ...]:
-    """Return what every tool and search provider in files or packages says about itself; a broken one its problem."""
-    own = [_own_info(name) for name in registry.module_names(TOOL) if name in BUILT_IN_TOOLS]
+    """Return every tool and search provider; a broken one carries its problem."""
+    own = [_builtin_info(name) for name in registry.module_names(TOOL) if name in BUILT_IN_TOOLS]
     tools = registry.find_all(TOOL)
     providers = [found for found in registry.find_all(SEARCH) if found.name not in BUILT_IN_TOOLS]
-    # A file is one of a search provider if it has its class; of both kinds each file is found.
+    # Both kinds search the same files; a file with a provider's class is a provider.
     files = {found.name for found in providers if isinstance(found.thing, type) or found.origin == _INSTALLED}
-    mine = [_info(found, "tool") for found in tools if found.name not in files or found.origin == _INSTALLED]
-    return (*own, *mine, *(_info(found, "search") for found in providers if found.name in files))
+    mine = [_tool_info(found, "tool") for found in tools if found.name not in files or found.origin == _INSTALLED]
+    return (*own, *mine, *(_tool_info(found, "search") for found in providers if found.name in files))
 
 
 def forget_tools() -> None:
-    """Have every tool of the user's own imported anew when it is next opened."""
+    """Have every user's tool imported anew at its next use."""
     for kind in _KINDS:
         registry.forget(replace(_KINDS[kind], own=BUILT_IN_TOOLS))
 
 
 def require_own_tools() -> None:
-    """Refuse files of the user's that stand in the place of predibot's own tools and are none.
+    """Refuse a user's file that replaces one of predibot's own tools and is none.
 
     Raises:
         PluginError: It names the file.
     """
     for name in BUILT_IN_TOOLS:
-        if problem := _own_problem(name):
+        if problem := _builtin_problem(name):
             raise PluginError(problem)
 
 
-def _own_problem(name: str) -> str:
-    """Return what is wrong with the file that has the name of a tool of predibot's own, or no text."""
+def _builtin_problem(name: str) -> str:
     module = registry.imported_module(TOOL, name)
     if hasattr(module, f"make_{name}"):
         return ""
     return f"{module.__file__} has the name of a tool of predibot's own, and has no make_{name}; rename it"
 
 
-def _found(name: str, kind: KindOfTool) -> Plugin:
+def _find_tool(name: str, kind: KindOfTool) -> Plugin:
     if name not in user_names(kind):
-        raise PluginError(f"no {_KINDS[kind].noun} {name[:60]!r}. {_nearest(name, kind)}")
+        raise PluginError(f"no {_KINDS[kind].noun} {name[:60]!r}. {_suggest(name, kind)}")
     return registry.find(_KINDS[kind], name)
 
 
-def _nearest(name: str, kind: KindOfTool) -> str:
-    # Only their import tells files of tools and of search providers apart, so it is done for the message alone.
+def _suggest(name: str, kind: KindOfTool) -> str:
+    # To tell tools from search providers all files are imported, so this is done only for a message.
     mine = [info.name for info in tool_infos() if info.kind == kind]
     return registry.unknown_name(_KINDS[kind], name, {*mine, *_KINDS[kind].own})
 
 
-def _provider(found: Plugin) -> type[Any]:
-    """Return the class of a search provider, which has the members of one."""
+def _provider_class(found: Plugin) -> type[Any]:
     cls, label = found.thing, found.label
     if not isinstance(cls, type):
         raise PluginError(f"{label} has no class {class_name_of(found.name)}; a search provider's is named as its file")
@@ -180,8 +178,7 @@ def _provider(found: Plugin) -> type[Any]:
     return cls
 
 
-def _described(found: Plugin) -> ToolPlugin:
-    """Return a tool by what its signature and its docstring say."""
+def _describe_tool(found: Plugin) -> ToolPlugin:
     name, label, function = found.name, found.label, found.thing
     if not inspect.isfunction(function) or inspect.iscoroutinefunction(function):
         raise PluginError(f"{label} has no plain function {name}; a tool is a function named as its file")
@@ -193,7 +190,7 @@ def _described(found: Plugin) -> ToolPlugin:
     parameters = dict(inspect.signature(function).parameters)
     takes_as_of = parameters.pop(_AS_OF, None) is not None
     model = _arguments_model(found, parameters, _argument_docs(doc))
-    schema = model.model_json_schema(schema_generator=_Untitled)
+    schema = model.model_json_schema(schema_generator=_SchemaWithoutTitles)
     described = {"type": "object", "properties": schema["properties"], "required": schema.get("required", [])}
     if "$defs" in schema:
         described["$defs"] = schema["$defs"]
@@ -217,20 +214,19 @@ def _arguments_model(
         if parameter.name not in hints:
             raise PluginError(f"{label}: argument {parameter.name!r} has no type; models are told of it")
         default = ... if parameter.default is parameter.empty else parameter.default
-        said = Field(default, alias=parameter.name, description=docs.get(parameter.name))
-        # Named by number, because pydantic keeps names such as `schema` for itself.
-        fields[f"argument_{number}"] = (hints[parameter.name], said)
+        field = Field(default, alias=parameter.name, description=docs.get(parameter.name))
+        # Named by number, because pydantic reserves names such as `schema`.
+        fields[f"argument_{number}"] = (hints[parameter.name], field)
     try:
         return create_model(found.name, __config__=ConfigDict(extra="forbid", hide_input_in_errors=True), **fields)
     except (PydanticUserError, PydanticSchemaGenerationError) as error:
         raise PluginError(f"{label}: no model can give an argument of that type: {error}") from error
 
 
-class _Untitled(GenerateJsonSchema):
-    """A schema without the titles that say each name once more."""
+class _SchemaWithoutTitles(GenerateJsonSchema):
+    """A JSON schema without titles, which only repeat names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Return False."""
         return False
 
 
@@ -241,7 +237,6 @@ def _argument_docs(doc: str) -> dict[str, str]:
     name = ""
     for line in rest.splitlines():
         if not line.startswith(" "):
-            # An empty line, or the next section.
             break
         found = re.match(r" {1,8}(\w+)(?: \([^)]*\))?: (.*)", line)
         if found:
@@ -252,21 +247,20 @@ def _argument_docs(doc: str) -> dict[str, str]:
     return docs
 
 
-def _own_info(name: str) -> ToolInfo:
-    """Return what one of predibot's own tools says about itself, which is no function but the maker of one."""
+def _builtin_info(name: str) -> ToolInfo:
     origin = registry.origin_of(TOOL, name)
     try:
         doc = registry.imported_module(TOOL, name).__doc__ or ""
-        return ToolInfo(name, "tool", doc.partition("\n")[0], origin, problem=_own_problem(name))
+        return ToolInfo(name, "tool", doc.partition("\n")[0], origin, problem=_builtin_problem(name))
     except PluginError as error:
         return ToolInfo(name, "tool", "", origin, problem=str(error))
 
 
-def _info(found: Plugin, kind: KindOfTool) -> ToolInfo:
+def _tool_info(found: Plugin, kind: KindOfTool) -> ToolInfo:
     try:
         if found.problem:
             raise PluginError(found.problem)
-        thing = _described(found).function if kind == "tool" else _provider(found)
+        thing = _describe_tool(found).function if kind == "tool" else _provider_class(found)
     except PluginError as error:
         return ToolInfo(found.name, kind, "", found.origin, problem=str(error))
     return ToolInfo(found.name, kind, summary_of(thing), found.origin)

@@ -1,4 +1,4 @@
-"""Venues by name, as a user writes them: `name` or `name:argument`; none is opened here."""
+"""Venues by name, as users write them: `name` or `name:argument`; none is opened here."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -12,7 +12,7 @@ VENUE = Kind("venue", "predibot.venues", "predibot.venues", "constant", in_studi
 
 
 def venue_plugin(name: str) -> VenuePlugin:
-    """Return what is known of a venue.
+    """Return the plug-in of a venue.
 
     Raises:
         PluginError: If there is none of that name, or it does not load.
@@ -24,10 +24,10 @@ def venue_plugin(name: str) -> VenuePlugin:
 
 
 def named(spec: str) -> tuple[VenuePlugin, str]:
-    """Return the venue that a user names, and its argument, which nobody has looked at yet.
+    """Return the plug-in of a venue and its unchecked argument.
 
     Raises:
-        UsageError: If there is no such venue, or it takes an argument where none is given, or the other way round.
+        UsageError: If there is no such venue, or its argument is missing or not taken.
     """
     name, colon, argument = spec.partition(":")
     found = venue_plugin(name)
@@ -37,10 +37,10 @@ def named(spec: str) -> tuple[VenuePlugin, str]:
 
 
 def checked(spec: str) -> str:
-    """Return a venue as runs keep it, without opening it.
+    """Return a venue's spec as runs store it, without opening it.
 
     Raises:
-        UsageError: If there is no such venue, or its argument is none.
+        UsageError: If there is no such venue, or its argument is wrong.
     """
     found, argument = named(spec)
     with own_code(f"venue {spec[:100]!r} cannot be looked at"):
@@ -49,16 +49,15 @@ def checked(spec: str) -> str:
 
 
 def instruments_of(spec: str) -> str:
-    """Return whose instruments a venue has, which is a recording's the venue that was recorded."""
+    """Return the venue of a spec's instruments: for a recording, the venue that was recorded."""
     found, argument = named(spec)
     return spec.partition(":")[0] if found.instruments_of is None else found.instruments_of(argument)
 
 
 def known_venue(spec: str) -> VenuePlugin:
-    """Return what is known of a venue, as a run keeps it; of one that is not installed any more no more than defaults.
+    """Return the plug-in of a venue that a run stored, or defaults if it is not installed any more.
 
-    So it answers for no instant of its own, its world is not made up, its amounts are dollars, and nobody reads its
-    payloads.
+    By default it ends at no instant, its world is real, its amounts are dollars, and its payloads are unreadable.
     """
     name = spec.partition(":")[0]
     try:
@@ -68,23 +67,23 @@ def known_venue(spec: str) -> VenuePlugin:
 
 
 def default_venue() -> str:
-    """Return the name of the venue that is meant where none is named."""
-    return next(name for name, found in _own() if found.is_default)
+    """Return the name of the venue of a recipe that names none."""
+    return next(name for name, found in _own_venues() if found.is_default)
 
 
 def venue_recorded_by(format_name: str) -> str:
-    """Return the name of the venue that a foreign recording has the markets of."""
-    return next(name for name, found in _own() if format_name in found.recorded_by)
+    """Return the name of the venue whose markets a foreign recording has."""
+    return next(name for name, found in _own_venues() if format_name in found.recorded_by)
 
 
 def usages() -> str:
-    """Return how predibot's own venues are written, as part of a sentence."""
-    *before, last = (found.usage or name for name, found in _own())
+    """Return the spelling of predibot's own venues, as part of a sentence."""
+    *before, last = (found.usage or name for name, found in _own_venues())
     return f"{', '.join(before)} or {last}"
 
 
 def probes(settings: VenueSettings) -> dict[str, str]:
-    """Return addresses by the names of their hosts, by which all venues can be seen to answer."""
+    """Return addresses by host name, which show whether the hosts of all venues answer."""
     found: dict[str, str] = {}
     for each in registry.find_all(VENUE):
         if isinstance(each.thing, VenuePlugin) and each.thing.probes is not None:
@@ -94,7 +93,7 @@ def probes(settings: VenueSettings) -> dict[str, str]:
 
 
 def assumptions(settings: VenueSettings) -> Iterator[tuple[str, Assumption]]:
-    """Yield what is assumed of the hosts of all venues, each tried, by the name of its venue."""
+    """Yield each assumption about the hosts of all venues, tried, with the name of its venue."""
     for each in registry.find_all(VENUE):
         if isinstance(each.thing, VenuePlugin) and each.thing.assumptions is not None:
             with own_code(f"{each.label} cannot try what it assumes"):
@@ -107,13 +106,13 @@ def url_names() -> tuple[str, ...]:
     return tuple(name for each in found for name in each.thing.urls)
 
 
-def _own() -> Iterator[tuple[str, VenuePlugin]]:
+def _own_venues() -> Iterator[tuple[str, VenuePlugin]]:
     for name in registry.module_names(VENUE):
         yield name, venue_plugin(name)
 
 
 def venue_problems() -> Iterator[tuple[str, str]]:
-    """Yield the name of every venue, and why it cannot be opened; no text where it can."""
+    """Yield every venue's name with why it cannot be opened; no text where it can."""
     for found in registry.find_all(VENUE):
         yield found.name, found.problem or _problem(found)
 

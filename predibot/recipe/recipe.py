@@ -1,4 +1,4 @@
-"""A recipe: what is played, where, how often, by which rules and by which bots."""
+"""Recipes: what is played, where, how often, by which rules and by which bots."""
 
 import hashlib
 import json
@@ -34,21 +34,21 @@ class BotSpec:
     name: str
     strategy: StrategySpec
     terms: ModelTerms = field(default_factory=ModelTerms)
-    """What the recipe says of the models it talks to."""
+    """The recipe's terms for the bot's models."""
 
     @property
     def needs(self) -> Needs:
-        """Return what its strategy declares."""
+        """Return the needs that its strategy declares."""
         return self.strategy.needs
 
     @property
     def model(self) -> str | None:
-        """Return the model it is known by, the first of those its strategy declares; None for a bot without one."""
+        """Return the first model its strategy declares, by which it is known; None for a bot without one."""
         return next((need.name for need in self.needs.models), None)
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Return what of it starts programs, as `trust.py` names that; it need not have been made."""
+        """Return its strategy and tools where they start programs; the strategy need not be loaded."""
         return tuple(programs_of(self.strategy.name, self.strategy.arguments.get("tools")))
 
     @property
@@ -59,27 +59,27 @@ class BotSpec:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A recipe, parsed and checked."""
+    """A parsed and checked recipe."""
 
     name: str
     game: str
     overstake: Overstake
     venue: str
-    """As a user writes it: `name` or `name:argument`."""
+    """`name` or `name:argument`."""
     every: timedelta
     """The length of a slot: there is one run in each."""
     seed: int
     selection: SelectionRules
     bots: tuple[BotSpec, ...]
     limits: Mapping[LimitLevel, Limits] = field(default_factory=dict)
-    """What may be spent, by level."""
+    """The most that may be spent, by level."""
     search: SearchTerms = field(default_factory=SearchTerms)
     source: str = field(default="", compare=False)
     """Where it was read, for messages."""
     options: Mapping[str, Argument] = field(default_factory=dict)
-    """What it says of its game, by the names of the game's own fields, as far as that is not the default."""
+    """Options of the game that differ from its defaults, by field name."""
     schedule: Schedule | None = field(default=None, compare=False)
-    """When it is run; no part of what it is, so the digest knows nothing of it."""
+    """When it is run; not part of the digest."""
 
     @property
     def digest(self) -> str:
@@ -90,17 +90,17 @@ class Recipe:
         """Return the game that is played.
 
         Raises:
-            PluginError: If there is none of that name, or it does not take what the recipe says of it.
+            PluginError: If there is none of that name, or it does not take the options.
         """
         return make_game(self.game, **{**game_options(self.overstake), **self.options})
 
     def as_json(self) -> str:
-        """Return the recipe as canonical JSON, without where it was read."""
+        """Return the recipe as canonical JSON, without its source."""
         return _canonical({**self._without_bots(), "bots": [bot_as_data(bot) for bot in self.bots]})
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "the stored recipe") -> "Recipe":
-        """Return the recipe that `as_json` wrote; no plug-in of today is asked, so its bots declare no needs."""
+        """Return the recipe that `as_json` wrote; no plug-in is loaded, so its bots declare no needs."""
         data = json.loads(text)
         return cls(
             name=data["name"],
@@ -109,7 +109,7 @@ class Recipe:
             venue=data["venue"],
             every=timedelta(seconds=data["every_seconds"]),
             seed=data["seed"],
-            selection=_rules_of(data["selection"]),
+            selection=_rules_from_data(data["selection"]),
             bots=tuple(bot_of_data(bot) for bot in data["bots"]),
             limits={level: Limits(**limits) for level, limits in data["limits"].items()},
             search=_SEARCH.validate_python(data["search"]),
@@ -118,8 +118,8 @@ class Recipe:
         )
 
     def differences(self, stored: "Recipe") -> tuple[str, ...]:
-        """Return what differs from a stored recipe, bots aside, each as `key is new, was old`."""
-        # What an older predibot did not know, and what nobody set, are the same.
+        """Return the differences from a stored recipe, bots aside, each as `key is new, was old`."""
+        # A key that an older predibot did not know equals one that nobody set.
         new, old = (
             {key: value for key, value in _leaves(recipe._without_bots()) if value != "null"}
             for recipe in (self, stored)
@@ -139,16 +139,16 @@ class Recipe:
         min_hours_left: float | Literal["any"] | None = None,
         bots: Sequence[str] | None = None,
     ) -> "Recipe":
-        """Return the recipe with what the command line says instead; None leaves a rule as it is.
+        """Return the recipe with rules from the command line; None leaves a rule as it is.
 
         Args:
             events: How many events are played.
-            min_volume_24h_usd: What an event must have traded in a day.
+            min_volume_24h_usd: The least volume of an event in a day.
             max_markets: How many markets of an event are played; 0 means all.
-            min_hours_left: How many hours before its end an event may be played last; `any` means also after it.
-            bots: Names of the recipe's bots or of strategies, in the order
-                wanted. A strategy's name stands for a bot with its default
-                arguments; the recipe's name wins.
+            min_hours_left: The least time to an event's end; `any` allows it to be past.
+            bots: Names of the recipe's bots or of strategies, in the wanted order. A strategy's name stands for a bot
+                with
+                default arguments; a bot of the recipe wins.
 
         Raises:
             UsageError: If a rule is out of its range, or a bot is unknown.
@@ -160,12 +160,12 @@ class Recipe:
             selection = replace(self.selection, **{name: value for name, value in rules.items() if value is not None})
         except ValueError as error:
             raise UsageError(str(error)) from None
-        chosen = self.bots if bots is None else tuple(self._bot(name) for name in dict.fromkeys(bots))
+        chosen = self.bots if bots is None else tuple(self._find_bot(name) for name in dict.fromkeys(bots))
         if not chosen:
             raise UsageError("no bot is named; name one of the recipe's bots or a strategy")
         return replace(self, selection=selection, bots=chosen)
 
-    def _bot(self, name: str) -> BotSpec:
+    def _find_bot(self, name: str) -> BotSpec:
         own = next((bot for bot in self.bots if bot.name == name), None)
         if own is not None:
             return own
@@ -176,7 +176,7 @@ class Recipe:
         raise UsageError(f"no bot or strategy {name!r}. {unknown_name(STRATEGY, name, known)}")
 
     def _without_bots(self) -> dict[str, Any]:
-        # What is not stated is not written down, so that recipes of before it could be stated stay as they are.
+        # Unset keys are left out, so that recipes from before such a key existed keep their digests.
         options = {"game_options": dict(self.options)} if self.options else {}
         search = _SEARCH.dump_python(self.search, mode="json")
         if not search["backends"]:
@@ -196,14 +196,14 @@ class Recipe:
 
 
 def game_options(overstake: Overstake) -> dict[str, Argument]:
-    """Return what the key of that name says of a game, besides what every game does by itself."""
+    """Return `overstake` as an option of the game, unless it is the default."""
     return {} if overstake == "refuse" else {"overstake": overstake}
 
 
 def bot_as_data(bot: BotSpec) -> dict[str, Any]:
-    """Return a bot as what JSON can say."""
+    """Return a bot as JSON data."""
     strategy, terms = bot.strategy, _TERMS.dump_python(bot.terms, mode="json")
-    # What is not stated is not written down, so that recipes of before it could be stated stay as they are.
+    # Unset keys are left out, so that recipes from before such a key existed keep their digests.
     del terms["settings"]
     if terms["cached_usd_per_million_tokens"] is None:
         del terms["cached_usd_per_million_tokens"]
@@ -226,18 +226,18 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     data = {name: getattr(rules, name) for name in SelectionRules.__slots__ if name != "crypto"}
-    # What only one game says is not written down elsewhere, so that recipes of before it keep their digests.
+    # Rules of a single game are left out elsewhere, for the same reason.
     for name in ("named_outcomes", "only"):
         if not data[name]:
             del data[name]
-    # Nor is how duplicates are told, where none are dropped.
+    # So is how duplicates are found, where none are dropped.
     if not data["drop_duplicates"]:
         data = {name: value for name, value in data.items() if "duplicate" not in name}
     return {**data, "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()}}
 
 
-def _rules_of(data: Mapping[str, Any]) -> SelectionRules:
-    """Return the rules that `_rules_as_data` wrote; before one was about it, events past their end were played."""
+def _rules_from_data(data: Mapping[str, Any]) -> SelectionRules:
+    """Return the rules that `_rules_as_data` wrote; without `min_hours_left`, events past their end were played."""
     words = CryptoWords({word: frozenset(others) for word, others in data["crypto_words"].items()})
     rules: dict[str, Any] = {"min_hours_left": "any", **data}
     del rules["crypto_words"]

@@ -10,7 +10,8 @@ from sqlalchemy import Connection
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import POINT, packed_points
 from predibot.ledger.store import Store
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText
 from tests.benchmarks.ledgers import BEGIN, put
 
 DAY = 86_400 * 1_000_000

@@ -10,7 +10,8 @@ from sqlalchemy import Connection
 from predibot.games.cohorts import Member
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.store import Store
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText
 from tests.benchmarks.ledgers import put
 from tests.ledger.cohorts_by_hand import SUNDAY, WEEK
 

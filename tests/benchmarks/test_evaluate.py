@@ -18,7 +18,8 @@ from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText
 from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, MILLION_BETS, MONTH, Size, fill
 from tests.benchmarks.memory import Used, used_by
 

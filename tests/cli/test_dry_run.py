@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from predibot.recipe.find import load_recipe
-from predibot.recipe.packaged import packaged_recipe_text
+from predibot.recipe.parse import load_recipe
+from predibot.recipe.text import packaged_recipe_text
 from tests.acceptance.conftest import Predibot
 
 ROOT = Path(__file__).resolve().parents[2]

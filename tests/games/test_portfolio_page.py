@@ -6,8 +6,8 @@ from pathlib import Path
 
 from predibot.contracts import Context
 from predibot.games.portfolio_weights import PortfolioWeights
-from predibot.recipe.packaged import packaged_recipe_text
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText, packaged_recipe_text
 from tests.games.portfolios import AT, view_of, weights_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "portfolio.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from predibot.domain.price import Price
 from predibot.errors import AnswerError, PluginError, UsageError
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
-from predibot.recipe.packaged import packaged_crypto_words
+from predibot.recipe.text import packaged_crypto_words
 from predibot.selection import SelectionRules, select
 from tests.games.portfolios import AT, VENUE, events_of, market_of, parsed, side, view_of
 

@@ -15,8 +15,9 @@ from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import TrackReport, track
 from predibot.ledger.read.export import CANONICAL_TABLES, export_rows
 from predibot.ledger.store import Store
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe
+from predibot.recipe.text import RecipeText
 from predibot.venues.archive.layout import snapshot_name
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload
 

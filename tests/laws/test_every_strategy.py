@@ -12,7 +12,7 @@ from predibot.domain.draw import seeded
 from predibot.domain.event import Event, EventView
 from predibot.plugins.games import game_names, make_game
 from predibot.plugins.strategies import load_strategy, spec_of, strategy_names
-from predibot.recipe.packaged import packaged_crypto_words
+from predibot.recipe.text import packaged_crypto_words
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT

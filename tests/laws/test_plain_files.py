@@ -23,7 +23,7 @@ ELSEWHERE = {
     "predibot/agents/loop/container.py": {"read_text"},
     "predibot/agents/prompts/render.py": {"read_text"},
     "predibot/studies/stakebench/collecting/collect.py": {"read_text"},
-    "predibot/recipe/packaged.py": {"iterdir", "read_text"},
+    "predibot/recipe/text.py": {"iterdir", "read_text"},
     "predibot/research/search/blocked_domains.py": {"read_text"},
     "predibot/web/site.py": {"iterdir", "read_bytes"},
     # A bounded part at a time, with a bound on all.

@@ -6,8 +6,9 @@ import pytest
 
 from predibot.errors import RecipeError
 from predibot.games.portfolio_weights import PortfolioWeights
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe
+from predibot.recipe.text import RecipeText
 
 BOT = '[[bots]]\nstrategy = "one_shot"\nmodel = "openai/gpt-5"\n'
 GAME = '[game]\nname = "portfolio_weights"\n'

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import RecipeError
-from predibot.recipe.find import MAX_BYTES, find_recipe
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import MAX_BYTES, RecipeText, find_recipe
 
 BOT = '[[bots]]\nstrategy = "market_price"\n'
 

@@ -8,8 +8,9 @@ import pytest
 from predibot.domain.budget import Limits
 from predibot.domain.terms import ModelSettings
 from predibot.errors import RecipeError
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe, bot_as_data, bot_of_data
+from predibot.recipe.text import RecipeText
 
 BOT = '[[bots]]\nstrategy = "market_price"\n'
 WHOLE = """\

@@ -8,8 +8,9 @@ import pytest
 from predibot.domain.budget import Limits
 from predibot.domain.terms import ModelSettings, ModelTerms
 from predibot.errors import UsageError
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe
+from predibot.recipe.text import RecipeText
 
 TEXT = """
 [selection]

@@ -5,7 +5,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.recipe.toml_lines import key_lines
+from predibot.recipe.text import key_lines
 
 WHOLE = '''\
 # name = "not a key"

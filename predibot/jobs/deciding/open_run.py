@@ -18,7 +18,7 @@ from predibot.jobs.deciding.worker import Resources
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import StoredRun, freeze_run, frozen_events, runs_of_slot
-from predibot.recipe.find import load_recipe
+from predibot.recipe.parse import load_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.selection import Selection
 from predibot.version import __version__

@@ -25,8 +25,9 @@ from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.net.api_keys import ApiKeys
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import BotSpec
+from predibot.recipe.text import RecipeText
 from tests.agents.chat_server import chat_server, completion
 from tests.agents.clients import HELLO
 

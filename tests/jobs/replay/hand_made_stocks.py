@@ -11,8 +11,9 @@ from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.replay.replay import Played, plan_replay, replay
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, stored_journal, valuations
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe
+from predibot.recipe.text import RecipeText
 from tests.jobs.tiny import clock, nobody
 
 DAYS = ("05", "06", "07", "08", "09", "12", "13", "14", "15", "16")

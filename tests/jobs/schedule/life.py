@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from predibot.api.play_slot import play_slot, track_recipe
+from predibot.api.schedule import play_slot, track_recipe
 from predibot.config import Settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant, parse_instant

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.api.play_slot import play_slot
+from predibot.api.schedule import play_slot
 from predibot.config import Settings
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot

@@ -19,7 +19,7 @@ from predibot.errors import AnswerError
 from predibot.games.accounts import account_of
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.view import CohortView
-from predibot.recipe.packaged import packaged_crypto_words
+from predibot.recipe.text import packaged_crypto_words
 from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of

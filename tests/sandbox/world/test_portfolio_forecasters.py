@@ -14,7 +14,7 @@ from predibot.contracts import Context
 from predibot.domain.account import Account
 from predibot.errors import AnswerError
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
-from predibot.recipe.packaged import packaged_crypto_words
+from predibot.recipe.text import packaged_crypto_words
 from predibot.sandbox.server.hosts.chat import BREAKAGES, MISALLOCATIONS, answer_chat
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT

@@ -13,7 +13,8 @@ from predibot.jobs.replay.replay import Played, ReplayPlan, evaluated_at, replay
 from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
-from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.parse import parse_recipe
+from predibot.recipe.text import RecipeText
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from tests.jobs.tiny import DAY, clock, nobody
 

@@ -8,7 +8,7 @@ import pytest
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.resolution import Resolution
 from predibot.games.weekly_cohort import WeeklyCohort
-from predibot.recipe.packaged import packaged_crypto_words
+from predibot.recipe.text import packaged_crypto_words
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, instant_of, minute_of
 from predibot.sandbox.world.closing import Closing

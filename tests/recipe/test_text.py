@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import RecipeError
-from predibot.recipe.find import find_recipe, load_recipe
-from predibot.recipe.packaged import packaged_recipe_names, starter_text
+from predibot.recipe.parse import load_recipe
+from predibot.recipe.text import find_recipe, packaged_recipe_names, starter_text
 
 BOT = '[[bots]]\nstrategy = "favourite"\n'
 
