@@ -11,16 +11,16 @@ JournalKind = Literal["deposit", "fill", "fee", "settlement", "reversal", "refun
 JOURNAL_KINDS: tuple[JournalKind, ...] = get_args(JournalKind)
 Mode = Literal["live", "replay"]
 ROUNDING_USD = 1e-9
-"""Cash that is below zero by no more than this is zero."""
+"""Cash no further below zero than this counts as zero."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""Of the runs that an account plays in; scores never mix them."""
+"""The kinds of runs an account plays in; scores never mix them."""
 MarkState = Literal["quoted", "stale", "closed", "settled"]
-"""Of what an account holds, when it is valued: `quoted` where the venue shows a price; `stale` where it shows none, or
-does not know the market any more; `closed` where nobody can trade it and nothing was paid yet; `settled` where its
-payout is known. All but the first are marked at the last price there was, or the payout."""
+"""How a position is priced when its account is valued. `quoted`: the venue shows a price. `stale`: it shows none, or no
+longer knows the market. `closed`: nobody can trade it, and it has not paid yet. `settled`: its payout is known.
+All but `quoted` take the last known price, or the payout."""
 MARK_STATES: tuple[MarkState, ...] = get_args(MarkState)
 ACCOUNT_SUBJECTS = ("portfolio", "cohort")
-"""The kinds of subjects of which a bot has an account; a decision on any other books into none."""
+"""The kinds of subjects for which a bot has an account; a decision on any other books into none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,18 @@ class JournalRow:
     kind: JournalKind
     at: datetime
     cash_usd: float = 0.0
-    """What the account gained, negative where it paid."""
+    """Negative where the account paid."""
     instrument: Instrument | None = None
     shares: float = 0.0
-    """What it gained of the instrument, negative where it gave some away."""
     follows_from: str = ""
     """The decision or the resolution it follows from."""
     revision: int | None = None
-    """Of the resolution it follows from; None of what follows from none."""
+    """The number of the resolution's revision, where the row follows from one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Shares of one instrument, and what they cost, fees left out."""
+    """Shares of one instrument, and what they cost without fees."""
 
     shares: float
     cost_usd: float
@@ -50,10 +49,9 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a journal comes to.
+    """What a journal adds up to.
 
-    Cash and the cost of what is held are always what was paid in, with what was
-    realised and the dividends, without the fees.
+    Cash plus the cost of positions is always paid in plus realised plus dividends, less fees.
     """
 
     cash_usd: float = 0.0
@@ -65,9 +63,9 @@ class Account:
 
     @property
     def owing(self) -> bool:
-        """Return whether it spent what a reversal took back: it may only sell, and repays first."""
+        """Return whether a reversal took back money that was spent: it may only sell, and repays first."""
         return self.cash_usd < -ROUNDING_USD
 
     def held(self, instrument: Instrument) -> Position:
-        """Return the position in an instrument, an empty one where nothing is held."""
+        """Return the position in an instrument, an empty one where there is none."""
         return self.positions.get(instrument, Position(0.0, 0.0))

@@ -1,4 +1,4 @@
-"""The past of an account: what a bot may be shown of it beside what it holds now."""
+"""The past of an account: what a bot may be shown of it besides what it holds now."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from predibot.domain.decision import Order
 from predibot.domain.price import Instrument, Price, Side
 
 CASH = "CASH"
-"""The asset that is no instrument: what an account has in money."""
+"""The name of cash among assets; it is no instrument."""
 _SIDE_WORDS: Mapping[Side, str] = {"YES": "Yes", "NO": "No"}
 
 
 def asset_name(market_id: str, side: Side) -> str:
-    """Return what prompts, answers and remembered allocations call one side of a market.
+    """Return the name of one side of a market in prompts, answers and remembered allocations.
 
     Examples:
         >>> asset_name("512", "NO")
@@ -25,43 +25,41 @@ def asset_name(market_id: str, side: Side) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NewsItem:
-    """A dated piece of news, in words of strangers."""
+    """A dated piece of news, written by strangers."""
 
     title: str
     snippet: str
     published_at: datetime
     url: str | None = None
-    """None of news that were found before addresses were kept."""
+    """None for news found before addresses were kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastAllocation:
-    """An allocation that a bot decided on, and what its account was worth when it did."""
+    """An allocation that a bot decided on, and what its account was worth then."""
 
     at: datetime
     weights: Mapping[str, float]
-    """Shares of the account by asset, as they were applied; what is left is CASH."""
+    """Shares of the account by asset, after the rules of the game; the rest is CASH."""
     value_usd: float
-    """Before the orders of this allocation."""
+    """The account's value before the orders of this allocation."""
     accumulated_return: float
-    """Since the first deposit: the value over what was paid in, less one."""
+    """The value over all deposits, less one."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountPast:
-    """What is known of an account before a slot, besides its journal; nothing of it is later than the view."""
+    """What is known of an account before a slot, besides its journal; nothing in it is later than the view."""
 
     allocations: tuple[PastAllocation, ...] = ()
-    """The last ten, oldest first."""
     news: Mapping[str, tuple[NewsItem, ...] | None] = field(default_factory=dict)
-    """By market id; None where it could not be fetched."""
+    """By market id; None where the news could not be fetched."""
     last_prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """The last known of what is held and has no price now."""
+    """The last known price of each position that has no price now."""
     pending: tuple[Order, ...] = ()
-    """Orders of an earlier decision that are not filled yet."""
     at: datetime | None = None
-    """The instant that the bot decides at; None where that of the latest quote has to do."""
+    """The instant of the decision; None takes that of the latest quote."""
     outside: frozenset[str] = frozenset()
-    """The markets in the view that the run does not play: they are shown because something of them is held."""
+    """Markets in the view that the run does not play: the account holds something of them."""
     journal: tuple[JournalRow, ...] = ()
-    """Of the account, in its order, for games that tell positions in one instrument apart by when they were opened."""
+    """The account's rows, in order, for games that tell positions in one instrument apart by when they were opened."""

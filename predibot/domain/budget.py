@@ -6,15 +6,15 @@ from typing import Literal
 LimitLevel = Literal["decision", "bot", "run", "day"]
 LIMIT_LEVELS: tuple[LimitLevel, ...] = ("decision", "bot", "run", "day")
 LEAST_SHARE = 1e-3
-"""Of a known price, that a provider may say it charged; the largest discount there is leaves a hundredth.
+"""The least part of a known price that a provider's stated cost is believed at; the largest real discount leaves 1 %.
 
-Where it says less, the price is taken: no limit would ever hold.
+Below it the price is charged, or no limit would ever hold.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that may be spent at one level; None is no limit."""
+    """The most that may be spent at one level; None means no limit."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """An amount of everything that is limited."""
+    """An amount of everything that limits count."""
 
     usd: float = 0.0
     tokens: int = 0

@@ -1,6 +1,6 @@
-"""Categories: the field an event belongs to, by the labels a venue puts on it; and whether it is about crypto.
+"""Categories: the field an event belongs to, told by the venue's tags, and whether it is about crypto.
 
-Crypto is told by whole words of the tags, or else of title and slug.
+An event is about crypto by whole words of its tags; without tags, by those of its title and slug.
 """
 
 import re
@@ -34,11 +34,11 @@ _SLUGS = {
     "mentions": "Mentions",
     "world": "World",
 }
-"""A venue's own headings and the tags below them, the telling ones first."""
+"""The category of each tag, by slug; the first that an event has decides."""
 
 
 def category_of(tags: Sequence[Tag]) -> str | None:
-    """Return the field of an event, whatever order its tags are in; else its first label, None where it has none.
+    """Return the category of an event in whatever order its tags are, else its first label, else None.
 
     Examples:
         >>> category_of([Tag("All", "all"), Tag("World", "world"), Tag("Politics", "politics")])
@@ -57,25 +57,21 @@ class CryptoWords:
     """The words that make an event one about crypto."""
 
     unless: Mapping[str, frozenset[str]]
-    """By word, in lower case: the words of a title or slug that call it off, mostly none."""
+    """By word, in lower case: the words that cancel it where they are in the title or slug; mostly none."""
 
     def __post_init__(self) -> None:
-        """Refuse what could never match, because titles are split into lower-case words."""
+        """Refuse what could never match: titles are split into lower-case words."""
         for word in (*self.unless, *(other for others in self.unless.values() for other in others)):
             if words_of(word) != (word,):
                 raise ValueError(f"{word!r} is not one word of lower-case letters and digits, so it can never match")
 
     def extended(self, words: Iterable[str]) -> "CryptoWords":
-        """Return these words and further ones, whatever their case.
-
-        Raises:
-            ValueError: If one of them is not a single word.
-        """
+        """Return these words and further ones, in any case."""
         return CryptoWords({**{word.casefold(): _NEVER for word in words}, **self.unless})
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text in lower case; everything but letters and digits separates.
+    """Return the words of a text in lower case; everything but letters and digits separates them.
 
     Examples:
         >>> words_of("MegaETH market-cap (FDV)?")
@@ -85,13 +81,10 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def parse_crypto_words(text: str) -> CryptoWords:
-    """Return the words a list names: one a line, `#` starts a comment.
+    """Return the words that a list names: one a line, `#` starts a comment.
 
     A line `doge unless budget musk` names a word that does not count beside
     one of the others.
-
-    Raises:
-        ValueError: If a line is anything else.
     """
     unless: dict[str, frozenset[str]] = {}
     for line in text.splitlines():
@@ -105,15 +98,7 @@ def parse_crypto_words(text: str) -> CryptoWords:
 
 
 def crypto_grounds(event: Event, crypto: CryptoWords) -> str | None:
-    """Return what makes an event one about crypto, or None.
-
-    Tags decide where the event has any; else its title and slug do.
-
-    Examples:
-        >>> words = parse_crypto_words("fdv")
-        >>> crypto_grounds(Event("1", "Based FDV above $500M?", ()), words)
-        "the word 'fdv' in its title"
-    """
+    """Return the word that makes an event one about crypto and where it stands, or None."""
     own_words = frozenset((*words_of(event.title), *words_of(event.slug)))
     if event.tags:
         texts = [(f"its tag {tag.label or tag.slug!r}", f"{tag.label} {tag.slug}") for tag in event.tags]

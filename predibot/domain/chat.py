@@ -12,12 +12,12 @@ SETTINGS = ("temperature", "top_p", "seed", "reasoning_effort")
 """The fields of a request that a provider may refuse, and can answer without."""
 _THOUGHTS = re.compile(r'"(?:reasoning_content|reasoning_details|reasoning|thinking_blocks)": (?!"")')
 _LEFT_OUT = {"left_out": True}
-"""Of a field that is not written down where it says nothing."""
+"""Marks a field that is not written to traces while it has its default."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's wish to have a tool called; its arguments are untrusted text until they are parsed."""
+    """A call of a tool that a model asks for; its arguments are untrusted text until they are parsed."""
 
     id: str
     name: str
@@ -31,19 +31,18 @@ class Message:
     role: Role
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
-    """Of an assistant."""
     tool_call_id: str | None = None
-    """Of a tool: the call it answers."""
+    """The call that a tool's message answers."""
     state_json: str = field(default="", metadata=_LEFT_OUT)
-    """Of an assistant: what else its turn carried, such as its thoughts, which nobody but its provider reads.
+    """What else an assistant's turn carried, such as its thoughts; only its own provider reads it.
 
-    A list of objects: the fields of the message, with whose it is as `model`, then those of each of its calls.
+    A list of objects: first the fields of the message, with its `model`, then those of each of its calls.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSchema:
-    """A tool as a model is told of it: the lowest common JSON schema, ranges are checked by us."""
+    """A tool as a model is told of it: the JSON schema that all providers know; predibot checks ranges itself."""
 
     name: str
     description: str
@@ -64,25 +63,25 @@ class ChatRequest:
     top_p: float | None = field(default=None, metadata=_LEFT_OUT)
     reasoning_effort: str | None = field(default=None, metadata=_LEFT_OUT)
     answer: ToolSchema | None = field(default=None, metadata=_LEFT_OUT)
-    """What the text of the answer is, as a JSON object, where the model can be held to it."""
+    """The JSON object that the answer's text must be, where the model can be held to it."""
     max_searches: int | None = field(default=None, metadata=_LEFT_OUT)
-    """How often a model that searches by itself may search or open a page, where it can be told; None is its own."""
+    """The most searches and pages of a model that searches by itself, where it can be told; None is its default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of a call, as the provider counted them; None where it did not say."""
+    """The tokens of a call as the provider counted them; None where it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     raw: Mapping[str, object] = field(default_factory=dict)
-    """What the provider sent, word for word, so that costs can be counted anew."""
+    """The provider's own words, so that costs can be counted anew."""
     searches: int | None = None
-    """What the model searched by itself and is charged by the search; None where nothing is charged so."""
+    """Searches that the model made itself and that are charged each; None where none are."""
 
     @property
     def cached_tokens(self) -> int:
-        """Return those of the input that the provider says it had kept from an earlier call, and sells cheaper."""
+        """Return the input tokens that the provider had cached, which it sells cheaper."""
         details = [self.raw.get(name) for name in ("prompt_tokens_details", "input_tokens_details")]
         counts = [each.get("cached_tokens") for each in details if isinstance(each, Mapping)]
         counts += [self.raw.get(name) for name in ("cache_read_input_tokens", "prompt_cache_hit_tokens")]
@@ -92,14 +91,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a call cost in dollars; unknown is None and never zero."""
+    """What a call cost in dollars; an unknown cost is None, never zero."""
 
     usd: float | None
     source: CostSource
 
     @property
     def known_usd(self) -> float:
-        """Return the part that is known."""
+        """Return the cost, or 0 where it is unknown."""
         return 0.0 if self.usd is None else self.usd
 
 
@@ -112,28 +111,27 @@ class ChatReply:
     usage: Usage
     cost: Cost
     model: str
-    """As the provider named it."""
     seconds: float
     retries: int = 0
     lost_tries: int = 0
-    """Of the tries before, those whose request was sent and whose answer never came: they may have been charged."""
+    """The tries that were sent and whose answer never came: they may have been charged."""
     refusal: str = ""
-    """The model's words where it refused."""
+    """The words in which the model refused."""
     citations: tuple[str, ...] = ()
-    """Addresses a model that searches by itself says it read."""
+    """Addresses that a model with a search of its own says it read."""
     refused_settings: tuple[str, ...] = ()
-    """Those of the request that the provider does not take, such as its temperature: it answered without them.
+    """Settings that the provider does not take, such as its temperature: it answered without them.
 
-    Of one that it takes with another value, both: `reasoning_effort = high`.
+    One that it takes with another value is named with the value: `reasoning_effort = high`.
     """
     more_room: bool = field(default=False, metadata=_LEFT_OUT)
-    """Whether it was cut off, and may be longer where the same is asked again."""
+    """Whether it was cut off, and a second try may be longer."""
     most_tokens: int | None = field(default=None, metadata=_LEFT_OUT)
-    """How long it could be, where a recipe or the provider says it; None for as long as was asked for."""
+    """The most tokens it could have, where a recipe or the provider says so; None where only the request does."""
 
     @property
     def thought(self) -> bool:
-        """Return whether the model thought before it answered, as its provider counts or shows it."""
+        """Return whether the model reasoned before its answer, by the provider's counts or texts."""
         raw = [self.usage.raw.get(name) for name in ("completion_tokens_details", "output_tokens_details")]
         counts = [each.get("reasoning_tokens") for each in raw if isinstance(each, Mapping)]
         return any(counts) or _THOUGHTS.search(self.message.state_json) is not None

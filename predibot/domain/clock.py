@@ -33,10 +33,7 @@ def parse_instant(text: str) -> datetime:
 
 
 def format_instant(instant: datetime) -> str:
-    """Return an instant as short ISO 8601 text in UTC.
-
-    Seconds and their fraction appear only when they are not zero, so that the
-    text always names exactly the instant it was made from.
+    """Return an instant as short ISO 8601 text in UTC, exact: zero seconds and fractions are left out.
 
     Examples:
         >>> format_instant(parse_instant("2026-03-01T12:00:00Z"))
@@ -49,10 +46,10 @@ def format_instant(instant: datetime) -> str:
 
 
 def parse_length(text: str) -> timedelta:
-    """Return the length of time that a whole number and a unit name: `m`, `h`, `d` or `w`.
+    """Return the length of time named by a whole number and a unit: `m`, `h`, `d` or `w`.
 
     Raises:
-        ValueError: If the text is no such length, or it is zero or longer than 366 days.
+        ValueError: If the text is no length, or names zero or more than 366 days.
 
     Examples:
         >>> parse_length("12h")
@@ -66,18 +63,13 @@ def parse_length(text: str) -> timedelta:
 
 
 def format_length(length: timedelta) -> str:
-    """Return a length of time in the largest unit, at most a day, of which it is a whole number.
-
-    Examples:
-        >>> format_length(parse_length("1w")), format_length(parse_length("36h"))
-        ('7d', '36h')
-    """
+    """Return a length of time as a whole number of the largest unit that divides it, at most days."""
     unit = next(unit for unit in "dhm" if length % _UNITS[unit] == timedelta(0))
     return f"{length // _UNITS[unit]}{unit}"
 
 
 def floor_to(instant: datetime, every: timedelta) -> datetime:
-    """Return the start of the slot an instant falls in, counted from 1970 in UTC; whole weeks start on Sundays.
+    """Return the start of the slot of an instant, counted from 1970 in UTC; slots of whole weeks start on Sundays.
 
     Examples:
         >>> format_instant(floor_to(parse_instant("2026-02-13T19:30:00Z"), timedelta(days=1)))

@@ -1,4 +1,4 @@
-"""Decisions: what a bot said about a subject, and what became of its orders."""
+"""Decisions: what a bot answered about a subject, and what became of its orders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ STATUSES: tuple[Status, ...] = ("recorded", "refused", "failed", "abstained")
 
 AbstentionKind = Literal["bot", "budget", "members"]
 ABSTENTION_KINDS: tuple[AbstentionKind, ...] = ("bot", "budget", "members")
-"""Why a bot abstains: of its own accord, because a limit was reached, or because bots it pools did not decide."""
+"""Why a bot abstains: by itself, because a limit was reached, or because the bots that it pools did not decide."""
 ReasonKind = Literal["bot", "budget", "members", "answer"]
 REASON_KINDS: tuple[ReasonKind, ...] = (*ABSTENTION_KINDS, "answer")
-"""Why there is no decision of a bot: it abstains, or no answer of its model could be taken, which failed."""
+"""Why a bot has no decision: it abstains, or none of its model's answers could be read, which is a failure."""
 
 
 def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
-    """Return a status in the words by which decisions are counted: those without a readable answer apart.
+    """Return a status as decisions are counted by it: failures without a readable answer apart.
 
     Examples:
         >>> outcome_of("failed", "answer"), outcome_of("failed", None), outcome_of("abstained", "budget")
@@ -31,13 +31,13 @@ def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
 
 
 WITHOUT_TOOLS = "without tools"
-"""The note of a decision of an agent whose model calls no tools, and was allowed to answer without."""
+"""The note on an agent whose model calls no tools, and that was allowed to answer without."""
 
 WITHOUT_SEARCH = "without search"
-"""The note of a decision of an agent whose searches all failed: nobody answered, which is not "nothing found"."""
+"""The note on an agent whose searches all failed: no provider answered, which is not "nothing found"."""
 
 LENIENT = "label read leniently"
-"""The note of a label that did not stand alone in what a model wrote."""
+"""The note on a label that did not stand alone in the model's answer."""
 
 OrderSide = Literal["buy", "sell"]
 OrderUnit = Literal["usd", "shares", "weight"]
@@ -48,12 +48,12 @@ ORDER_STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 
 
 ITEM_SUBJECTS = ("comment", "window", "pair")
-"""The kinds of subjects that are items of a data set, each frozen with its run under the subject's own id."""
+"""The kinds of subjects that are items of a data set; each is frozen with its run."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """What a decision is about: an event, a portfolio, a cohort, a comment, a pair."""
+    """The thing a decision is about: an event, a portfolio, a cohort, a comment, a pair."""
 
     kind: str
     id: str
@@ -61,95 +61,90 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a bot thinks of one market.
+    """A bot's opinion of one market.
 
-    Nothing is checked here, nor in what follows: a strategy may say anything,
-    and the game answers with complaints that say what to fix.
+    Nothing here or below is checked: a strategy may say anything, and the game
+    answers with complaints that say what to fix.
     """
 
     market_id: str
     probability: float
-    """Of YES, in [0, 1]."""
+    """Probability of YES, in [0, 1]."""
     confidence: float | None = None
-    """0 to 10, or not stated."""
+    """From 0 to 10; None where it is not stated."""
     rationale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MarketDecision:
-    """A forecast and a bet on the same market in one, short for a `Forecast` and an `Order`."""
+    """A forecast and a bet on the same market, short for a `Forecast` and an `Order`."""
 
     market_id: str
     probability: float
-    """Of YES, in [0, 1]."""
+    """Probability of YES, in [0, 1]."""
     bet_usd: float = 0.0
-    """Positive buys YES, negative buys NO; zero is a legal bet."""
+    """Positive buys YES, negative buys NO; zero is allowed."""
     confidence: float | None = None
-    """0 to 10, or not stated."""
+    """From 0 to 10; None where it is not stated."""
     rationale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for: so much of an instrument, bought or sold."""
+    """An amount of an instrument to be bought or sold."""
 
     instrument: Instrument
     amount: float
     unit: OrderUnit = "usd"
-    """Of the amount; a weight is the share of an account that the position shall have."""
+    """A weight is the share of the account that the position shall have."""
     side: OrderSide = "buy"
     asked: float | None = None
-    """The amount as it was said, where a rule of the game has changed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The class a bot puts something in."""
+    """The class that a bot puts an item in."""
 
     item_id: str
-    """What is labelled, as the view names it."""
     label: str
     probabilities: Mapping[str, float] = field(default_factory=dict)
-    """Of each class it might be, in [0, 1]; empty where none is stated."""
+    """By class, in [0, 1]; empty where none is stated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one bot said about one subject; each game says which parts it wants."""
+    """A bot's answer about one subject; each game says which parts it wants."""
 
     forecasts: tuple[Forecast | MarketDecision, ...] = ()
     orders: tuple[Order, ...] = ()
     labels: tuple[Label, ...] = ()
     unallocated_usd: float | None = None
-    """As the bot stated it; None lets the game compute the rest."""
+    """The bot's own figure; with None the game computes the rest."""
     rationale: str = ""
     notes: tuple[str, ...] = ()
     by_system: bool = False
-    """Whether a game put it in the place of an answer that could not be taken."""
+    """Whether the game decided in place of an answer that could not be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """A bot's word that it does not decide, and why."""
+    """A bot's statement that it does not decide, and why."""
 
     reason: str
     kind: AbstentionKind = "bot"
-    """One for want of budget, or of members, may be asked again; its own word stands."""
+    """`bot` is final; the other kinds may be asked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """What an order came to: shares of an instrument, what each cost, the fee and the cash."""
+    """The trade an order led to: shares of an instrument, the price of each, the fee and the cash."""
 
     instrument: Instrument
     shares: float
-    """Negative where they were sold."""
     price: float
     fee_usd: float
     cash_usd: float
-    """Without the fee; negative is money spent."""
     model: str = "mid"
-    """The fill model that set the price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +152,15 @@ class BookedOrder:
     """An order and what became of it."""
 
     order: Order
-    """As it was carried out, after any scaling."""
     fills: tuple[Fill, ...] = ()
     status: OrderStatus = "filled"
     note: str = ""
-    """Why it, or a part of it, was not filled."""
     asked: float | None = None
-    """The amount as it was said, where a rule of the game has changed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookedBet:
-    """What was bet on one market of an event, and the price of YES that its forecast is compared with."""
+    """The bet on one market of an event, and the price of YES that its forecast is compared with."""
 
     market_id: str
     asked_usd: float
@@ -182,29 +174,25 @@ class Booking:
     """What became of a decision."""
 
     bets: tuple[BookedBet, ...] = ()
-    """In a game on one event, for each of its markets; empty in others."""
+    """One for each market, in a game on one event; empty in others."""
     orders: tuple[BookedOrder, ...] = ()
     journal: tuple[JournalRow, ...] = ()
-    """What is to be written into the bot's account; empty in a game without accounts."""
+    """The new rows of the bot's account; empty in a game without accounts."""
     unallocated_usd: float | None = None
-    """What no order took."""
     scale: float = 1.0
-    """What every order was multiplied by where the game scales; else 1."""
+    """The factor of every order where the game scales them, else 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One search or one page; what is not known, or has no meaning for its kind, is None."""
+    """One search or one page; None where something is unknown or does not apply to its kind."""
 
     kind: SourceKind
     text: str
-    """The query of a search, the address that was asked for of a page."""
+    """The query of a search, or the requested address of a page."""
     final_url: str | None = None
-    """Where the page was in the end, after redirects."""
     sha256: str | None = None
-    """Of the page's text as the bot could read it, by which it is kept."""
+    """The digest of the page's text as the bot could read it; the text is stored under it."""
     title: str = ""
     published_at: datetime | None = None
-    """An aware instant."""
     results: int | None = None
-    """How many a search returned."""

@@ -1,4 +1,4 @@
-"""Random draws that depend on what is decided, never on the order of deciding."""
+"""Random draws that depend on what they are for, never on the order of drawing."""
 
 import hashlib
 import random
@@ -8,14 +8,10 @@ def seeded(*parts: str | int) -> random.Random:
     """Return a generator whose draws follow from the parts alone.
 
     Args:
-        parts: What the draw is for, by our rule seed, recipe, slot, bot, subject.
+        parts: What the draw is for: seed, recipe, slot, bot, subject.
 
     Source:
         `scoring.md`: sha256 of the parts joined by `|`.
-
-    Examples:
-        >>> seeded(0, "daily").random() == seeded(0, "daily").random()
-        True
     """
     digest = hashlib.sha256("|".join(str(part) for part in parts).encode()).digest()
     return random.Random(int.from_bytes(digest))

@@ -10,7 +10,7 @@ from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Depth, FeeSched
 from predibot.errors import PluginError
 
 OTHER_WORDS = "YES only where no other market of its event is YES; markets may be added to that event"
-"""What is said of a market with `is_other`."""
+"""What a model reads about a market with `is_other`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,16 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class MarketRef:
-    """Enough to ask a venue about a market that is on no list any more."""
+    """Enough to ask a venue about a market that it no longer lists."""
 
     id: str
     condition_id: str | None = None
     token_ids: tuple[str, ...] = ()
     kind: str = BINARY_OUTCOME
-    """Of its instruments."""
 
     @property
     def resolution_key(self) -> str:
-        """Return the id by which recordings name how it was settled."""
+        """Return the id under which recordings keep its resolution."""
         return self.condition_id or self.id
 
     @property
@@ -42,7 +41,7 @@ class MarketRef:
         return self.kind == EQUITY
 
     def instrument(self, venue: str, side: Side) -> Instrument:
-        """Return the instrument of one side: its token, or the market's id where no token exists yet."""
+        """Return the instrument of one side: its token, or the market's id where it has no token yet."""
         if self.is_share:
             return Instrument(venue, self.kind, self.id)
         index = 0 if side == "YES" else 1
@@ -50,25 +49,24 @@ class MarketRef:
         return Instrument(venue, BINARY_OUTCOME, token)
 
     def outcome(self, venue: str, number: int) -> Instrument:
-        """Return the instrument of one outcome of a market of more than two, counted from 0."""
+        """Return the instrument of one outcome of a market with more than two, counted from 0."""
         token = self.token_ids[number] if len(self.token_ids) > number else f"{self.id}:{number}"
         return Instrument(venue, BINARY_OUTCOME, token)
 
 
 @dataclass(frozen=True, slots=True)
 class OrderTerms:
-    """What a venue states of the orders that it takes on a market; None where it does not say."""
+    """The orders that a venue says it accepts on a market; None where it does not say."""
 
     accepted: bool | None = None
-    """Whether anybody can trade now."""
     price_step: float | None = None
-    """Between two prices of an order. It may be finer near 0 and 1, and then tells of the price."""
+    """The least step between prices. It may be finer near 0 and 1, and then gives the price away."""
     least_shares: float | None = None
-    """Of an order that waits in the book; one that takes what is offered may be smaller."""
+    """For an order that waits in the book; one that takes an offer may be smaller."""
 
     @property
     def words(self) -> str:
-        """Return the step and the least size in words; nothing where neither is stated.
+        """Return the step and the least size in words, empty where neither is stated.
 
         Examples:
             >>> OrderTerms(True, 0.001, 5.0).words
@@ -97,17 +95,16 @@ class Market:
     volume_1wk_usd: float | None = None
     quote: Quote | None = None
     fees: FeeSchedule | None = None
-    """None where the venue does not state them."""
+    """None where the venue states none."""
     exclusive_group: str = ""
-    """What it shares with the markets of its event of which at most one pays YES; empty where the venue names none."""
+    """Its group in its event, of which at most one market pays YES; empty where the venue names none."""
     volume_24h_usd: float | None = None
     volume_usd: float | None = None
-    """Of all its life."""
     outcome_quotes: tuple[Quote | None, ...] = ()
-    """Of a market of more than two outcomes, the quote of each as if it were a YES of its own, in their order."""
+    """For a market with more than two outcomes: the quote of each as if it were a YES of its own, in order."""
     orders: OrderTerms = OrderTerms()
     is_other: bool = False
-    """Whether it pays where no other market of its group does; the venue may still add markets to the group."""
+    """Whether it pays if no other market of its group does; the venue may still add markets to the group."""
 
     @property
     def id(self) -> str:
@@ -116,32 +113,32 @@ class Market:
 
     @property
     def is_share(self) -> bool:
-        """Return whether it is no question but a share, its only outcome, whose quote is of itself."""
+        """Return whether it is a share: its only outcome, quoted itself, and no question."""
         return self.ref.is_share
 
     @property
     def is_named(self) -> bool:
-        """Return whether it has more than two outcomes, each with a name and a price of its own, and no YES and NO."""
+        """Return whether it has more than two outcomes, each with its own name and price, and no YES and NO."""
         return len(self.outcomes) > 2
 
     @property
     def is_tradable(self) -> bool:
-        """Return whether anybody can buy or sell of it, as far as the venue says."""
+        """Return whether anybody can trade it, as far as the venue says."""
         return not self.closed and self.orders.accepted is not False
 
     @property
     def quotes(self) -> tuple[Quote, ...]:
-        """Return what is quoted of it: the one of YES, or those of its outcomes."""
+        """Return its quotes: the one of YES, or those of its named outcomes."""
         listed = self.outcome_quotes if self.is_named else (self.quote,)
         return tuple(quote for quote in listed if quote is not None)
 
     @property
     def is_priced(self) -> bool:
-        """Return whether it, or any outcome of more than two, has a price."""
+        """Return whether any of its outcomes has a price."""
         return any(quote.price is not None for quote in self.quotes)
 
     def instruments(self, venue: str) -> tuple[Instrument, ...]:
-        """Return the instrument of each outcome by its number, in the order of `outcomes`; YES and NO unless named."""
+        """Return the instruments of its outcomes, in their order; YES and NO unless the outcomes are named."""
         if self.is_named:
             return tuple(self.ref.outcome(venue, number) for number in range(len(self.outcomes)))
         if self.is_share:
@@ -149,10 +146,10 @@ class Market:
         return tuple(self.ref.instrument(venue, side) for side in SIDES)
 
     def quoted_by(self, quotes: Mapping[str, Quote]) -> "Market":
-        """Return the market with these quotes, and without one where there is none.
+        """Return the market with these quotes only.
 
         Args:
-            quotes: By market id; those of a market of more than two outcomes by the ids of their instruments.
+            quotes: By market id; for a market with more than two outcomes by the ids of their instruments.
         """
         if not self.is_named:
             return replace(self, quote=quotes.get(self.id))
@@ -160,7 +157,7 @@ class Market:
 
 
 def exclusive_lines(markets: Iterable[Market]) -> list[str]:
-    """Return of which of these markets at most one pays YES, a line for each group that has several of them."""
+    """Return a line for each group of several of these markets of which at most one pays YES."""
     groups: dict[str, list[str]] = {}
     for market in markets:
         groups.setdefault(market.exclusive_group, []).append(market.id)
@@ -185,7 +182,7 @@ class Event:
     volume_24h_usd: float | None = None
     volume_1wk_usd: float | None = None
     payload: str = field(default="", repr=False, compare=False)
-    """The venue's own JSON, frozen with a run so that a choice can be traced to its grounds."""
+    """The venue's own JSON, frozen with a run so that a selection can be traced to its grounds."""
 
     def market(self, market_id: str) -> Market | None:
         """Return the market with this id, or None."""
@@ -194,14 +191,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """An event as a bot is shown it: with the markets it plays, each with a quote, and whose instruments they are."""
+    """An event as a bot sees it: the markets that the run plays, each with a quote, and their venue."""
 
     event: Event
     venue: str = ""
 
     @property
     def prices(self) -> dict[Instrument, Price]:
-        """Return the price of both outcomes of each market that is quoted."""
+        """Return the prices of both outcomes of each quoted market."""
         return prices_of(self.event, self.venue)
 
     @property
@@ -210,7 +207,7 @@ class EventView:
         return {self.instrument(market, side): (market, side) for market in self.event.markets for side in SIDES}
 
     def instrument(self, market: Market, side: Side) -> Instrument:
-        """Return the outcome of a market that pays where the answer is this side."""
+        """Return the outcome of a market that pays if the answer is this side."""
         return market.ref.instrument(self.venue, side)
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
@@ -230,14 +227,14 @@ class EventView:
 
 
 def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = None) -> dict[Instrument, Price]:
-    """Return the price of each outcome that is quoted; NO costs what YES lacks to one dollar.
+    """Return the price of each quoted outcome; NO costs one dollar less the price of YES.
 
-    Of more than two outcomes each has a price of its own; what they add up to is the venue's concern.
+    Of more than two outcomes each has its own price; their sum is the venue's concern.
 
     Args:
-        event: With its markets.
-        venue: Whose instruments these are.
-        quotes: As `Market.quoted_by` takes them; the event's own where they are left out.
+        event: The event with its markets.
+        venue: The venue of the instruments.
+        quotes: As `Market.quoted_by` takes them; by default the event's own.
     """
     found = {}
     for market in event.markets:
@@ -256,7 +253,7 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Something a venue listed that could not be read, and why."""
+    """Something on a venue's list that could not be read, and why."""
 
     kind: str
     """`event`, `market` or `resolution`."""
@@ -267,10 +264,10 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """The events of a venue as of an instant, what could not be read, and whether this is all."""
+    """The events of a venue as of an instant, what could not be read, and whether the list is whole."""
 
     events: tuple[Event, ...]
     skipped: tuple[Skip, ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
-    """What is odd about it and was read all the same."""
+    """Oddities that did not keep the list from being read."""

@@ -1,4 +1,4 @@
-"""Prices: what is priced, what was quoted, and how a quote becomes the price of a decision."""
+"""Prices: what has a price, what was quoted, and which price of a quote counts."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,19 +12,19 @@ PriceSourceName = Literal["mid", "displayed", "last", "history"]
 
 SIDES: tuple[Side, Side] = ("YES", "NO")
 BINARY_OUTCOME = "binary_outcome"
-"""The kind of an instrument that pays one dollar or nothing."""
+"""The kind of an instrument that pays at most one dollar."""
 EQUITY = "equity"
 """The kind of an instrument that is a share of a company or a fund."""
 
 MAX_SPREAD = 0.10
 MIN_SIDE_PRICE = 0.001
 MAX_DEPTH_LEVELS = 20
-"""Of each side of a book are kept."""
+"""Levels kept of each side of a book."""
 _SPREAD_TOLERANCE = 1e-9
 
 
 def highest_price(kind: str) -> float:
-    """Return the most that one of a kind can cost."""
+    """Return the most that an instrument of a kind can cost."""
     return 1.0 if kind == BINARY_OUTCOME else math.inf
 
 
@@ -38,22 +38,22 @@ class Instrument:
 
     @property
     def price_bound(self) -> tuple[float, float]:
-        """Return the least and the most a share of its kind can cost."""
+        """Return the least and the most that a share can cost."""
         return 0.0, highest_price(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPrice:
-    """The YES price a decision is booked at, and where it comes from."""
+    """The YES price that a decision is booked at, and its source."""
 
     yes: float
-    """Of a share, what it costs."""
+    """For a share, its own price."""
     source: PriceSourceName
     kind: str = BINARY_OUTCOME
 
     @property
     def usable(self) -> bool:
-        """Return whether a bet can be booked at it: strictly inside the bound of its kind."""
+        """Return whether a bet can be booked at it: strictly between 0 and the most its kind can cost."""
         return 0.0 < self.yes < highest_price(self.kind)
 
     def of(self, side: Side) -> float:
@@ -63,30 +63,25 @@ class EntryPrice:
 
 @dataclass(frozen=True, slots=True)
 class FeeSchedule:
-    """What a taker pays: rate * (p (1 - p)) ** exponent dollars a share."""
+    """The fee of a taker: rate * (p (1 - p)) ** exponent dollars a share."""
 
     rate: float
     exponent: float = 1.0
 
     def share_usd(self, price: float) -> float:
-        """Return the fee of one share that trades at a price in [0, 1].
-
-        Examples:
-            >>> FeeSchedule(0.04).share_usd(0.5)
-            0.01
-        """
+        """Return the fee of one share at a price in [0, 1]."""
         return self.rate * (price * (1.0 - price)) ** self.exponent if self.rate else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """So many shares at a price."""
+    """An offer of shares at a price."""
 
     price: float
     shares: float
 
     def __post_init__(self) -> None:
-        """Refuse what nobody can offer."""
+        """Refuse an impossible offer."""
         if not (0.0 <= self.price < math.inf and 0.0 < self.shares < math.inf):
             raise ValueError(f"a level of {self.shares!r} shares at {self.price!r} is no offer")
 
@@ -106,7 +101,7 @@ class Depth:
 
     @property
     def turned(self) -> "Depth":
-        """Return the same book for NO: who bids for YES at p offers NO at 1 - p."""
+        """Return the same book for NO: a bid for YES at p is an offer of NO at 1 - p."""
         return Depth(_turned(self.asks), _turned(self.bids))
 
 
@@ -118,10 +113,7 @@ _MONEY_SIGNS = {"USD": "$", "MANA": "M$"}
 
 
 def money_sign(currency: str) -> str:
-    """Return what stands before an amount of a currency.
-
-    Raises:
-        ValueError: If it is no name.
+    """Return the sign before amounts of a currency.
 
     Examples:
         >>> money_sign("MANA"), money_sign("EUR")
@@ -138,7 +130,7 @@ QUOTE_PRICES = ("bid", "ask", "displayed", "last", "history")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a venue said about YES, or about a share, at an instant; every price in its kind's bound or unknown."""
+    """A venue's prices of YES, or of a share, at an instant; None where one is unknown."""
 
     at: datetime
     bid: float | None = None
@@ -148,11 +140,11 @@ class Quote:
     history: float | None = None
     """A point of the price history, where the listing itself is too old."""
     depth: Depth | None = None
-    """What was offered beside the best bid and ask; None where the venue did not show its book."""
+    """The levels beyond the best bid and ask; None where the venue showed no book."""
     kind: str = BINARY_OUTCOME
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a price of its kind, as of an outcome that pays at most one dollar."""
+        """Refuse prices that its kind cannot have."""
         for name in QUOTE_PRICES:
             price = getattr(self, name)
             if price is None or (0.0 <= price <= highest_price(self.kind) and price < math.inf):
@@ -162,7 +154,7 @@ class Quote:
 
     @property
     def mid(self) -> float | None:
-        """Return the middle of a two-sided book that is narrow enough to mean something."""
+        """Return the middle of bid and ask, None where one is missing or they are too far apart to mean something."""
         if self.bid is None or self.ask is None or self.bid <= 0.0 or self.ask >= highest_price(self.kind):
             return None
         # A spread of exactly ten cents comes out as 0.10000000000000003.
@@ -172,12 +164,12 @@ class Quote:
 
     @property
     def price(self) -> EntryPrice | None:
-        """Return the price of YES by the order of `scoring.md`: mid, displayed, last trade."""
+        """Return the price of YES: the first there is of mid, displayed, last trade and history."""
         return next((EntryPrice(yes, source, self.kind) for source, yes in self.by_source.items()), None)
 
     @property
     def by_source(self) -> Mapping[PriceSourceName, float]:
-        """Return the prices of YES that there are, by where they come from; the first is the one that counts."""
+        """Return the known prices of YES by source; the first one counts."""
         every: dict[PriceSourceName, float | None] = {
             "mid": self.mid,
             "displayed": self.displayed,
@@ -188,7 +180,7 @@ class Quote:
 
     @property
     def turned(self) -> "Quote":
-        """Return what the same says about NO: who bids for YES at p offers NO at 1 - p."""
+        """Return the same quote for NO: a bid for YES at p is an offer of NO at 1 - p."""
         ask, bid, displayed, last = (
             None if price is None else 1.0 - price for price in (self.bid, self.ask, self.displayed, self.last)
         )
@@ -197,23 +189,23 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one instrument is worth at an instant, and what it is bought and sold at; in the bound of its kind."""
+    """The worth of one instrument at an instant, and what buying and selling it costs."""
 
     at: datetime
     mid: float
-    """What it is valued at: the middle of its book, or what stands for it."""
+    """Accounts are valued at it: the middle of the book, or its substitute."""
     bid: float | None = None
     ask: float | None = None
     source: PriceSourceName = "mid"
-    """Where `mid` comes from."""
+    """The source of `mid`."""
     bids: tuple[Level, ...] = ()
-    """What is bid for it, the best level first; empty where no book was seen."""
+    """The best level first; empty where no book was seen."""
     asks: tuple[Level, ...] = ()
     fees: FeeSchedule | None = None
-    """None where the venue states none, and then nothing is charged."""
+    """None where the venue states none; then nothing is charged."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no price of anything."""
+        """Refuse what cannot be a price."""
         for name in ("mid", "bid", "ask"):
             price = getattr(self, name)
             if price is not None and not 0.0 <= price < math.inf:
@@ -230,13 +222,13 @@ class PricePoint:
 
 @dataclass(frozen=True, slots=True)
 class PricePath:
-    """The recorded prices of one instrument, oldest first; empty where there are none."""
+    """The recorded prices of one instrument, oldest first."""
 
     instrument: Instrument
     points: tuple[PricePoint, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a path that does not go forward in time, or leaves what its kind of instrument can cost."""
+        """Refuse points that are out of order, or prices that the instrument cannot have."""
         instants = [point.at for point in self.points]
         if any(later <= earlier for earlier, later in pairwise(instants)):
             raise ValueError(f"the prices of {self.instrument.id} are not in order of time")
@@ -250,16 +242,16 @@ CorporateActionKind = Literal["split", "dividend", "delisting"]
 
 @dataclass(frozen=True, slots=True)
 class CorporateAction:
-    """Something that changes what a share is: in force with the first close from its date on."""
+    """A change of what a share is; it holds from the first close on its date."""
 
     kind: CorporateActionKind
     effective_at: datetime
-    """When the close of its date is known, with which it is."""
+    """The close of its date, when it becomes known."""
     value: float | None
-    """New shares for an old one, dollars a share, or the payout of a share; None where no payout is stated."""
+    """New shares for an old one, dollars a share, or a delisted share's payout; None where no payout is stated."""
 
     def __post_init__(self) -> None:
-        """Refuse a value that its kind cannot have."""
+        """Refuse values that its kind cannot have."""
         if self.value is None and self.kind == "delisting":
             return
         least = "above 0" if self.kind == "split" else "0 or more"
@@ -270,7 +262,7 @@ class CorporateAction:
 def split_factor(
     actions: Iterable[CorporateAction], after: datetime, until: datetime, *, inclusive: bool = True
 ) -> float:
-    """Return how many shares at the later instant, or right before it, stand for one at the earlier."""
+    """Return how many shares at `until`, or right before it, stand for one share at `after`."""
     ratios = (
         each.value
         for each in actions
@@ -282,16 +274,16 @@ def split_factor(
 def adjusted_points(
     points: Sequence[PricePoint], actions: Sequence[CorporateAction], *, until: datetime
 ) -> tuple[PricePoint, ...]:
-    """Return raw closes as they compare at an instant: in shares of then, less the dividends that were paid since.
+    """Return raw closes made comparable: in shares of `until`, less the dividends paid since.
 
     Args:
         points: Oldest first.
-        actions: What is later than the instant counts for nothing.
+        actions: Those after `until` are ignored.
         until: The instant.
 
     Source:
-        The method of CRSP: before a split divided by it, before an ex-date times
-        1 less the dividend by the last close before it.
+        The method of CRSP: prices before a split are divided by it; prices before an
+        ex-date are multiplied by 1 less the dividend over the last close before it.
     """
     known = [each for each in actions if each.effective_at <= until]
     adjusted, factor, left = list[PricePoint](), 1.0, sorted(known, key=lambda each: each.effective_at)
@@ -301,7 +293,7 @@ def adjusted_points(
             if each.kind == "split" and each.value:
                 factor /= each.value
             elif each.kind == "dividend" and each.value is not None:
-                # Of shares as they were before its date, which a halt may have split since.
+                # In shares as they were before its date; a split may lie in between.
                 ratio = split_factor(actions, point.at, each.effective_at, inclusive=False)
                 factor *= max(0.0, 1.0 - each.value * ratio / point.price) if point.price else 1.0
         adjusted.append(PricePoint(point.at, point.price * factor))

@@ -1,4 +1,4 @@
-"""Resolutions: what a settled market paid, since when, and each later correction."""
+"""Resolutions: what a settled market paid, since when, and later corrections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,21 +10,21 @@ SettledSource = Literal["venue", "first_sight"]
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """One revision of what a market paid."""
+    """One revision of a market's payout."""
 
     payout_yes: float | None
-    """Dollars a share of YES paid, in [0, 1]; NO paid the rest. None of a market that was voided without a payout:
-    what a position cost is paid back."""
+    """What a share of YES paid, in [0, 1] dollars; NO paid the rest. None where the market was voided
+    without a payout: positions get back what they cost."""
     settled_at: datetime
     settled_source: SettledSource
     effective_at: datetime
-    """Since when this revision was known; evaluating earlier does not see it."""
+    """When this revision became known; evaluations as of earlier instants do not see it."""
     payouts: tuple[float, ...] = ()
-    """Of a market of more than two outcomes, what a share of each paid, in their order; the first is `payout_yes`.
-    Empty of any other, and where it was voided without a payout."""
+    """For a market with more than two outcomes: the payout of a share of each, in order; the first is `payout_yes`.
+    Empty otherwise, and where the market was voided."""
 
     def __post_init__(self) -> None:
-        """Refuse a payout no share can have, and payouts that say different things of the first outcome."""
+        """Refuse impossible payouts, and payouts that contradict `payout_yes`."""
         if self.payout_yes is not None and not 0.0 <= self.payout_yes <= 1.0:
             raise ValueError(f"a share of YES pays between 0 and 1, not {self.payout_yes!r}")
         if not self.payouts:
@@ -38,13 +38,13 @@ class Resolution:
     def paying(
         cls, payouts: Sequence[float], settled_at: datetime, source: SettledSource, effective_at: datetime
     ) -> "Resolution":
-        """Return that each outcome paid so much, of two or more of them."""
+        """Return the resolution with these payouts of two or more outcomes."""
         return cls(payouts[0], settled_at, source, effective_at, tuple(payouts) if len(payouts) > 2 else ())
 
     def of_outcome(self, number: int) -> "Resolution | None":
-        """Return it as an outcome is paid, counted from 0; None where it does not say what that is.
+        """Return the resolution of one outcome, counted from 0; None where its payout is unknown.
 
-        A market that was voided without a payout says so of each.
+        A voided market is void for each outcome.
         """
         if self.payout_yes is None:
             return self
@@ -52,7 +52,7 @@ class Resolution:
         return replace(self, payout_yes=paid[number], payouts=()) if number < len(paid) else None
 
     def in_order(self, numbers: Sequence[int]) -> "Resolution":
-        """Return it with its outcomes in another order: first the one that had the first of these numbers."""
+        """Return it with the outcomes in another order: these numbers, counted from 0."""
         if self.payout_yes is None:
             return self
         paid = [
@@ -63,7 +63,7 @@ class Resolution:
 
 
 def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:
-    """Return the last revision that was effective at an instant, or None; of equal instants the later entry."""
+    """Return the last revision that was effective at an instant; of two at the same instant the later entry."""
     known = [
         (revision.effective_at, entry) for entry, revision in enumerate(revisions) if revision.effective_at <= as_of
     ]
@@ -73,14 +73,14 @@ def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | N
 def unseen_revisions(
     stored: Sequence[Resolution], reported: Sequence[Resolution], as_of: datetime
 ) -> tuple[Resolution, ...]:
-    """Return the revisions a venue reports, as of an instant, that are not stored yet.
+    """Return the revisions reported by a venue that are not stored yet.
 
-    A correction for which the venue states no later instant than the revision it
-    corrects is effective from when it was first seen, the `as_of`.
+    A correction without a later instant of its own is effective from `as_of`,
+    when it was first seen.
 
     Args:
-        stored: What is known, in the order in which it was stored.
-        reported: What the venue says now, oldest first; often the last one only.
+        stored: Known revisions, in the order in which they were stored.
+        reported: The venue's revisions now, oldest first; often only the last one.
         as_of: The instant the venue was asked about.
     """
     known, unseen = list(stored), list[Resolution]()

@@ -1,4 +1,4 @@
-"""Sizing: how many dollars a probability is worth at a price, by a rule with a name."""
+"""Sizing: how many dollars to bet on a probability at a price, by a rule with a name."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ SizingRule = Literal["flat", "kelly", "half_kelly", "fractional_kelly"]
 SIZINGS: Mapping[str, float | None] = MappingProxyType(
     {"flat": None, "kelly": 1.0, "half_kelly": 0.5, "fractional_kelly": 0.25}
 )
-"""What each rule bets of Kelly's share, a part because forecasts are less certain than they say; None for `flat`."""
+"""The part of Kelly's share that each rule bets: less than all, because forecasts are less certain than they say."""
 
 
 def kelly_share(edge: Any, other_price: Any) -> Any:
     """Return the share of one's money whose logarithm grows fastest on a bet: its edge over the other side's price.
 
-    A share that costs c and pays 1 with probability p is worth (p - c) / (1 - c) of it. This is the one place of
-    that formula: what strategies bet and what scores stake goes by it; numbers and arrays alike.
+    A share that costs c and pays 1 with probability p is worth (p - c) / (1 - c) of it. Strategies and scores
+    both take the formula from here; it works on numbers and arrays alike.
 
     Args:
-        edge: What the side is worth less what it costs: p - c.
-        other_price: What the other side costs, above 0: 1 - c.
+        edge: The side's value less its cost: p - c.
+        other_price: The other side's cost, above 0: 1 - c.
 
     Source:
         Kelly (1956), Bell System Technical Journal 35(4), 917-926.
@@ -31,18 +31,18 @@ def kelly_share(edge: Any, other_price: Any) -> Any:
 
 
 def bet_usd(rule: str, probability: float, price_yes: float, stake_usd: float) -> float:
-    """Return the bet on one market: positive buys YES, negative buys NO, never more than the stake.
+    """Return the bet on one market: positive buys YES, negative buys NO, at most the stake.
 
-    `kelly` bets `kelly_share` of the stake, `half_kelly` a half and
-    `fractional_kelly` a quarter of that, and `flat` all of it on the side that
-    is worth more than it costs. Without an edge, or on a side that is too cheap
-    for a bet to be taken, nothing is bet.
+    `kelly` bets `kelly_share` of the stake, `half_kelly` half of that and
+    `fractional_kelly` a quarter. `flat` bets the whole stake on the side that is
+    worth more than it costs. Without an edge, or on a side below the least price
+    of a bet, it is 0.
 
     Args:
         rule: One of `SIZINGS`.
         probability: Of YES, in [0, 1].
-        price_yes: What a share of YES costs, in [0, 1]; NO costs the rest.
-        stake_usd: The most that may be bet, 0 or more.
+        price_yes: In [0, 1].
+        stake_usd: 0 or more.
 
     Raises:
         ValueError: If there is no such rule, or a number is out of its range.
@@ -76,13 +76,13 @@ def bets_usd(
 ) -> tuple[float, ...]:
     """Return bets on several markets that together stay within one stake.
 
-    Each is sized by itself with the whole stake, then all are made smaller by
-    the same factor where they are too much together.
+    Each is sized alone with the whole stake; if they come to more, all are
+    scaled down by the same factor.
 
     Args:
         rule: One of `SIZINGS`.
         probabilities: Of YES, (n,), each in [0, 1].
-        prices_yes: Of YES, (n,), each in [0, 1], or None where there is none: nothing is bet there.
+        prices_yes: (n,), each in [0, 1], or None for no bet.
         stake_usd: For all together.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Steps of a trace: everything an agent said, called and was told, one class a kind, and their form in JSON."""
+"""Steps of a trace: everything an agent wrote, called and read, one class a kind, and their form in JSON."""
 
 import math
 import re
@@ -11,31 +11,31 @@ from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatReply, Message
 
 MAX_TEXT_CHARACTERS = 200_000
-"""Of one text of a step; what is longer is written down shortened."""
+"""Longer texts of a step are shortened when they are written."""
 MAX_DEPTH = 64
-"""Of values within values; what is deeper is not written down, and no step when it is read."""
+"""Deeper values are not written; a row that has some is no step."""
 _MORE_CHARACTERS = 100
-"""By which a text that was shortened is longer, as it says so."""
+"""A shortened text is this much longer, because it says so."""
 _MOST = 2**63
-"""That a number of a step may be; sums of them are still numbers."""
+"""Limit of the numbers in a step; their sums stay numbers."""
 
 Outcome = Literal["text", "error", "limit", "own"]
-"""What a call of a tool came to: text of the tool, an error of it, a limit that was reached, or words of our own."""
+"""The outcome of a tool call: the tool's text, its error, a limit that was reached, or predibot's own words."""
 
 _LEFT_OUT = {"left_out": True}
-"""Of a field that is not written down where it says nothing."""
+"""Marks a field that is not written where it has its default."""
 _SPREAD = {"spread": True}
-"""Of a field whose own fields stand in the step's row."""
+"""Marks a field whose own fields stand in the step's row."""
 _SPARSE = {"sparse": True}
-"""Of objects whose empty fields are not written down."""
+"""Marks objects whose empty fields are not written."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model was asked; each message is in the first step that sends it only."""
+    """A request to a model; each message stands only in the first step that sends it."""
 
     model_name: str
-    """As recipes name it."""
+    """The name in the recipe."""
     request_sha256: str
     messages_sent: int
     new_messages: tuple[Message, ...] = field(metadata=_SPARSE)
@@ -43,7 +43,7 @@ class ModelRequest:
     forced_tool: str | None
     max_output_tokens: int
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Those that the model answered with."""
+    """The settings that the model answered with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,24 +54,23 @@ class ModelStep:
     asked: ModelRequest = field(metadata=_SPREAD)
     reply: ChatReply = field(metadata=_SPREAD)
     doubt: str = field(default="", metadata=_LEFT_OUT)
-    """Which of its counts are not believed."""
+    """The counts of the reply that are not believed."""
     worst: Spending = field(default_factory=Spending)
-    """What was set aside."""
+    """The amount set aside before the call."""
     estimated_usd: float | None = 0.0
-    """What is booked for want of the truth; None where no price is known."""
+    """The amount booked where the cost is unknown; None where no price is known either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFailedStep:
-    """A model was asked, and no answer came."""
+    """A request to a model without an answer."""
 
     kind: ClassVar = "model_failed"
     asked: ModelRequest = field(metadata=_SPREAD)
     error: str
-    """Its kind."""
     message: str
     lost_tries: int = 0
-    """Which may have been paid for."""
+    """These may have been paid for."""
     price_known: bool = True
     worst: Spending = field(default_factory=Spending)
     estimated_usd: float | None = 0.0
@@ -79,7 +78,7 @@ class ModelFailedStep:
 
 @dataclass(frozen=True, slots=True)
 class ModelNotAskedStep:
-    """A limit stood in the way of a call."""
+    """A request to a model that a limit forbade."""
 
     kind: ClassVar = "model_not_asked"
     asked: ModelRequest = field(metadata=_SPREAD)
@@ -88,22 +87,21 @@ class ModelNotAskedStep:
 
 @dataclass(frozen=True, slots=True)
 class ToolStep:
-    """A model called a tool."""
+    """A call of a tool by a model."""
 
     kind: ClassVar = "tool"
     name: str
     arguments: object
     result: str
-    """As the model is told it."""
     outcome: Outcome
     said: str = field(default="", metadata=_LEFT_OUT)
-    """The words of an error or a limit, in no fence."""
+    """The words of an error or a limit, without a fence."""
     seconds: float | None = field(default=None, metadata=_LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOpenedStep:
-    """A tool of the user's own was opened."""
+    """A tool of the user was opened."""
 
     kind: ClassVar = "tool_opened"
     name: str
@@ -114,7 +112,7 @@ class ToolOpenedStep:
 
 @dataclass(frozen=True, slots=True)
 class ToolPaidStep:
-    """A call of a tool of the user's own was paid for."""
+    """A call of a user's tool was paid for."""
 
     kind: ClassVar = "tool_paid"
     name: str
@@ -123,7 +121,7 @@ class ToolPaidStep:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """What a search found."""
+    """A result of a search."""
 
     title: str
     url: str
@@ -133,31 +131,31 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """A search was made."""
+    """A search."""
 
     kind: ClassVar = "search"
     query: str
     results: tuple[SearchHit, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """How many were not shown, by the reason."""
+    """The number of results that were not shown, by reason."""
     failures: tuple[str, ...] = ()
     cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PageVisitedStep:
-    """A page was read."""
+    """A page that was read."""
 
     kind: ClassVar = "page_visited"
     url: str
     part: int
     focus: str | None
     sha256: str
-    """Of its text, by which it is kept."""
+    """The digest of the page's text, under which it is stored."""
     final_url: str
     title: str | None
     body_sha256: str
-    """Of what was fetched."""
+    """The digest of the bytes that were fetched."""
     published: str | None
     modified: str | None
     date_confidence: str | None
@@ -165,18 +163,17 @@ class PageVisitedStep:
 
 @dataclass(frozen=True, slots=True)
 class PageRefusedStep:
-    """A page was not shown."""
+    """A page that was not shown."""
 
     kind: ClassVar = "page_refused"
     url: str
     error: str
-    """Its kind."""
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class CodeStep:
-    """A model wrote code, which was run."""
+    """Code that a model wrote and predibot ran."""
 
     kind: ClassVar = "code"
     code: str
@@ -184,7 +181,7 @@ class CodeStep:
 
 @dataclass(frozen=True, slots=True)
 class RefusedTurnStep:
-    """None of the calls of a turn was made."""
+    """A turn of which no call was made."""
 
     kind: ClassVar = "refused_turn"
     complaint: str
@@ -192,7 +189,7 @@ class RefusedTurnStep:
 
 @dataclass(frozen=True, slots=True)
 class GaveUpStep:
-    """The last answer that was taken did not hold either."""
+    """The last allowed answer was refused too."""
 
     kind: ClassVar = "gave_up"
     complaint: str
@@ -216,20 +213,20 @@ class GivenUpStep:
 
 @dataclass(frozen=True, slots=True)
 class OwnStep:
-    """What a strategy of the user's own wrote down, under a name of its own."""
+    """A step that a user's strategy wrote, under a name of its own."""
 
     kind: str
     fields: Mapping[str, object]
 
     def __post_init__(self) -> None:
-        """Refuse what would be read as another step."""
+        """Refuse the kinds of predibot's own steps."""
         if self.kind in _READERS:
             raise ValueError(f"steps {self.kind!r} are predibot's; write yours down under another name")
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableStep:
-    """What calls itself a step and is none; it may have cost anything."""
+    """A row that claims to be a step and is none; it may have cost anything."""
 
     kind: str
     row: Mapping[str, object]
@@ -262,68 +259,68 @@ class StoredTrace:
 
     steps: tuple[Step, ...] = ()
     untrusted_mark: str = ""
-    """Of the fence around untrusted text; empty where the trace has none."""
+    """The mark of the fence around untrusted text; empty where the trace has none."""
 
     @classmethod
     def of(cls, rows: Sequence[object]) -> "StoredTrace":
-        """Return the trace with these untrusted rows.
+        """Return the trace of untrusted rows.
 
         Raises:
-            ValueError: If one is no step; the text says which and why.
+            ValueError: The first row that is no step, and why.
         """
         steps = tuple(step_of(row, number) for number, row in enumerate(rows, start=1))
         mark = rows[0].get("untrusted_mark") if rows and isinstance(rows[0], Mapping) else None
         return cls(steps, mark if isinstance(mark, str) and _MARK.fullmatch(mark) else "")
 
     def rows(self) -> list[Mapping[str, object]]:
-        """Return it as JSON has it."""
+        """Return its steps as rows of JSON."""
         numbered = enumerate(self.steps, start=1)
         return [row_of(step, number, self.untrusted_mark if number == 1 else "") for number, step in numbered]
 
 
 def row_of(step: Step, number: int, untrusted_mark: str = "") -> Mapping[str, object]:
-    """Return a step as JSON has it, by its number in the trace; the first one keeps the mark of the fence."""
+    """Return a step as a row of JSON, with its number in the trace; the first row keeps the mark of the fence."""
     if isinstance(step, UnreadableStep):
         return step.row
     mark = {"untrusted_mark": untrusted_mark} if untrusted_mark else {}
-    said = step.fields if isinstance(step, OwnStep) else _fields_of(step)
+    said = step.fields if isinstance(step, OwnStep) else _row_fields(step)
     return {"step": number, "kind": step.kind, **mark, **said}
 
 
 def as_json(value: object) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value made of dataclasses, mappings and lists as JSON types."""
     if is_dataclass(value) and not isinstance(value, type):
         held = {each: getattr(value, each.name) for each in fields(value)}
-        return {each.name: as_json(held[each]) for each in held if not _says_nothing(each, held[each])}
+        return {each.name: as_json(held[each]) for each in held if not _is_left_out(each, held[each])}
     if isinstance(value, Mapping):
         return {str(name): as_json(each) for name, each in value.items()}
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _fields_of(value: Any) -> dict[str, object]:
+def _row_fields(value: Any) -> dict[str, object]:
     row: dict[str, object] = {}
     for each in fields(value):
         held = getattr(value, each.name)
         if "spread" in each.metadata:
-            row |= _fields_of(held)
+            row |= _row_fields(held)
         elif "sparse" in each.metadata:
             row[each.name] = [{name: said for name, said in as_json(one).items() if said} for one in held]
-        elif not _says_nothing(each, held):
+        elif not _is_left_out(each, held):
             row[each.name] = as_json(held)
     return row
 
 
-def _says_nothing(each: Field[Any], held: object) -> bool:
+def _is_left_out(each: Field[Any], held: object) -> bool:
     return "left_out" in each.metadata and held == each.default
 
 
 def step_of(row: object, number: int = 1) -> Step:
-    """Return the step of an untrusted row of a trace: its types, its lengths and its depth are looked at.
+    """Return the step of an untrusted row, after checks of its types, lengths and depth.
 
-    What is wrong is an `UnreadableStep`, if it is not what a model said.
+    A malformed row becomes an `UnreadableStep`, unless a model wrote it.
 
     Raises:
-        ValueError: If it is no step, or what a model said and not whole; the text says why.
+        ValueError: If it is no step, or a malformed step of a model; the text says why.
     """
     if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str):
         raise ValueError(f"row {number} is no object with a kind")
@@ -332,7 +329,7 @@ def step_of(row: object, number: int = 1) -> Step:
         _require_bounded(row.values(), MAX_DEPTH)
         if read is None:
             return OwnStep(kind, {name: row[name] for name in row if name not in _OF_EVERY_STEP})
-        step: Step = read(_as_written_today(kind, row))
+        step: Step = read(_upgrade_row(kind, row))
     except ValueError as error:
         if kind in (ModelStep.kind, ModelFailedStep.kind):
             raise ValueError(f"row {number}, {kind}: {error}") from None
@@ -341,40 +338,40 @@ def step_of(row: object, number: int = 1) -> Step:
 
 
 def inside_fence(text: str) -> str | None:
-    """Return what is inside a text that is all in a fence; None for any other."""
+    """Return the text inside a fence, None where not all of the text is fenced."""
     fenced = _FENCED.match(text)
     return fenced["text"] if fenced else None
 
 
 def cost_of_steps(steps: Iterable[Step]) -> tuple[float | None, float]:
-    """Return what the steps of a trace cost in dollars, None where a part is unknown, and the part that is known."""
+    """Return the cost of steps in dollars, None where a part is unknown, and the known part."""
     costs: list[float | None] = []
     for step in steps:
         if isinstance(step, ModelStep):
             costs.append(step.reply.cost.usd)
             if step.reply.lost_tries and step.reply.cost.usd != 0.0:
-                # So may each answer that was lost before this one came.
+                # Each lost answer before this one may have been charged too.
                 costs.append(None)
         elif isinstance(step, SearchStep | ToolPaidStep):
             costs.append(step.cost_usd)
         elif isinstance(step, UnreadableStep):
             costs.append(None)
         elif isinstance(step, ModelFailedStep) and step.error != "ModelRefused" and step.estimated_usd != 0.0:
-            # What was lost on the way may have been paid for, also where its price is unknown.
+            # It may have been charged, even where its price is unknown.
             costs.append(None)
     known = math.fsum(cost for cost in costs if cost is not None)
     return (None if None in costs else known), known
 
 
 def seconds_of(step: Step) -> float | None:
-    """Return how long a step took, None where that is not written down."""
+    """Return how long a step took, None where it does not say."""
     if isinstance(step, ModelStep):
         return step.reply.seconds
     return step.seconds if isinstance(step, ToolStep | GivenUpStep) else None
 
 
 def estimated_usd_of_steps(steps: Iterable[Step]) -> float:
-    """Return what is booked in budgets for answers whose cost is unknown, in dollars: the worst case of each."""
+    """Return the dollars that budgets book for answers of unknown cost: the worst case of each."""
     return math.fsum(step.estimated_usd or 0.0 for step in steps if isinstance(step, ModelStep | ModelFailedStep))
 
 
@@ -388,8 +385,8 @@ _LIMIT = re.compile(
 )
 
 
-def _as_written_today(kind: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row with the fields that it has today; older ones said in words what a rerun reads."""
+def _upgrade_row(kind: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row with today's fields; in older rows, words stood for what a rerun needs."""
     result, worst = row.get("result"), row.get("worst")
     if kind == ToolStep.kind and isinstance(result, str) and "said" not in row:
         words = result.removeprefix("error:").strip()
@@ -423,18 +420,17 @@ def _require_bounded(values: Iterable[object], depth: int) -> None:
 
 
 def _reader(hint: Any) -> _Read:
-    """Return what reads JSON as a type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if is_dataclass(hint):
         return _object_reader(hint)
     if origin is Literal:
-        return lambda value: _held(value, isinstance(value, str) and value in arguments, f"one of {arguments}")
+        return lambda value: _require(value, isinstance(value, str) and value in arguments, f"one of {arguments}")
     if NoneType in arguments:
         (present,) = (_reader(each) for each in arguments if each is not NoneType)
         return lambda value: None if value is None else present(value)
     if origin is tuple:
         one = _reader(arguments[0])
-        return lambda value: tuple(map(one, _held(value, isinstance(value, list), "a list")))
+        return lambda value: tuple(map(one, _require(value, isinstance(value, list), "a list")))
     if origin is Mapping:
         one = _reader(arguments[1])
         return lambda value: {name: one(each) for name, each in _object(value).items()}
@@ -464,10 +460,10 @@ def _object_reader(cls: Any) -> _Read:
 
 
 def _object(value: Any) -> Any:
-    return _held(value, isinstance(value, dict), "an object")
+    return _require(value, isinstance(value, dict), "an object")
 
 
-def _held(value: Any, is_right: bool, wanted: str) -> Any:
+def _require(value: Any, is_right: bool, wanted: str) -> Any:
     if not is_right:
         seen = "a list or an object" if isinstance(value, list | dict) else f"{value!r:.40}"
         raise ValueError(f"it is {seen}, not {wanted}")
@@ -475,12 +471,12 @@ def _held(value: Any, is_right: bool, wanted: str) -> Any:
 
 
 def _number(value: Any, kinds: Any, wanted: str) -> Any:
-    return _held(value, isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < _MOST, wanted)
+    return _require(value, isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < _MOST, wanted)
 
 
 _SCALARS: Mapping[Any, _Read] = {
-    str: lambda value: _held(value, isinstance(value, str), "a text"),
-    bool: lambda value: _held(value, isinstance(value, bool), "true or false"),
+    str: lambda value: _require(value, isinstance(value, str), "a text"),
+    bool: lambda value: _require(value, isinstance(value, bool), "true or false"),
     int: lambda value: _number(value, int, "a whole number"),
     float: lambda value: _number(value, (int, float), "a number"),
     object: lambda value: value,

@@ -1,4 +1,4 @@
-"""Untrusted text: titles, messages and answers of others, made harmless for a screen, a model or a parser."""
+"""Untrusted text: strangers' titles, messages and answers, made harmless for a screen, a model or a parser."""
 
 import re
 import tomllib
@@ -7,42 +7,38 @@ from functools import lru_cache
 from typing import Any
 
 _JOINERS = "\u200c\u200d"
-"""Invisible, but some scripts and symbols cannot be written without them."""
+"""Invisible, but some scripts and emoji need them."""
 _REPLACEMENT = "\ufffd"
 MAX_JSON_VALUES = 3_000_000
-"""By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
+"""The most values of one JSON text, counted before it is parsed; each takes up to 75 bytes of memory."""
 MAX_TITLE_CHARACTERS = 500
 _MAX_TOML_DEPTH = 32
 MAX_KEY_PARTS = 50
 LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}"""
 )
-"""A key of TOML that would take hours to read."""
-# Also what turns the direction of text around, and half of a surrogate pair, which is no UTF-8.
+"""A key of TOML that would take hours to parse."""
+# Also characters that reverse the direction of text, and lone surrogates, which are no UTF-8.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 FORMULA = ("=", "+", "-", "@")
-"""With which a cell begins that a spreadsheet would run, also where they are as wide as ideographs."""
+"""The first characters of cells that a spreadsheet would run, also in their full-width forms."""
 
 
 def one_line(text: str) -> str:
-    """Return one line of text that can only be read.
+    """Return text on one line that can only be read.
 
-    White space becomes single spaces. Control characters and lone surrogates
+    White space becomes single spaces; control characters and lone surrogates
     become the replacement character, so that an escape sequence stays visible
     and does nothing. Characters that reorder or hide text are dropped.
-
-    Examples:
-        >>> one_line("Will  it\\nrain?")
-        'Will it rain?'
     """
     if text.isprintable():
-        # Nothing but spaces is left to change; most text is of this kind, and tables have millions.
+        # The common case: only spaces can change; tables have millions of texts.
         return " ".join(text.split())
     return " ".join("".join(_harmless(character) for character in text).split())
 
 
 def spreadsheet_cell(text: str) -> str:
-    """Return a text as one cell, with a quote before what a spreadsheet would take for a formula.
+    """Return a text as one cell, with a quote before what a spreadsheet would run as a formula.
 
     Examples:
         >>> spreadsheet_cell("=1+1")
@@ -65,40 +61,35 @@ def _harmless(character: str) -> str:
 
 
 def title_line(text: str) -> str:
-    """Return a title as a model is shown it: on one line, without control characters, at most so long as a title is."""
+    """Return a title for a model: one line without control characters, at most `MAX_TITLE_CHARACTERS` long."""
     return bounded(" ".join(_CONTROL.sub(" ", text).split()), MAX_TITLE_CHARACTERS)
 
 
 def bounded(text: str, characters: int) -> str:
-    """Return a text without control characters, and its beginning where it is long."""
+    """Return a text without control characters, shortened to so many of them."""
     harmless = _CONTROL.sub(" ", text)
     return harmless if len(harmless) <= characters else f"{harmless[:characters]} … (shortened)"
 
 
 def paragraph(text: str, characters: int) -> str:
-    """Return a text of so many characters without empty lines, the further ones indented: none looks like a heading."""
+    """Return a shortened text without empty lines, all but the first line indented: none looks like a heading."""
     lines = map(str.strip, bounded(text, characters).splitlines())
     return "\n  ".join(line for line in lines if line)
 
 
 def why_no_json(error: ValueError | RecursionError) -> str:
-    """Return what is wrong with a text that Python's decoder of JSON refuses, in words about the text.
-
-    Examples:
-        >>> why_no_json(RecursionError("maximum recursion depth exceeded"))
-        'it is nested too deeply'
-    """
+    """Return what is wrong with a text that Python's JSON decoder refuses, in words about the text."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    # Python's own words on such a number are about a setting of Python.
+    # Python's own message on such a number is about a setting of Python.
     return "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """Return what a text of TOML says.
+    """Return the table of a text of TOML.
 
     Raises:
-        ValueError: If it is none, or has keys or is nested beyond what anybody writes.
+        ValueError: If it is invalid, or its keys or nesting are beyond what people write.
     """
     if LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")
@@ -116,12 +107,7 @@ def toml_table(text: str) -> dict[str, Any]:
 
 
 def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:
-    """Return whether a text of JSON may hold more values than are read; told before it is parsed.
-
-    Examples:
-        >>> has_too_many_values("{}," * 1_600_000), has_too_many_values(b'{"a": "x"}')
-        (True, False)
-    """
+    """Return whether a JSON text may hold more values than predibot reads, told before it is parsed."""
     if isinstance(text, str):
         return sum(map(text.count, ",:[{")) > most
     return sum(map(text.count, (b",", b":", b"[", b"{"))) > most
