@@ -1,7 +1,6 @@
 """Selection: which events a run plays, and why it passes over the others; pure, sees nothing after its instant.
 
-The rules are those of `selection.md`, in its order: the first that an event
-fails is the reason given for passing it over.
+`selection.md` has the rules in their order; the first that an event fails is the reason to pass it over.
 """
 
 import math
@@ -22,61 +21,61 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
-"""The one subject that is known by more than tags: by the words of `CryptoWords`."""
+"""The one category that is recognised by words too, those of `CryptoWords`, not by tags alone."""
 MARKET_VOLUME = "market_volume"
 EVENT_VOLUMES: Mapping[str, Callable[[Event], float | None]] = {
     "volume_1wk": lambda event: _week_usd(event),
     "volume_24h": lambda event: event.volume_24h_usd,
 }
 RANKINGS = (*EVENT_VOLUMES, "market_volume_24h", MARKET_VOLUME)
-"""By what an event traded in a week or in a day, what one of its markets traded in a day, or what each ever traded."""
+"""Volume of an event in a week or a day, of its most traded market in a day, or of a market since it opened."""
 QUIET_PAGES = 2
-"""So many pages in a row with nothing that comes near the last one chosen end the reading of a list."""
+"""A list is read until so many pages in a row come nowhere near the last chosen event."""
 QUIET_SHARE = 0.5
-"""Of the volume of the last one chosen: what comes near it. A list is about in order, and no more."""
+"""The part of the last chosen event's volume that counts as near, because lists are only roughly in order."""
 DUPLICATE_TEXTS = ("title", "title_and_questions")
-"""What of two events is compared."""
+"""The text of an event that is compared."""
 DUPLICATE_PORTS = ("tfidf", "embeddings")
-"""By which their texts are: by weighted words, or by a sentence-transformer."""
+"""How texts are compared: by weighted words, or by a sentence-transformer."""
 _NAMED_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRules:
-    """What an event must be to be played; the names are those of a recipe."""
+    """The conditions for an event to be played, under the names in recipes."""
 
     crypto: CryptoWords
     ends_within_days: float | Literal["any"] = 60.0
-    """Days to the end of an event; `any` plays those too that end later, or state no end."""
+    """The most days to an event's end; `any` also plays events without an end."""
     min_hours_left: float | Literal["any"] = 1.0
-    """Until the end of an event; `any` plays those too that ended and still trade."""
+    """The least hours to an event's end; `any` also plays events that ended and still trade."""
     exclude: tuple[str, ...] = (CRYPTO,)
     """Crypto, and categories and tags by label or slug."""
     include: tuple[str, ...] = ()
-    """The same: an event has one of them. Empty, it need not."""
+    """If it is not empty, an event must have one of these categories or tags."""
     per_category: int = 0
-    """Events of one category; 0 means all. One without a category is not counted."""
+    """The most events of one category, 0 for all; events without a category do not count."""
     min_volume_24h_usd: float = 1000.0
     rank_by: str = "volume_1wk"
     max_markets: int = 20
-    """An event; 0 means all."""
+    """The most markets of an event, 0 for all."""
     events: int = 10
-    """Of a run; ranked by `market_volume` it is so many markets, whatever their events."""
+    """The most events of a run; ranked by `market_volume` the most markets, of any events."""
     drop_duplicates: float = 0.0
-    """The cosine of two texts from which the lower ranked event is a duplicate; 0 drops none."""
+    """Cosine of two texts from which the lower ranked event is a duplicate; 0 drops none."""
     duplicate_text: str = "title_and_questions"
     """One of `DUPLICATE_TEXTS`."""
     duplicate_port: str = "tfidf"
-    """One of `DUPLICATE_PORTS`: what a recipe says, whatever is installed."""
+    """One of `DUPLICATE_PORTS`; never chosen by what is installed."""
     duplicate_model: str = ""
     """The name or folder of the sentence-transformer; empty for `tfidf`."""
     named_outcomes: bool = False
-    """Whether markets of more than two outcomes can be played; a game says so, and no recipe."""
+    """Whether markets of more than two outcomes can be played; set by games, not by recipes."""
     only: tuple[str, ...] = ()
-    """The events that are played, by id, whatever else these rules say; a game names them, and no recipe."""
+    """Ids of the only events to play, whatever the other rules; set by games, not by recipes."""
 
     def __post_init__(self) -> None:
-        """Refuse rules that no event could be held to."""
+        """Refuse rules that no event could meet."""
         for name, unit in (("ends_within_days", "days"), ("min_hours_left", "hours")):
             limit = getattr(self, name)
             if limit != "any" and (isinstance(limit, str) or not (math.isfinite(limit) and limit >= 0)):
@@ -107,7 +106,7 @@ class SelectionRules:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """An event that is not played, the rule it failed, and what was seen."""
+    """An event that is not played, the rule it failed, and why."""
 
     event_id: str
     title: str
@@ -117,7 +116,7 @@ class PassedOver:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The events of a run, the highest ranked first, each with only the markets that are played."""
+    """The events of a run, the highest ranked first, each with only the markets to play."""
 
     selected: tuple[Event, ...]
     passed_over: tuple[PassedOver, ...] = ()
@@ -136,28 +135,28 @@ def select(
 ) -> Selection:
     """Return the events a run plays.
 
-    The order of the events, and of the markets in them, does not matter. The
-    markets of a selected event come with the most traded first.
+    The given order of events and markets does not matter. The markets of a selected
+    event come most traded first.
 
     Args:
-        events: As a venue listed them.
-        rules: Those of the recipe.
-        as_of: The run's instant; a quote taken later is not seen.
-        only_event_id: The event the user named. Then only this one is looked
-            at, and the rules about its end, subject, volume, rank and duplicates are waived.
-        embed: What turns texts into vectors where the rules say `embeddings`.
-        money_sign: What stands before amounts of the venue's currency.
+        events: A venue's list.
+        rules: The recipe's rules.
+        as_of: The run's instant; later quotes are ignored.
+        only_event_id: An event named by the user. Then only it is considered, and the
+            rules about its end, category, volume, rank and duplicates are waived.
+        embed: Turns texts into vectors, for `embeddings`.
+        money_sign: The sign of the venue's currency.
     """
     if rules.only and only_event_id is None:
-        return _named(events, rules)
-    listed, notes = _once_each(events)
+        return _select_named(events, rules)
+    listed, notes = _deduplicate(events)
     listed = [replace(event, volume_1wk_usd=_week_usd(event)) for event in listed]
     if only_event_id is not None:
         listed = [event for event in listed if event.id == only_event_id]
         notes += _notes_on_named(only_event_id, found=bool(listed))
-    drops = {event.id: _dropped_markets(event, as_of, named=rules.named_outcomes) for event in listed}
+    drops = {event.id: _find_unusable_markets(event, as_of, named=rules.named_outcomes) for event in listed}
     usable = sorted(
-        (_without(event, drops[event.id], rules.rank_by) for event in listed),
+        (_drop_markets(event, drops[event.id], rules.rank_by) for event in listed),
         key=lambda event: _event_order(event, rules.rank_by),
     )
     candidates: list[Event] = []
@@ -171,22 +170,22 @@ def select(
             candidates.append(event)
         else:
             passed_over.append(PassedOver(event.id, event.title, *failed))
-    candidates, crowded = _capped(candidates, rules.per_category if only_event_id is None else 0)
+    candidates, crowded = _cap_categories(candidates, rules.per_category if only_event_id is None else 0)
     passed_over += crowded
     if rules.drop_duplicates and only_event_id is None:
-        candidates, crowded = _without_duplicates(candidates, rules, embed)
+        candidates, crowded = _drop_duplicates(candidates, rules, embed)
         passed_over += crowded
         notes += [f"event {each.event_id} ({each.title}) is left out: {each.reason}" for each in crowded]
     if rules.rank_by == MARKET_VOLUME and only_event_id is None:
-        chosen, crowded = _with_most_traded(candidates, rules.events)
+        chosen, crowded = _take_most_traded(candidates, rules.events)
         passed_over += crowded
     else:
-        passed_over += _below_the_cut(candidates, rules, money_sign)
+        passed_over += _pass_over_rest(candidates, rules, money_sign)
         chosen = candidates[: rules.events]
     if only_event_id is None:
         notes += _notes_on_words(listed, rules)
     if rules.rank_by == MARKET_VOLUME:
-        # Hundreds of events have a market that closed: a count says enough.
+        # Hundreds of events have a closed market: a count is enough.
         reasons = Counter(reason for event in chosen for reason in drops[event.id].values())
         if reasons:
             each = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
@@ -205,8 +204,8 @@ def select(
     return Selection(tuple(trimmed), tuple(passed_over), tuple(notes), rules.rank_by)
 
 
-def _named(events: Sequence[Event], rules: SelectionRules) -> Selection:
-    """Return the events that the rules name, in their order, without those that are closed."""
+def _select_named(events: Sequence[Event], rules: SelectionRules) -> Selection:
+    """Return the open events that the rules name, in that order."""
     listed = {event.id: event for event in events}
     found = [listed[name] for name in rules.only if name in listed]
     notes = [f"{name} is not listed by the venue, and is not played" for name in rules.only if name not in listed]
@@ -224,19 +223,18 @@ def ranking_is_settled(
     listed_by: str = "volume_1wk",
     embed: "Embed | None" = None,
 ) -> bool:
-    """Return whether nothing that is listed later is likely to enter the selection.
+    """Return whether nothing later on the list is likely to be selected.
 
     Args:
-        pages: Of the list so far, each with at least one event.
-        rules: Those of the recipe.
+        pages: The list so far, each page with at least one event.
+        rules: The recipe's rules.
         as_of: The run's instant.
-        listed_by: The one of `RANKINGS` by which they are listed, about the
-            highest first.
+        listed_by: The one of `RANKINGS` that the list is roughly ordered by.
         embed: As `select` takes it.
     """
     by_market = rules.rank_by == MARKET_VOLUME
     if len(pages) < QUIET_PAGES or rules.only or by_market != (listed_by == MARKET_VOLUME):
-        # What was traded long ago stands anywhere in a list of what a week traded.
+        # In a list by a week's volume, a market that traded long ago stands anywhere.
         return False
     chosen = select([event for page in pages for event in page], rules, as_of, embed=embed).selected
     volumes = [ranked_by_usd(event, rules.rank_by) for event in chosen]
@@ -245,8 +243,8 @@ def ranking_is_settled(
     known = [volume for volume in volumes if volume is not None]
     if len(known) < rules.events:
         return False
-    # What a market trades in a day is a part of what its event trades in a day, and that of what it trades in a week.
-    # A page on which nothing is known says nothing of what comes near.
+    # A market's volume in a day is at most its event's in a day, and that at most the event's in a week.
+    # A page without known volumes tells nothing.
     latest = [
         max((usd for event in page if (usd := ranked_by_usd(event, listed_by)) is not None), default=math.inf)
         for page in pages[-QUIET_PAGES:]
@@ -255,7 +253,7 @@ def ranking_is_settled(
 
 
 def _week_usd(event: Event) -> float | None:
-    """Return what an event traded in a week: as it states it, else the sum of what its markets state."""
+    """Return the volume of an event in a week: the stated one, else the sum over its markets."""
     if event.volume_1wk_usd is not None:
         return event.volume_1wk_usd
     stated = [market.volume_1wk_usd for market in event.markets if market.volume_1wk_usd is not None]
@@ -263,42 +261,39 @@ def _week_usd(event: Event) -> float | None:
 
 
 def ranked_by_usd(event: Event, rank_by: str) -> float | None:
-    """Return the volume by which an event with the markets that can be played is ranked, None where it is unknown."""
+    """Return the volume that ranks an event with its playable markets, None where it is unknown."""
     if rank_by in EVENT_VOLUMES:
         return EVENT_VOLUMES[rank_by](event)
-    known = (_traded_usd(market, rank_by) for market in event.markets)
+    known = (_volume_usd(market, rank_by) for market in event.markets)
     return max((volume_usd for volume_usd in known if volume_usd is not None), default=None)
 
 
-def _traded_usd(market: Market, rank_by: str) -> float | None:
+def _volume_usd(market: Market, rank_by: str) -> float | None:
     if rank_by == MARKET_VOLUME:
         return market.volume_usd
     if rank_by == "volume_24h" and market.volume_24h_usd is None:
-        # Answers of one market state only what they ever traded.
+        # Answers of one market state only their volume since they opened.
         return market.volume_usd
     return market.volume_1wk_usd if rank_by == "volume_1wk" else market.volume_24h_usd
 
 
 def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
-    """Return what sorts the highest volume first and an unknown one last."""
+    """Return a sort key: the highest volume first, an unknown one last."""
     return (volume_usd is None, -(volume_usd or 0.0))
 
 
 def _event_order(event: Event, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
-    """Return what sorts events by their rank; where markets are ranked, ties go by the id of the best."""
+    """Return a sort key by rank; where markets are ranked, ties go by the id of the best."""
     of_market = rank_by not in EVENT_VOLUMES and event.markets
     return (_volume_order(ranked_by_usd(event, rank_by)), event.markets[0].id if of_market else event.id)
 
 
 def _market_order(market: Market, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
-    return (_volume_order(_traded_usd(market, rank_by)), market.id)
+    return (_volume_order(_volume_usd(market, rank_by)), market.id)
 
 
-def _once_each(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
-    """Return the events in their ranking, and a note on each that was listed more than once.
-
-    A list that is read in pages may show an event on two of them.
-    """
+def _deduplicate(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
+    """Return the events by rank, each once, and notes on those listed twice, as on two pages."""
     versions: dict[str, list[Event]] = {}
     for event in events:
         versions.setdefault(event.id, []).append(event)
@@ -324,8 +319,8 @@ def _notes_on_named(event_id: str, *, found: bool) -> list[str]:
     return [f"event {event_id} was asked for by name, so {waived} were waived"]
 
 
-def _dropped_markets(event: Event, as_of: datetime, *, named: bool) -> Mapping[str, str]:
-    """Return why each market that cannot be played is dropped, by market id."""
+def _find_unusable_markets(event: Event, as_of: datetime, *, named: bool) -> Mapping[str, str]:
+    """Return the reason against each market that cannot be played, by market id."""
     reasons = {
         market.id: _unusable_because(market, as_of, named=named) for market in sorted(event.markets, key=_market_order)
     }
@@ -339,7 +334,7 @@ def _unusable_because(market: Market, as_of: datetime, *, named: bool) -> str | 
         return "fewer than two outcomes" if named else "not exactly two outcomes"
     if market.orders.accepted is False:
         return "takes no orders"
-    # Of more than two outcomes one that can be bought is enough.
+    # Of more than two outcomes, one that can be bought is enough.
     reasons = [_unusable_quote(quote, as_of) for quote in market.quotes]
     return None if None in reasons else reasons[0] if reasons else "no quote"
 
@@ -354,8 +349,8 @@ def _unusable_quote(quote: Quote, as_of: datetime) -> str | None:
     return None if quote.price.usable else "priced at 0 or 1"
 
 
-def _without(event: Event, dropped: Mapping[str, str], rank_by: str) -> Event:
-    """Return the event with its other markets, the most traded first."""
+def _drop_markets(event: Event, dropped: Mapping[str, str], rank_by: str) -> Event:
+    """Return the event without the dropped markets, the most traded first."""
     kept = (market for market in event.markets if market.id not in dropped)
     return replace(event, markets=tuple(sorted(kept, key=lambda market: _market_order(market, rank_by))))
 
@@ -368,18 +363,18 @@ def _first_failed_rule(
     words: "tuple[_Words, _Words] | None",
     money_sign: str,
 ) -> tuple[str, str] | None:
-    """Return the first rule an event fails and what was seen, or None.
+    """Return the first rule that an event fails and why, or None.
 
     Args:
         event: With the markets that can be played.
-        dropped: Why the others cannot, by id.
-        rules: Those of the recipe.
+        dropped: The reasons against the others, by id.
+        rules: The recipe's rules.
         as_of: The run's instant.
-        words: Those of `exclude` and of `include`; None for an event that was named, which is spared most rules.
-        money_sign: Of the venue's currency.
+        words: Of `exclude` and of `include`; None for an event that the user named, for which most rules are waived.
+        money_sign: The sign of the venue's currency.
     """
     if not event.markets:
-        dropped_all = f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}"
+        dropped_all = f"none of its {len(dropped)} markets can be played: {_group_reasons(dropped)}"
         return "unusable markets", dropped_all if dropped else "it has no market"
     if event.closed or event.archived:
         return "open", "it is closed" if event.closed else "it is archived"
@@ -422,18 +417,18 @@ def _ends_too_soon(event: Event, rules: SelectionRules, as_of: datetime) -> str 
     hours = (ends_at - as_of) / timedelta(hours=1)
     if hours >= rules.min_hours_left:
         return None
-    # Rounded away from the limit, so that what is said does not contradict itself.
+    # Rounded away from the limit, so that the sentence does not contradict itself.
     when = f"{math.floor(100 * hours) / 100:g} hours from now" if hours >= 0.0 else f"{-hours:.2f} hours ago"
     return f"its end is {format_instant(ends_at)}, {when}; min_hours_left is {rules.min_hours_left:g}"
 
 
 def _end_of(event: Event) -> datetime | None:
-    """Return the event's own end, else the latest of its markets'."""
+    """Return the event's own end, else the latest end of its markets."""
     return event.closes_at or max((market.closes_at for market in event.markets if market.closes_at), default=None)
 
 
 class _Words:
-    """The words of `exclude` or `include`, looked up once for all tags of an event."""
+    """The words of `exclude` or `include`, indexed for all tags of an event."""
 
     def __init__(self, words: Sequence[str], crypto: CryptoWords) -> None:
         self.all = words
@@ -445,7 +440,7 @@ class _Words:
         self._crypto = crypto
 
     def grounds(self, event: Event) -> dict[str, str]:
-        """Return what makes an event one of each word that it is one of, by word, in the order of the words."""
+        """Return the words that apply to an event, in their order, each with the reason."""
         names: dict[str, str] = {}
         if CRYPTO in self._rank and (found := crypto_grounds(event, self._crypto)):
             names[CRYPTO] = found
@@ -459,14 +454,14 @@ class _Words:
         return {self._by_folded[name]: names[name] for name in ranked}
 
 
-def _with_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Event], list[PassedOver]]:
-    """Return events with those of their markets that traded most in all, and the events that have none of them."""
+def _take_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Event], list[PassedOver]]:
+    """Return events with only their markets among the most traded of all, and the events without any."""
     ranked = sorted(
         (_market_order(market, MARKET_VOLUME), number, market.id)
         for number, event in enumerate(candidates)
         for market in event.markets
     )
-    # One that two events list is the first one's.
+    # A market of two events belongs to the first.
     first = {market_id: number for _, number, market_id in reversed(ranked)}
     ranked = [(order, number, market_id) for order, number, market_id in ranked if first[market_id] == number]
     kept: dict[int, set[str]] = {}
@@ -484,8 +479,8 @@ def _with_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Even
     return chosen, crowded
 
 
-def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
-    """Return the most traded of each category, and the others with the reason why not."""
+def _cap_categories(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
+    """Return the most traded events of each category, and the others with the reason."""
     if not per_category:
         return list(candidates), []
     kept: list[Event] = []
@@ -502,14 +497,14 @@ def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event]
     return kept, crowded
 
 
-def _without_duplicates(
+def _drop_duplicates(
     candidates: Sequence[Event], rules: SelectionRules, embed: "Embed | None"
 ) -> tuple[list[Event], list[PassedOver]]:
-    """Return the events without those that ask what a higher ranked one asks, and these with the reason why not.
+    """Return the events without those that repeat a higher ranked one, and these with the reason.
 
-    What ranks below the last that is played is not looked at.
+    Events ranked below the last that is played are not compared.
     """
-    # Imported here: arrays are for those who ask for this, and choosing is a part of every start.
+    # Imported here: only duplicates need numpy, and every start imports this module.
     from predibot.related.duplicates import KeptTexts
 
     seen = KeptTexts(rules.drop_duplicates, embed)
@@ -535,7 +530,7 @@ def _without_duplicates(
 
 
 def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
-    """Yield the words of `exclude` and `include` that no event has: one may be misspelt."""
+    """Yield the words of `exclude` and `include` that no event has: they may be misspelt."""
     for name, words in (("exclude", rules.exclude), ("include", rules.include)):
         known = _Words(words, rules.crypto)
         seen = {word.casefold() for event in listed for word in known.grounds(event)} | {CRYPTO}
@@ -546,7 +541,7 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
             yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
 
 
-def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules, money_sign: str) -> Iterator[PassedOver]:
+def _pass_over_rest(candidates: Sequence[Event], rules: SelectionRules, money_sign: str) -> Iterator[PassedOver]:
     span = {"volume_1wk": "traded in a week", "volume_24h": "traded in 24 h"}.get(
         rules.rank_by, "traded in 24 h by its most traded market"
     )
@@ -558,14 +553,14 @@ def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules, money_sig
 
 
 def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: SelectionRules) -> list[str]:
-    """Return what was left out of a chosen event, at most one note a rule."""
+    """Return notes on the markets left out of a chosen event, at most one a rule."""
     notes = []
     if dropped:
         of = len(dropped) + len(event.markets)
-        notes.append(f"event {event.id}: {len(dropped)} of {of} markets dropped: {_grouped(dropped)}")
+        notes.append(f"event {event.id}: {len(dropped)} of {of} markets dropped: {_group_reasons(dropped)}")
     max_markets = rules.max_markets
     rest = event.markets[max_markets:] if max_markets else ()
-    # Where markets are ranked and one an event is taken, that is the rule and no news.
+    # Where markets are ranked and one an event is taken, this is no news.
     if rest and (max_markets > 1 or rules.rank_by in EVENT_VOLUMES):
         ids = ", ".join(market.id for market in rest)
         notes.append(
@@ -574,8 +569,8 @@ def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: Selection
     return notes
 
 
-def _grouped(dropped: Mapping[str, str]) -> str:
-    """Return reasons with the ids they hold for: `closed (1, 2); no quote (5)`."""
+def _group_reasons(dropped: Mapping[str, str]) -> str:
+    """Return reasons with their ids: `closed (1, 2); no quote (5)`."""
     ids_by_reason: dict[str, list[str]] = {}
     for market_id, reason in dropped.items():
         ids_by_reason.setdefault(reason, []).append(market_id)

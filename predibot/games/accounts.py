@@ -1,4 +1,4 @@
-"""Accounts: how a journal is folded, and what an account is worth at prices; pure."""
+"""Accounts: how a journal is folded into one, and what it is worth at prices; pure."""
 
 import math
 from collections import defaultdict
@@ -12,20 +12,20 @@ from predibot.domain.decision import Fill
 from predibot.domain.price import Instrument, Price
 
 SETTLING = ("settlement", "refund")
-"""The kinds of rows that end a position because of a resolution, and that a reversal takes back."""
+"""The kinds of rows by which a resolution ends a position; a reversal takes them back."""
 
 
 def account_of(journal: Iterable[JournalRow]) -> Account:
-    """Return the account that a journal comes to, its rows in the order in which they were written.
+    """Return the account of a journal, whose rows are in the order in which they were written.
 
     Raises:
-        ValueError: If a row takes more shares than are held, or says something that its kind does not have.
+        ValueError: If a row takes more shares than are held, or has what its kind does not have.
     """
     return Journal().with_rows(journal).account
 
 
 def accounts_of(journal: Iterable[JournalRow]) -> Iterator[Account]:
-    """Yield the account after each row of a journal; errors as in `account_of`."""
+    """Yield the account after each row of a journal, with the errors of `account_of`."""
     fold = _Fold()
     for row in journal:
         fold.add(row)
@@ -33,7 +33,7 @@ def accounts_of(journal: Iterable[JournalRow]) -> Iterator[Account]:
 
 
 def journal_of_fills(fills: Iterable[Fill], at: datetime, follows_from: str = "") -> Iterator[JournalRow]:
-    """Yield what is written for fills: each, and behind it its fee."""
+    """Yield a row for each fill, followed by one for its fee."""
     for fill in fills:
         yield JournalRow("fill", at, fill.cash_usd, fill.instrument, fill.shares, follows_from)
         if fill.fee_usd:
@@ -41,10 +41,10 @@ def journal_of_fills(fills: Iterable[Fill], at: datetime, follows_from: str = ""
 
 
 def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
-    """Return what an account is worth: its cash, and its positions at the mid.
+    """Return the worth of an account: its cash, and its positions at the mid.
 
     Raises:
-        ValueError: If something is held that has no price here: it is worth something, and nobody knows what.
+        ValueError: If a position has no price; its worth is unknown, not zero.
     """
     unpriced = [instrument.id for instrument in account.positions if instrument not in prices]
     if unpriced:
@@ -54,8 +54,8 @@ def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ended:
-    """A position, or what was left of it, as a resolution ended it."""
+class _PositionEnd:
+    """The part of a position that a resolution ended."""
 
     shares: float
     cash_usd: float
@@ -63,15 +63,14 @@ class _Ended:
 
 
 class _Fold:
-    """An account while its journal is read, each row in the time that one row takes."""
+    """An account while its journal is read; each row takes constant time."""
 
     def __init__(self) -> None:
         self._cash_usd = self._paid_in_usd = self._realised_usd = self._dividends_usd = self._fees_usd = 0.0
         self._positions: dict[Instrument, Position] = {}
-        self._ended: defaultdict[Instrument, list[_Ended]] = defaultdict(list)
+        self._ended: defaultdict[Instrument, list[_PositionEnd]] = defaultdict(list)
 
     def copy(self) -> "_Fold":
-        """Return one that goes on by itself."""
         other = _Fold()
         other.__dict__.update(self.__dict__)
         other._positions = dict(self._positions)
@@ -79,7 +78,6 @@ class _Fold:
         return other
 
     def account(self) -> Account:
-        """Return what the rows so far come to."""
         return Account(
             cash_usd=self._cash_usd,
             positions=dict(self._positions),
@@ -90,7 +88,6 @@ class _Fold:
         )
 
     def add(self, row: JournalRow) -> None:
-        """Go on by one row."""
         if row.kind == "deposit":
             self._paid_in_usd += row.cash_usd
         elif row.kind == "fee":
@@ -111,35 +108,32 @@ class _Fold:
                 raise ValueError(f"a split of {held.shares:g} shares by {row.shares:g}, for ${row.cash_usd:g}")
             kept = Position(held.shares + row.shares, held.cost_usd)
         elif row.kind == "reversal":
-            kept = self._reversed(row, instrument, held)
+            kept = self._reverse(row, instrument, held)
         elif row.shares > 0.0:
             if row.kind != "fill":
                 raise ValueError(f"a {row.kind} adds {row.shares:g} shares of {instrument.id}; it can only end them")
             kept = Position(held.shares + row.shares, held.cost_usd - row.cash_usd)
         else:
-            kept = self._without(row, instrument, held)
+            kept = self._reduce(row, instrument, held)
         if kept.shares == 0.0:
-            # Nothing under any size disappears but nothing itself.
+            # However small a position, only an empty one disappears.
             self._positions.pop(instrument, None)
         else:
             self._positions[instrument] = kept
 
-    def _without(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
-        """Return what is left where shares go at average cost."""
+    def _reduce(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
+        """Return what is left of a position after shares go at average cost."""
         shares = -row.shares
         if shares > held.shares:
             raise ValueError(f"a {row.kind} takes {shares:g} shares of {instrument.id}, and {held.shares:g} are held")
         cost_usd = held.cost_usd if shares == held.shares else held.cost_usd * (shares / held.shares)
         self._realised_usd += row.cash_usd - cost_usd
         if row.kind in SETTLING:
-            self._ended[instrument].append(_Ended(shares, row.cash_usd, cost_usd))
+            self._ended[instrument].append(_PositionEnd(shares, row.cash_usd, cost_usd))
         return Position(held.shares - shares, held.cost_usd - cost_usd)
 
-    def _reversed(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
-        """Return a position whose end did not happen: the shares are back at what they cost.
-
-        What was bought of it since stays beside them. Of several ends the last one goes first.
-        """
+    def _reverse(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
+        """Return the position with the shares of its last settlement back at their cost, beside any bought since."""
         if not self._ended[instrument]:
             raise ValueError(f"a reversal of nothing: {instrument.id} was not settled")
         undone = self._ended[instrument].pop()
@@ -154,18 +148,14 @@ class _Fold:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """Rows of a journal and the account that they come to; further ones take only their own time to be folded."""
+    """Rows of a journal and their account; adding rows does not fold the earlier ones again."""
 
     rows: tuple[JournalRow, ...] = ()
     account: Account = field(default_factory=Account)
     _fold: _Fold = field(default_factory=_Fold, repr=False, compare=False)
 
     def with_rows(self, further: Iterable[JournalRow]) -> Self:
-        """Return the journal with rows behind those it has.
-
-        Raises:
-            ValueError: As in `account_of`.
-        """
+        """Return the journal with more rows at its end, with the errors of `account_of`."""
         added, fold = tuple(further), self._fold.copy()
         for row in added:
             fold.add(row)

@@ -7,25 +7,25 @@ from datetime import UTC, datetime, timedelta
 from predibot.errors import UsageError
 
 COHORT = "cohort"
-"""The kind of subjects that are cohorts; their id is the name of the cohort."""
+"""The subject kind of cohorts; the subject's id is the cohort's name."""
 WEEK = timedelta(weeks=1)
 DECIDES_AFTER = timedelta(minutes=5)
-"""The start of the week: decisions are due from Sunday 00:05 UTC on."""
+"""Decisions are due from Sunday 00:05 UTC on, so long after the week starts."""
 _STARTS_WITHIN = timedelta(hours=1)
 _FIRST_SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A bot of a cohort as it was when the cohort started; what a recipe says later changes nothing of it."""
+    """A bot as it was when its cohort started; later changes of the recipe do not change it."""
 
     bot_id: str
-    """Stable: what rows are joined by."""
+    """Stable; rows are joined by it."""
     display_name: str
     model: str = ""
-    """Empty for a bot without one."""
+    """Empty for a bot without a model."""
     input_usd_per_token: float | None = None
-    """None where nobody knows."""
+    """None where it is unknown."""
     output_usd_per_token: float | None = None
     prompt_version: str = ""
 
@@ -37,20 +37,20 @@ class Cohort:
     start: datetime
     """Sunday 00:00 UTC."""
     archived: bool = False
-    """Whether it is left out of scores, and decides no more."""
+    """Archived cohorts are in no scores and decide no more."""
     open_positions: int = 0
-    """Of all members, pending ones included."""
+    """The open positions of all members, pending ones included."""
     open_markets: int = 1
-    """Of its universe, as far as they are not known to be closed."""
+    """The markets of its universe that are not known to be closed."""
 
     def __post_init__(self) -> None:
-        """Refuse a start that is none."""
+        """Refuse a start that is no Sunday 00:00 UTC."""
         if self.start != week_of(self.start):
             raise UsageError(f"a cohort starts on a Sunday at 00:00 UTC, not at {self.start.isoformat()}")
 
     @property
     def name(self) -> str:
-        """Return what it is called, such as `2026-03-01`."""
+        """Return its name, such as `2026-03-01`."""
         return cohort_name(self.start)
 
     @property
@@ -61,21 +61,21 @@ class Cohort:
 
 @dataclass(frozen=True, slots=True)
 class CohortRules:
-    """How the cohorts of a game go on; only of one game and methodology are they looked at together."""
+    """Which cohorts of one game and methodology decide, and when one is complete."""
 
     latest: int | None = None
-    """How many of the latest cohorts decide; None where all do that are not complete."""
+    """How many of the latest cohorts decide; with None all that are not complete."""
     least_cash_usd: float = 0.0
-    """Cash below which nothing can be bought."""
+    """With less cash nothing can be bought."""
 
     def deciding(self, cohorts: Sequence[Cohort], at: datetime) -> tuple[Cohort, ...]:
         """Return the cohorts that decide at an instant, the newest first; the others are only tracked.
 
-        Archived ones decide no more, and make no room for older ones.
+        Archived cohorts decide no more, and give their place to no older one.
         """
         return tuple(
             cohort
-            for cohort in _started(cohorts, at)[: self.latest]
+            for cohort in _list_started(cohorts, at)[: self.latest]
             if not cohort.archived
             and cohort.decides_from <= at
             and not (self.latest is None and self.is_complete(cohort, cohorts, at))
@@ -84,18 +84,18 @@ class CohortRules:
     def is_complete(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
         """Return whether nothing can happen in a cohort any more: its decision window is over, and nothing is open.
 
-        The window is over when as many newer cohorts have started as decide, or, where all do, when no market of its
-        universe is open. A cohort whose members all held is not complete before that.
+        The window ends when `latest` newer cohorts have started. With `latest` None it ends
+        when no market of its universe is open, even if its members hold nothing before.
         """
         if cohort.open_positions or at < cohort.decides_from:
             return False
         if self.latest is None:
             return cohort.open_markets == 0
-        return sum(each.start > cohort.start for each in _started(cohorts, at)) >= self.latest
+        return sum(each.start > cohort.start for each in _list_started(cohorts, at)) >= self.latest
 
 
 def week_of(instant: datetime) -> datetime:
-    """Return the Sunday 00:00 UTC that begins the week of an instant.
+    """Return Sunday 00:00 UTC of the week of an instant.
 
     Examples:
         >>> week_of(datetime(2026, 3, 7, 23, 59, tzinfo=UTC)).isoformat()
@@ -105,15 +105,15 @@ def week_of(instant: datetime) -> datetime:
 
 
 def cohort_name(start: datetime) -> str:
-    """Return the name of the cohort of the week of an instant."""
+    """Return the name of the cohort of an instant's week."""
     return f"{week_of(start):%Y-%m-%d}"
 
 
 def cohort_start(name: str) -> datetime:
-    """Return when the cohort of a name starts.
+    """Return the start of the cohort with a name.
 
     Raises:
-        UsageError: If it is no Sunday.
+        UsageError: If the name is no Sunday.
     """
     try:
         start = datetime.strptime(name, "%Y-%m-%d").replace(tzinfo=UTC)
@@ -126,7 +126,7 @@ def cohort_start(name: str) -> datetime:
 
 
 def decision_week(start: datetime, at: datetime) -> int:
-    """Return the number of the week of a cohort that an instant lies in, 1 for the first.
+    """Return the number of a cohort's week at an instant, 1 for the first.
 
     Raises:
         UsageError: If the cohort has not started.
@@ -137,10 +137,10 @@ def decision_week(start: datetime, at: datetime) -> int:
 
 
 def starts_cohort(slot_at: datetime) -> bool:
-    """Return whether a run of this slot starts the cohort of its week: the slot lies in the week's first hour."""
+    """Return whether a run of this slot starts the cohort of its week: it lies in the week's first hour."""
     return slot_at - week_of(slot_at) < _STARTS_WITHIN
 
 
-def _started(cohorts: Sequence[Cohort], at: datetime) -> list[Cohort]:
+def _list_started(cohorts: Sequence[Cohort], at: datetime) -> list[Cohort]:
     """Return the cohorts that have started, the newest first."""
     return sorted((each for each in cohorts if each.start <= at), key=lambda each: each.start, reverse=True)

@@ -6,17 +6,17 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.price import CorporateAction, CorporateActionKind, Instrument
 
 _ORDER: Sequence[CorporateActionKind] = ("dividend", "split", "delisting")
-"""Of one date: a dividend is of the shares that were held before it."""
+"""The order of actions on one date: a dividend goes to the shares held before that date."""
 
 
 def corporate_rows(account: Account, actions: Mapping[Instrument, Sequence[CorporateAction]]) -> tuple[JournalRow, ...]:
-    """Return the rows that actions come to for what is held before them; of what is not held there are none.
+    """Return the journal rows of actions on the positions of an account.
 
     A delisting without a stated payout gives no row: the shares stay, at their last close.
 
     Args:
-        account: As it was before all of them.
-        actions: Each once, by what they are of; not yet in the journal.
+        account: The account before all of the actions.
+        actions: By instrument; none may be in the journal yet.
     """
     rows = []
     for instrument in sorted(actions.keys() & account.positions.keys()):

@@ -1,4 +1,4 @@
-"""Fill models: at which prices an order is filled, how much of it, and what the venue charges; pure."""
+"""Fill models: at which price an order is filled, how much of it, and with what fee; pure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,21 +12,20 @@ from predibot.errors import UsageError
 
 
 class FillModel(Protocol):
-    """Sets the prices of orders."""
+    """Turns an order into a fill."""
 
     @property
     def name(self) -> str:
-        """Return the word that is stored with each fill."""
+        """Return the name stored with each fill."""
 
     def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return what an order of dollars or shares comes to at a price, None where nothing of it can be filled.
+        """Return the fill of an order of dollars or shares at a price, None where nothing can be filled.
 
-        Dollars are what the shares cost, or bring, without the fee. Fewer shares
-        than were asked for may be filled. What would bring less than its fee is
-        not sold.
+        Dollars are before the fee. A fill may have fewer shares than the order.
+        A sale that would bring less than its fee is not filled.
 
         Raises:
-            ValueError: If the order is a weight, or asks for no amount above 0.
+            ValueError: If the order is a weight, or its amount is not above 0.
         """
 
 
@@ -38,29 +37,29 @@ class MidFills:
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return the fill of an order of dollars or shares."""
-        return _filled(order, price, _endless(price.mid), self.name)
+        return _fill(order, price, _unlimited(price.mid), self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteFills:
-    """Buy at the ask and sell at the bid, however much is asked for."""
+    """Buy at the ask and sell at the bid, any amount."""
 
     name: ClassVar = "quote"
 
     def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares, None where nobody offers that side."""
-        return _filled(order, price, _endless(price.ask if order.side == "buy" else price.bid), self.name)
+        """Return the fill of an order of dollars or shares, None where that side has no quote."""
+        return _fill(order, price, _unlimited(price.ask if order.side == "buy" else price.bid), self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class BookFills:
-    """Walk the recorded levels from the best one on; what is not there is not filled."""
+    """Fill from the recorded levels, the best first; what they do not hold is not filled."""
 
     name: ClassVar = "book"
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return the fill of an order of dollars or shares at the average of its levels, None where there are none."""
-        return _filled(order, price, price.asks if order.side == "buy" else price.bids, self.name)
+        return _fill(order, price, price.asks if order.side == "buy" else price.bids, self.name)
 
 
 FILL_MODELS: Mapping[str, FillModel] = MappingProxyType(
@@ -70,21 +69,21 @@ FILL_MODELS: Mapping[str, FillModel] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class CostedFills:
-    """Fill as another model does, with half a spread around its prices, and a fee beside the venue's."""
+    """Fill as another model does, with half a spread on its prices and a fee besides the venue's."""
 
     base: FillModel
     fee_bps: float = 0.0
-    """Of the money of a trade, in hundredths of a percent."""
+    """In hundredths of a percent of a trade's money."""
     spread_bps: float = 0.0
     """Between buying and selling, in hundredths of a percent of the price."""
 
     @property
     def name(self) -> str:
-        """Return the word that is stored with each fill."""
+        """Return the name stored with each fill."""
         return f"{self.base.name}, fee {self.fee_bps:g} bp, spread {self.spread_bps:g} bp"
 
     def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares; none that would bring less than its fees."""
+        """Return the fill of an order of dollars or shares, None for a sale that would bring less than its fees."""
         step = self.spread_bps / 2e4 * (1.0 if order.side == "buy" else -1.0)
         most = order.instrument.price_bound[1]
 
@@ -112,7 +111,7 @@ class CostedFills:
 
 
 def fill_model(name: str, *, fee_bps: float = 0.0, spread_bps: float = 0.0) -> FillModel:
-    """Return the fill model of a name, with costs beside it where there are any.
+    """Return the fill model with a name, with any costs added.
 
     Raises:
         UsageError: If there is none of that name.
@@ -131,17 +130,16 @@ def why_unfilled(order: Order, price: Price, model: FillModel) -> str:
 
 
 _SAME_AMOUNT = 1e-12
-"""By this part of an order what its levels took may differ from it through rounding alone; then all of it was."""
+"""A filled amount this close to the order, as a part of it, is the whole order: the rest is rounding."""
 _Traded = tuple[float, float, float]
-"""A price, the shares that trade at it, and what they cost there, in dollars."""
+"""A price, the shares traded at it, and their cost there in dollars."""
 
 
-def _endless(price: float | None) -> tuple[tuple[float, float], ...]:
-    """Return the one level of a model that looks at no depth."""
+def _unlimited(price: float | None) -> tuple[tuple[float, float], ...]:
     return ((price, math.inf),) if price else ()
 
 
-def _filled(
+def _fill(
     order: Order, price: Price, levels: Sequence[Level] | Sequence[tuple[float, float]], model: str
 ) -> Fill | None:
     if order.unit == "weight":
@@ -149,32 +147,32 @@ def _filled(
     if not 0.0 < order.amount < math.inf:
         raise ValueError(f"an order of {order.amount:g} {order.unit} asks for nothing")
     offered = [(each.price, each.shares) if isinstance(each, Level) else each for each in levels]
-    traded = list(_traded(order, offered))
+    traded = list(_walk(order, offered))
     shares, cost_usd = math.fsum(each[1] for each in traded), math.fsum(each[2] for each in traded)
     if shares <= 0.0:
         return None
-    # A sum of levels may be one rounding off: no more goes than there is, and nothing of it stays behind.
+    # A sum of levels may be one rounding off the order.
     if order.unit == "shares":
-        shares = _as_asked(order.amount, shares)
+        shares = _snap(order.amount, shares)
     else:
-        cost_usd = _as_asked(order.amount, cost_usd)
+        cost_usd = _snap(order.amount, cost_usd)
     fee_usd = 0.0 if price.fees is None else math.fsum(each[1] * price.fees.share_usd(each[0]) for each in traded)
     if order.side == "sell" and fee_usd > cost_usd:
         return None
-    # The average of one level is its price, which dividing again might round.
+    # Dividing might round the price of a single level.
     paid = traded[0][0] if len(traded) == 1 else cost_usd / shares
     sign = 1.0 if order.side == "buy" else -1.0
     return Fill(order.instrument, sign * shares, paid, fee_usd, -sign * cost_usd, model)
 
 
-def _as_asked(asked: float, taken: float) -> float:
+def _snap(asked: float, taken: float) -> float:
     return asked if abs(asked - taken) <= _SAME_AMOUNT * asked else taken
 
 
-def _traded(order: Order, levels: Sequence[tuple[float, float]]) -> Iterator[_Traded]:
+def _walk(order: Order, levels: Sequence[tuple[float, float]]) -> Iterator[_Traded]:
     left, is_usd = order.amount, order.unit == "usd"
     for price, shares in levels:
-        # Nothing is bought or sold for nothing: what brings no money waits for its settlement.
+        # Nothing trades at a price of zero: such a position waits for its settlement.
         if left <= 0.0 or price <= 0.0:
             continue
         offered = shares * price if is_usd else shares

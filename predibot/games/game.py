@@ -1,4 +1,4 @@
-"""What a game is: what it has to say, and what is so where it says nothing."""
+"""The protocols of a game: what each game must define, and the defaults of the rest."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -21,37 +21,37 @@ from predibot.selection import SelectionRules
 class AnswerForm(Protocol):
     """How an answer about one view is asked for and read.
 
-    What has a body here need not be said; a form of an installed package need not inherit it either.
+    Members with a body are defaults. A form of an installed package need not inherit them.
     """
 
     __slots__ = ()
 
     @property
     def schema(self) -> ToolSchema:
-        """Return the tool by which an answer is handed in; `predibot.games.answers.final_answer` makes one."""
+        """Return the tool that hands in an answer; `predibot.games.answers.final_answer` makes one."""
 
     @property
     def shape(self) -> str:
-        """Return an answer as it is shown to a model, in JSON."""
+        """Return an example answer for the model, in JSON."""
 
     @property
     def fields(self) -> Collection[str]:
-        """Return the names of the fields an answer may have, which are no page's words."""
+        """Return the names of the fields of an answer; complaints may repeat no others."""
 
     @property
     def enough_tokens(self) -> int:
         """Return how many tokens a short answer takes."""
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told.
+        """Return the text for the model.
 
         Args:
-            history: Daily prices, asked only where they are shown.
+            history: Daily prices by market id, called only where they are shown.
             untrusted: Puts foreign words inside the fence.
         """
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, an object or its JSON text, which keeps the rules of the game.
+        """Return the decision of an answer, an object or its JSON text, if it keeps the rules of the game.
 
         Raises:
             AnswerError: The message names every complaint and what to fix.
@@ -61,18 +61,18 @@ class AnswerForm(Protocol):
     def labels(self) -> Sequence[str]:
         """Return the words of which an answer is one; none where it is an object.
 
-        With such words a prompt shows the view alone, without the instant.
+        A prompt with such words shows the view alone, without the instant.
         """
         return ()
 
     @property
     def ending(self) -> str:
-        """Return how a prompt ends: in which form one of the words is answered."""
+        """Return the last sentences of a prompt, on the form of a one-word answer."""
         return ""
 
     @property
     def strict(self) -> bool:
-        """Return whether only what `parse` takes as text is an answer, without marks or words around it."""
+        """Return whether an answer must be exactly what `parse` takes, without marks or words around it."""
         return False
 
 
@@ -81,49 +81,47 @@ class ReasonedForm(Protocol):
     """A form that can ask for reasons before an answer."""
 
     def reasoned(self) -> AnswerForm:
-        """Return the form that asks for reasons first, and takes the answer from the last line."""
+        """Return the form that asks for reasons first and takes the answer from the last line."""
 
 
 @runtime_checkable
 class JudgingForm(Protocol):
-    """A form that can ask of what kind the reasons for an answer are."""
+    """A form that can ask what kind of reasons led to an answer."""
 
     def judging(self, reasons: str) -> AnswerForm:
-        """Return the form that asks about these reasons, which are another bot's."""
+        """Return the form that asks about these reasons of another bot."""
 
 
 class References(Protocol):
-    """What baselines may know of the items of a run, and no model is shown."""
+    """What baselines may know of the items of a run; models never see it."""
 
     def of(self, subject_id: str) -> Any:
-        """Return what may be known about a subject, in a form of its game's own."""
+        """Return what may be known about a subject, in the game's own form."""
 
 
 class Game(Protocol):
-    """What is asked of a bot, and what becomes of its answer; pure.
+    """The rules of a game: its subjects, views, answer form, booking and scores; pure.
 
-    A game owns its subjects, the view a bot is shown, the form of an answer,
-    the booking, and which scores apply. What its view is, only the game and
-    the strategies that name it know. What has a body here need not be said;
-    a game of an installed package need not inherit it either.
+    Only the game and the strategies that name it know what its view is. Members with a
+    body are defaults. A game of an installed package need not inherit them.
     """
 
     __slots__ = ()
 
     @property
     def name(self) -> str:
-        """Return the word recipes use."""
+        """Return the name in recipes."""
 
     @property
     def stake_usd(self) -> float:
-        """Return the dollars a bot has for one subject: those it may bet, or those its account begins with."""
+        """Return the dollars a bot has for one subject: to bet, or to begin its account with."""
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """Return the names of the scores that apply; in a game with `forecasts` every bet on an event has one."""
+        """Return the names of its scores; in a game with `forecasts` every bet on an event has a forecast."""
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
-        """Return what a bot decides on in a run that plays these events."""
+        """Return the subjects that a bot decides on in a run that plays these events."""
 
     def view(
         self,
@@ -134,26 +132,21 @@ class Game(Protocol):
         account: Account | None = None,
         past: AccountPast | None = None,
     ) -> Any:
-        """Return what a bot is shown of a subject.
+        """Return a bot's view of a subject.
 
         Args:
             subject: One of `subjects`.
-            events: With the quotes of the decision's instant.
-            venue: Whose instruments these are.
-            account: The bot's, as its journal comes to; None in a game without accounts.
-            past: What is known of the account besides; only for a subject with one.
+            events: With quotes of the decision's instant.
+            venue: The venue of the instruments.
+            account: The bot's account; None in a game without accounts.
+            past: What else is known of the account.
 
         Raises:
             UsageError: If it is no subject of these events.
         """
 
     def form(self, view: Any, *, price_blind: bool = False) -> AnswerForm:
-        """Return how an answer about a view is asked for and read.
-
-        Args:
-            view: Of this game.
-            price_blind: Whether no price may be said in words and complaints.
-        """
+        """Return the form of an answer about a view; a price-blind one mentions no price."""
 
     def book(
         self,
@@ -166,10 +159,10 @@ class Game(Protocol):
         """Return the booking of an answer.
 
         Args:
-            answer: As a bot gave it; nothing of it is checked yet.
-            view: That it was given about.
-            account: As it was when the view was made.
-            quotes: Of now, which may be later than the view.
+            answer: A bot's answer, still unchecked.
+            view: The view it was given about.
+            account: The account when the view was made.
+            quotes: Current prices, which may be later than the view's.
             fills: Sets the price of each order.
 
         Raises:
@@ -179,16 +172,16 @@ class Game(Protocol):
 
     @property
     def offers(self) -> Collection[str]:
-        """Return what a bot may have beside its view: `tools`, `news`, `other bots`."""
+        """Return what a bot may have besides its view: `tools`, `news`, `other bots`."""
         return ("tools", "news", "other bots")
 
     @property
     def most_view_tokens(self) -> int | None:
-        """Return how many tokens a view takes at most; None where that follows from the events of a run."""
+        """Return the most tokens that a view takes; None where the events of a run decide that."""
         return None
 
     def view_tokens(self, view: Any) -> int:
-        """Return about how many tokens a view takes, where `most_view_tokens` is said."""
+        """Return about how many tokens a view takes; only for a game with `most_view_tokens`."""
         raise UsageError(f"game {self.name!r} does not bound its views")
 
     @property
@@ -197,71 +190,70 @@ class Game(Protocol):
         return None
 
     def given_up(self, complaint: str) -> Decision:
-        """Return what is decided where `repairs` is said and the last answer was refused too, for this reason.
+        """Return the decision in place of the last of `repairs` answers, which was refused for this reason.
 
         Raises:
-            AnswerError: If nothing is put in the place of an answer.
+            AnswerError: If the game has none.
         """
         raise AnswerError(complaint)
 
     def select(self, rules: SelectionRules) -> SelectionRules:
-        """Return the rules of its universe, as far as a recipe does not state others; these are the defaults of all."""
+        """Return the default selection rules of the game, from those of all games; a recipe's rules override them."""
         return rules
 
     @property
     def news_window(self) -> tuple[timedelta, timedelta] | None:
-        """Return how long before a decision news begins and ends that is shown; None where none is."""
+        """Return how long before a decision its news begins and ends; None for no news."""
         return None
 
     @property
     def fills(self) -> str:
-        """Return what sets the price of a trade: the `mid`, the `quote` or the recorded `book`."""
+        """Return the price source of a trade: the `mid`, the `quote` or the recorded `book`."""
         return "mid"
 
     @property
     def fee_bps(self) -> float:
-        """Return what a trade costs beside what the venue states, in hundredths of a percent of its money."""
+        """Return the cost of a trade besides the venue's fees, in hundredths of a percent of its money."""
         return 0.0
 
     @property
     def spread_bps(self) -> float:
-        """Return how far apart buying and selling are around the price, in hundredths of a percent of it."""
+        """Return the spread between buying and selling, in hundredths of a percent of the price."""
         return 0.0
 
     @property
     def trades_at_closes(self) -> bool:
-        """Return whether accounts trade, and are valued, at the closes of trading days alone."""
+        """Return whether accounts trade, and are valued, only at the closes of trading days."""
         return False
 
     @property
     def methodology(self) -> str:
-        """Return the version of its rules, where it has several; results of two are never mixed."""
+        """Return the version of its rules, where it has several; scores never mix them."""
         return ""
 
     @property
     def cohorts(self) -> CohortRules | None:
-        """Return how its cohorts go on, which start in a run with its markets and its bots; None without cohorts.
+        """Return the rules of its cohorts, None without cohorts.
 
-        Then what is decided on in a run are the cohorts that go on, and `subjects` is not asked.
+        A game with cohorts decides on those; `subjects` is not called.
         """
         return None
 
     def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-        """Yield what an account of a cohort did that the rules of its bets forbid.
+        """Yield how an account of a cohort broke the rules of its bets.
 
         Args:
-            journal: Its rows.
-            orders: Those of each decision that the rows follow from, as the ledger has them.
+            journal: The account's rows.
+            orders: The ledger's orders by decision.
         """
         return iter(())
 
     @property
     def has_items(self) -> bool:
-        """Return whether it is played over the items of a data set, such as comments.
+        """Return whether its subjects are the items of a data set, such as comments.
 
-        Each is frozen with the run as an event without markets. What its bots are shown is all that they may look at.
-        A run of it is known by the recipe and the digest of the data set, so that the same of both is the same run,
-        whenever it is asked for.
+        Each item is frozen with the run as an event without markets, and bots may look at nothing else.
+        The recipe and the digest of the data set make the run, whenever it is asked for.
         """
         return False
 
@@ -270,10 +262,10 @@ class Game(Protocol):
 
         Args:
             rows: Reads a file of the data set from its beginning, by its name.
-            seed: Of the recipe.
+            seed: The recipe's seed.
         """
         return (), ()
 
     def references(self, events: Sequence[Event]) -> References:
-        """Return what baselines may know, from all that a run froze."""
+        """Return what baselines may know of the frozen items of a run."""
         raise UsageError(f"game {self.name!r} has no items")

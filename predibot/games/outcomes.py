@@ -1,4 +1,4 @@
-"""Outcomes: what can be bought of a market, what answers call it, and what it costs."""
+"""Outcomes: what can be bought of a market, its name in answers, and its price."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,12 @@ class Outcome:
     """One outcome of a market."""
 
     side: str
-    """What answers call it: YES or NO in a market of two outcomes, else its name."""
+    """Its name in answers: YES or NO in a market with two outcomes, else the outcome's name."""
     label: str
-    """As the venue names it."""
+    """The venue's name of it."""
     instrument: Instrument
     price: Price | None = None
-    """None where nothing is quoted, or nobody trades it any more."""
+    """None where it is not quoted, or no longer traded."""
 
     @property
     def is_buyable(self) -> bool:
@@ -28,16 +28,15 @@ class Outcome:
 
 
 def is_binary(market: Market) -> bool:
-    """Return whether a market has two outcomes, of which the second pays what the first does not."""
+    """Return whether a market has two outcomes, of which one pays what the other does not."""
     return len(market.outcomes) == 2
 
 
 def side_of_yes(market: Market) -> Side:
-    """Return the side, by the place of its token, of the outcome that answers call YES.
+    """Return the side of the token that answers call YES.
 
-    It is the first outcome, as everywhere, but where the venue lists the
-    outcomes No and Yes in this order: there YES is what is named Yes.
-
+    It is the first outcome, unless the venue lists the outcomes No and Yes in
+    this order: then it is the one named Yes.
     Examples:
         >>> from predibot.domain.event import MarketRef
         >>> side_of_yes(Market(MarketRef("1"), "Rain?", ("No", "Yes")))
@@ -50,14 +49,13 @@ def side_of_yes(market: Market) -> Side:
 def outcomes_of(market: Market, venue: str) -> tuple[Outcome, ...]:
     """Return the outcomes of a market, YES first where there are two, else in the venue's order.
 
-    In a market of more than two, an outcome that is named No is one like the
-    others, with a price of its own. Names that are not distinct get their number
-    in front. A market that is closed has no prices.
+    With more than two, an outcome named No is like the others. If names repeat, each
+    gets its number in front. A closed market has no prices.
     """
-    return _binary(market, venue) if is_binary(market) else _named(market, venue)
+    return _binary_outcomes(market, venue) if is_binary(market) else _named_outcomes(market, venue)
 
 
-def _binary(market: Market, venue: str) -> tuple[Outcome, ...]:
+def _binary_outcomes(market: Market, venue: str) -> tuple[Outcome, ...]:
     prices = {} if market.closed else prices_of(Event(market.id, "", (market,)), venue)
     is_reversed = side_of_yes(market) == "NO"
     sides: tuple[Side, ...] = SIDES[::-1] if is_reversed else SIDES
@@ -68,9 +66,9 @@ def _binary(market: Market, venue: str) -> tuple[Outcome, ...]:
     return tuple(found)
 
 
-def _named(market: Market, venue: str) -> tuple[Outcome, ...]:
+def _named_outcomes(market: Market, venue: str) -> tuple[Outcome, ...]:
     labels = [title_line(label) for label in market.outcomes]
-    # One that begins with # could be taken for the number of another.
+    # A name that begins with # could be taken for the number of another outcome.
     distinct = len(set(labels)) == len(labels) and all(label and label[0] != "#" for label in labels)
     found = []
     for number, label in enumerate(labels):

@@ -1,4 +1,4 @@
-"""Positions: what a member of a cohort has bought of one outcome, from the first share to the last one's end."""
+"""Positions: what a member of a cohort holds of one outcome, from the first purchase to the end of the last share."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -11,8 +11,8 @@ from predibot.games.accounts import SETTLING
 from predibot.scoring.accounts.record import SizedBet
 
 PositionState = Literal["open", "PENDING", "WON", "LOST", "EXITED", "CANCELLED"]
-"""`PENDING` is closed and not settled. `WON` and `LOST` paid 1 and 0. `CANCELLED` is anything else that a resolution
-comes to, where no side won: a part of a dollar, or what the position cost. `EXITED` was sold."""
+"""`PENDING`: closed and not settled. `WON` and `LOST`: settled at 1 and 0. `EXITED`: sold. `CANCELLED`: any other
+resolution, which pays a part of a dollar or the cost."""
 POSITION_STATES: tuple[PositionState, ...] = get_args(PositionState)
 Standing = Literal["playing", "cannot bet", "bankrupt"]
 _NOTHING_USD = 1e-9
@@ -27,22 +27,21 @@ class CohortPosition:
     instrument: Instrument
     opened_at: datetime
     shares: float = 0.0
-    """Held now."""
     cost_usd: float = 0.0
-    """Of what is held now, at average cost, fees left out."""
+    """The cost of the shares it holds now, at average cost, without fees."""
     bought_usd: float = 0.0
-    """All that was paid for it, fees left out."""
+    """All purchases, without fees."""
     realised_usd: float = 0.0
-    """What sales and its end brought beyond what was sold had cost."""
+    """The gain of sales and settlements over their cost."""
     ended_at: datetime | None = None
-    """None where something is held."""
+    """None while shares are held."""
     joined: str = ""
-    """The position that took its shares when a reversal brought them back, where it had been opened since."""
+    """The later position that took over its shares when a reversal brought them back."""
     legs: tuple[SizedBet, ...] = ()
     """The bets that bought it."""
     ended_by: JournalKind | None = None
     payout_usd: float = 0.0
-    """What a share was paid at its end."""
+    """The payout of a share at its end."""
     is_closed: bool = False
     """Whether nobody can trade it any more."""
 
@@ -59,12 +58,12 @@ class CohortPosition:
 
     @property
     def is_open(self) -> bool:
-        """Return whether something of it is held."""
+        """Return whether shares of it are held."""
         return self.state in ("open", "PENDING")
 
     @property
     def average_price(self) -> float | None:
-        """Return what a share that is held cost on average; None where none is."""
+        """Return the average cost of a held share, None where none is held."""
         return self.cost_usd / self.shares if self.shares else None
 
 
@@ -72,11 +71,11 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
     """Return all positions of an account, in the order in which they were opened.
 
     Args:
-        journal: Of the account, in its order.
+        journal: The account's rows, in order.
         closed: Outcomes that nobody can trade any more.
 
     Raises:
-        ValueError: If a row takes from a position that is not there.
+        ValueError: If a row takes more than a position holds.
     """
     fold = _PositionFold()
     for row in journal:
@@ -87,10 +86,9 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
 
 
 def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
-    """Return the bets on positions that were held until they were resolved, for the Brier score of their sizes.
+    """Return the bets on positions that were held until their resolution, for the Brier score of their sizes.
 
-    Whether one won is unknown where the position was cancelled. Of what was
-    sold before there is none.
+    Whether a bet on a cancelled position won is unknown.
     """
     won = {"WON": True, "LOST": False, "CANCELLED": None}
     return tuple(
@@ -102,10 +100,7 @@ def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
 
 
 def standing_of(account: Account, least_cash_usd: float) -> Standing:
-    """Return whether an account can still bet, which takes so much cash.
-
-    Bankrupt is one that has no cash and holds nothing.
-    """
+    """Return whether an account can still bet; bankrupt means no cash and no positions."""
     if not account.positions and account.cash_usd <= _NOTHING_USD:
         return "bankrupt"
     return "cannot bet" if account.cash_usd < least_cash_usd - _NOTHING_USD else "playing"
@@ -114,11 +109,10 @@ def standing_of(account: Account, least_cash_usd: float) -> Standing:
 class _PositionFold:
     def __init__(self) -> None:
         self.positions: dict[str, CohortPosition] = {}
-        """By their ids, in the order in which they were opened."""
         self.cash_usd = 0.0
         self._open: dict[Instrument, str] = {}
         self._ended: dict[Instrument, list[tuple[str, float, float, float]]] = {}
-        """Of each, what was ended by resolutions: the shares, what they had cost, and what they were paid."""
+        """The resolved parts of each: position id, shares, their cost, their payout."""
 
     def add(self, row: JournalRow, instrument: Instrument) -> None:
         if row.kind == "reversal":

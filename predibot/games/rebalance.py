@@ -1,4 +1,4 @@
-"""Rebalancing: how an account is brought to target weights, sells first and never on credit; pure."""
+"""Rebalancing: the trades that bring an account to target weights, sales first and never on credit; pure."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +13,9 @@ from predibot.games.accounts import journal_of_fills
 from predibot.games.fills import FillModel, why_unfilled
 
 _SAME_SHARES = 1e-12
-"""By this part of a position its target may differ from it through rounding alone; then its shares stay."""
+"""A target this close to the position, as a part of it, changes nothing: the difference is rounding."""
 _HALVINGS = 60
-"""Of the interval that holds the factor of the buys, where their cost is not in proportion to it."""
+"""Steps of the bisection for the factor of the buys, where a book makes cost nonlinear."""
 NO_FROZEN: Mapping[Instrument, float] = MappingProxyType({})
 
 
@@ -31,31 +31,28 @@ def rebalance(
 ) -> Booking:
     """Return the trades that bring an account to target weights, as far as prices and cash allow.
 
-    The account is valued at the mid, and each target is that share of the value.
-    What is held and is no target is sold. Sells come first; then all buys are
-    scaled by one factor to the cash there is, fees included. A position without
-    a price is neither bought nor sold. An account that is owing only sells.
+    Weights are shares of the account's value at the mid. Positions without a target are
+    sold. Sales come first; then one factor scales all buys to the cash there is, fees
+    included. Positions without a price stay. An account that owes only sells.
 
     Args:
-        account: What is held now.
-        targets: The share of the value that each instrument shall have, in [0, 1], together at most 1; the rest is
-            cash.
-        prices: Of what can be traded now.
+        account: The account before the trades.
+        targets: Weights by instrument, each in [0, 1], together at most 1; the rest is cash.
+        prices: Of the instruments that can be traded now.
         fills: Sets the prices of the trades.
-        at: The instant that the journal rows are of.
-        follows_from: What they follow from.
-        frozen: What a share was last worth, in dollars, of what is held and has no price now.
+        at: The instant of the journal rows.
+        follows_from: Their cause.
+        frozen: The last price in dollars of each position that has none now.
 
     Returns:
-        One order a target, and one to sell each other position, all of unit
-        "weight": filled as far as its note does not say otherwise, expired where
-        nothing of it was. `scale` is the factor of the buys, `unallocated_usd`
-        the cash that is left.
+        One order in weight for each target and each other position: filled unless
+        its note says less, expired where nothing was filled. `scale` is the factor
+        of the buys, `unallocated_usd` the remaining cash.
 
     Raises:
-        ValueError: If the targets are no weights, or something is held that has neither a price nor a last one.
+        ValueError: If the targets are no weights, or a position has neither a price nor a last one.
     """
-    _check(targets)
+    _check_targets(targets)
     value = _value_usd(account, prices, frozen)
     wanted = {**dict.fromkeys(account.positions, 0.0), **targets}
     trades = [
@@ -69,7 +66,8 @@ def rebalance(
     scale, bought = (0.0, {}) if account.owing and buys else _buys(buys, cash_usd, prices, fills)
     done = {**sold, **bought}
     orders = tuple(
-        _booked(each, done.get(each.instrument), scale, account, prices.get(each.instrument), fills) for each in trades
+        _book_order(each, done.get(each.instrument), scale, account, prices.get(each.instrument), fills)
+        for each in trades
     )
     made = sorted((fill for order in orders for fill in order.fills), key=lambda fill: fill.shares > 0.0)
     journal = tuple(journal_of_fills(made, at, follows_from))
@@ -79,14 +77,14 @@ def rebalance(
 
 @dataclass(frozen=True, slots=True)
 class _Trade:
-    """A target, and by how many shares it differs from what is held; not a number where that cannot be told."""
+    """A target, and the change of shares that it takes; NaN where there is no price for it."""
 
     instrument: Instrument
     weight: float
     shares: float
 
 
-def _check(targets: Mapping[Instrument, float]) -> None:
+def _check_targets(targets: Mapping[Instrument, float]) -> None:
     for instrument, weight in targets.items():
         if not 0.0 <= weight <= 1.0:
             raise ValueError(f"the weight of {instrument.id} is {weight!r}; a weight is in [0, 1]")
@@ -106,7 +104,6 @@ def _value_usd(account: Account, prices: Mapping[Instrument, Price], frozen: Map
 
 
 def _change(held_shares: float, wanted_usd: float, price: Price | None) -> float:
-    """Return by how many shares a position is to change; not a number where there is no price for that."""
     wanted_usd = max(wanted_usd, 0.0)
     if price is None or (price.mid == 0.0 and wanted_usd > 0.0):
         return math.nan
@@ -117,7 +114,7 @@ def _change(held_shares: float, wanted_usd: float, price: Price | None) -> float
 def _buys(
     buys: Sequence[_Trade], cash_usd: float, prices: Mapping[Instrument, Price], fills: FillModel
 ) -> tuple[float, dict[Instrument, Fill | None]]:
-    """Return the factor of the buys, the largest that the cash is enough for, and their fills."""
+    """Return the largest factor that the cash allows for the buys, and their fills."""
 
     def filled(scale: float) -> dict[Instrument, Fill | None]:
         return {
@@ -134,12 +131,12 @@ def _buys(
 
 
 def _largest(spent_usd: Callable[[float], float], cash_usd: float) -> float:
-    """Return the largest factor, at most 1, at which no more is spent than there is; what is spent grows with it."""
+    """Return the largest factor, at most 1, whose spending the cash covers; spending grows with it."""
     enough_usd = cash_usd + ROUNDING_USD / 10
     whole_usd = spent_usd(1.0)
     if whole_usd <= enough_usd:
         return 1.0
-    # At one price an instrument the cost is in proportion; in a book it is not.
+    # With one price an instrument the cost is proportional; with a book it is not.
     low, high = 0.0, 1.0
     if cash_usd - ROUNDING_USD / 10 <= spent_usd(cash_usd / whole_usd) <= enough_usd:
         return cash_usd / whole_usd
@@ -153,7 +150,7 @@ def _cash_usd(fill: Fill | None) -> float:
     return 0.0 if fill is None else fill.cash_usd - fill.fee_usd
 
 
-def _booked(
+def _book_order(
     trade: _Trade, fill: Fill | None, scale: float, account: Account, price: Price | None, fills: FillModel
 ) -> BookedOrder:
     is_new = trade.weight > 0.0 and not account.held(trade.instrument).shares
@@ -167,7 +164,7 @@ def _booked(
         return BookedOrder(order)
     wanted = abs(trade.shares) * (scale if is_buy else 1.0)
     if fill is None:
-        return BookedOrder(order, (), "expired", _why_unfilled(trade, scale, account, price, fills))
+        return BookedOrder(order, (), "expired", _explain_unfilled(trade, scale, account, price, fills))
     note = ""
     if abs(fill.shares) < wanted * (1.0 - _SAME_SHARES):
         note = f"{abs(fill.shares):.6g} of {wanted:.6g} shares were filled; nobody offered more"
@@ -176,7 +173,7 @@ def _booked(
     return BookedOrder(order, (fill,), note=note)
 
 
-def _why_unfilled(trade: _Trade, scale: float, account: Account, price: Price, fills: FillModel) -> str:
+def _explain_unfilled(trade: _Trade, scale: float, account: Account, price: Price, fills: FillModel) -> str:
     is_sale = trade.shares < 0.0
     if account.owing and not is_sale:
         return "the account owes what a reversal took back; it only sells"

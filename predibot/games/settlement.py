@@ -1,4 +1,4 @@
-"""Settlements: what resolutions write into the journal of an account that holds what was resolved; pure."""
+"""Settlements: the journal rows by which resolutions pay the positions of an account; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,36 +10,32 @@ from predibot.domain.resolution import Resolution, as_known
 from predibot.games.accounts import SETTLING, Journal
 
 Revisions = Sequence[tuple[int, Resolution]]
-"""What is known of how one instrument was resolved, each with the number of its revision."""
+"""The known resolutions of one instrument, each with the number of its revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettlementRow:
-    """A journal row, and what it follows from."""
+    """A journal row, and the number of the revision it follows from."""
 
     row: JournalRow
     revision: int
-    """Of the resolution; it stands in the row too."""
 
 
 def settle(
     journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime
 ) -> tuple[SettlementRow, ...]:
-    """Return the rows that follow from what is resolved by an instant and are not in the journal yet.
+    """Return the rows of resolutions known at an instant that the journal does not have yet.
 
-    An instrument that pays by an earlier revision than the one that is known now
-    is reversed, and settled again by that one. What is held of a resolved
-    instrument is settled, whenever it was bought. What is not resolved, as where
-    the winner is unknown, gives no row and stays as it is. Asked again, it gives
-    no row.
+    If an instrument was paid by an older revision, that payment is reversed and the
+    instrument is settled again. All shares are settled, whenever they were bought.
+    Unresolved instruments, also those with an unknown winner, give no row.
 
     Args:
-        journal: All of it.
-        resolutions: By instrument, as that instrument is paid: of the NO side
-            `Resolution.of_outcome(1)`, so that `payout_yes` is what one share of it
-            pays. A payout of None pays back what the position cost.
-        as_of: Revisions that were effective later are not seen; the rows are of
-            this instant.
+        journal: The whole journal.
+        resolutions: By instrument, with `payout_yes` as the payout of a share of that
+            instrument: for the NO side `Resolution.of_outcome(1)`. A payout of None
+            pays back what the position cost.
+        as_of: The instant of the rows; revisions that became effective later are not seen.
     """
     positions, standing = journal.account.positions, _standing(journal.rows)
     written: list[SettlementRow] = []
@@ -58,7 +54,7 @@ def settle(
         held = journal.with_rows(undone).account.held(instrument) if undone else positions.get(instrument)
         rows = undone
         if held is not None:
-            # Where it was voided without a payout, what it cost is paid back.
+            # A voided market pays back the cost.
             payout_usd = resolution.payout_yes
             kind: JournalKind = "refund" if payout_usd is None else "settlement"
             cash_usd = held.cost_usd if payout_usd is None else held.shares * payout_usd
@@ -68,13 +64,13 @@ def settle(
 
 
 def _current(revisions: Revisions, as_of: datetime) -> tuple[int, Resolution] | None:
-    """Return the revision that counts at an instant."""
+    """Return the revision in force at an instant, with its number."""
     known = as_known([resolution for _, resolution in revisions], as_of)
     return next(((number, resolution) for number, resolution in revisions if resolution is known), None)
 
 
 def _standing(journal: Sequence[JournalRow]) -> dict[Instrument, list[JournalRow]]:
-    """Return the settlements that were not reversed, by instrument, in their order."""
+    """Return the settlements without a reversal, by instrument, in order."""
     standing: dict[Instrument, list[JournalRow]] = {}
     for row in journal:
         if row.instrument is not None and row.kind in SETTLING:

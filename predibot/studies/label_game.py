@@ -1,4 +1,4 @@
-"""Games of labels: each item of a data set gets one, nothing is bet, and an answer that cannot be read is a miss."""
+"""Label games: each item of a data set gets one label, nothing is bet, and an unreadable answer is a miss."""
 
 import hashlib
 from abc import abstractmethod
@@ -17,24 +17,23 @@ from predibot.games.game import Game
 
 
 class LabelGame(Game):
-    """What games of labels have in common."""
+    """The rules that all label games share."""
 
     __slots__ = ()
     stake_usd: ClassVar = 0.0
-    """Nothing is bet."""
     scores: ClassVar = ("labels",)
     has_items: ClassVar = True
     offers: ClassVar = ("other bots",)
     """A judge reads another bot's reasons."""
     repairs: ClassVar = 0
-    """A label that cannot be read is a miss, and is not asked for again."""
+    """An unreadable label is a miss and is not asked for again."""
     item: ClassVar[Any]
-    """The class of what is labelled."""
+    """The class of the items."""
     item_noun: ClassVar[str]
 
     @abstractmethod
     def allowed(self, view: Any) -> Sequence[Collection[str]]:
-        """Return the sets of labels that are answers about an item; a complaint names the first."""
+        """Return the sets of labels that an item can have; a complaint names the first."""
 
     def view(
         self,
@@ -45,7 +44,7 @@ class LabelGame(Game):
         account: Account | None = None,
         past: AccountPast | None = None,
     ) -> Any:
-        """Return the item, with what a bot is shown of it."""
+        """Return the item as a bot sees it."""
         found = next((event for event in events if event.id == subject.id), None)
         if found is None:
             raise UsageError(
@@ -61,7 +60,7 @@ class LabelGame(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return that nothing was bet, if the answer is one allowed label of the item that was shown.
+        """Return a booking without bets, if the answer is one allowed label of the item.
 
         Raises:
             AnswerError: If it is anything else.
@@ -85,7 +84,7 @@ class LabelGame(Game):
 
 
 def frozen_item(item: Any, title: str, about: str) -> Event:
-    """Return an item as an event; its description holds the digest of all of it, which receipts then vouch for."""
+    """Return an item as an event; its description holds the digest of the item, so receipts cover it."""
     payload = item.as_json()
     digest = hashlib.sha256(payload.encode()).hexdigest()
     return Event(item.subject_id, title, (), description=f"{about} {digest}", payload=payload)

@@ -1,4 +1,4 @@
-"""One dollar an event: every market of it is forecast, and up to a dollar is bet on them."""
+"""One dollar an event: a bot forecasts every market of it, and bets up to a dollar on them."""
 
 from predibot.games.dollar_per_event.rules import DollarPerEvent, Overstake
 

@@ -24,7 +24,7 @@ _WANTED = {
     "unallocated_capital": "the dollars that are not bet, a number of 0 or more",
 }
 FIELDS = frozenset(_WANTED)
-"""What an answer may have fields of."""
+"""The fields that an answer may have."""
 _FIELDS = {
     True: "market_id, estimated_probability, bet, confidence, rationale",
     False: "market_decisions, unallocated_capital, rationale",
@@ -32,12 +32,7 @@ _FIELDS = {
 
 
 def complaints_of(error: ValidationError, items: object) -> Iterator[str]:
-    """Yield a sentence without its full stop for each thing that pydantic found.
-
-    Args:
-        error: Of an answer.
-        items: Its `market_decisions` as they were said, which name the markets.
-    """
+    """Yield a sentence, without its full stop, for each error of pydantic; `items` are the answer's markets."""
     for found in error.errors(include_url=False, include_context=False):
         kind, location, value = found["type"], found["loc"], found["input"]
         name, where = str(location[-1]), _where(location, items)
@@ -49,11 +44,11 @@ def complaints_of(error: ValidationError, items: object) -> Iterator[str]:
         elif kind in ("model_type", "model_attributes_type"):
             yield f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
         else:
-            yield _of_value(kind, where, name, value, wanted)
+            yield _value_complaint(kind, where, name, value, wanted)
 
 
 def _where(location: tuple[int | str, ...], items: object) -> str:
-    """Return the place of a complaint: a field and its market, or its number where the market has no id."""
+    """Return the place of a complaint: a field and its market, or the entry's number where it has no id."""
     if len(location) == 1:
         return _field(location[0])
     row = int(location[1])
@@ -71,8 +66,8 @@ def _field(name: object) -> str:
     return str(name) if name in FIELDS else f"the field {quoted(name)}"
 
 
-def _of_value(kind: str, where: str, name: str, value: object, wanted: str) -> str:
-    """Return the complaint on a value of a wrong type, out of its range or too long."""
+def _value_complaint(kind: str, where: str, name: str, value: object, wanted: str) -> str:
+    """Return the complaint on a value of a wrong type, out of range or too long."""
     if kind in ("string_too_long", "too_long"):
         size = len(value) if isinstance(value, str | list) else 0
         return f"{where} is too long ({size:,}); give {wanted}, shorter"
@@ -88,7 +83,7 @@ def _of_value(kind: str, where: str, name: str, value: object, wanted: str) -> s
 
 
 def _number_in(text: str, name: str) -> str | None:
-    """Return what to write for a text that holds a number, or None."""
+    """Return what to write instead of a text that holds a number, or None."""
     bare = text.strip()
     percent = bare.endswith("%")
     try:
@@ -107,14 +102,14 @@ def decision_complaints(
     quotes: Mapping[Instrument, Price],
     prices: Mapping[str, EntryPrice],
 ) -> Iterator[str]:
-    """Yield what is wrong with a decision, apart from the sum of its bets.
+    """Yield complaints about a decision, apart from the sum of its bets.
 
     Args:
         answer: The decision.
         lines: The forecast and the bet of each market it names.
         view: The event, with the markets the run plays.
-        quotes: By outcome.
-        prices: What each market would be recorded at, by its id.
+        quotes: Current prices, by outcome.
+        prices: The price each market would be recorded at, by id.
     """
     yield from _order_complaints(answer, view)
     yield from _roll_call(lines, view.event)
@@ -123,7 +118,7 @@ def decision_complaints(
 
 
 def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
-    """Yield what is wrong with orders, apart from their amounts as bets."""
+    """Yield complaints about orders, apart from their amounts as bets."""
     if answer.labels:
         yield "it has labels, which this game has no use for; leave them out"
     bet_on = Counter(said.market_id for said in answer.forecasts if isinstance(said, MarketDecision))
@@ -145,7 +140,7 @@ def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
 
 
 def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
-    """Yield a complaint for each market of the event that is not decided on exactly once."""
+    """Yield a complaint for each market of the event that is not decided exactly once."""
     asked = {market.id for market in event.markets}
     said = Counter(str(line.market_id) for line in lines)
     for market_id, times in said.items():
@@ -161,16 +156,15 @@ def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
 def _complaints(
     said: MarketDecision, view: EventView, quotes: Mapping[Instrument, Price], prices: Mapping[str, EntryPrice]
 ) -> Iterator[str]:
-    """Yield what is wrong with what was said about one market."""
     name = f"market {marked(repr(str(said.market_id)[:80]))}"
     yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
     if said.confidence is not None:
         confidence = number_of(said.confidence)
         if confidence is None or not 0.0 <= confidence <= MAX_CONFIDENCE:
-            yield f"{name}: the confidence is {shown(said.confidence)}; give a number from 0 to 10 or leave it out"
+            yield f"{name}: the confidence is {short_repr(said.confidence)}; give a number from 0 to 10 or leave it out"
     bet_usd = number_of(said.bet_usd)
     if bet_usd is None:
-        yield f"{name}: the bet is {shown(said.bet_usd)}; give dollars as a number, negative for NO, 0 for no bet"
+        yield f"{name}: the bet is {short_repr(said.bet_usd)}; give dollars as a number, negative for NO, 0 for no bet"
         return
     market = view.event.market(said.market_id)
     if market is not None:
@@ -180,7 +174,7 @@ def _complaints(
 def _probability_complaints(value: object) -> Iterator[str]:
     probability = number_of(value)
     if probability is None:
-        yield f"the probability is {shown(value)}; give a number from 0 to 1"
+        yield f"the probability is {short_repr(value)}; give a number from 0 to 1"
     elif 1.0 < probability <= 100.0:
         hint = f"{probability:g} % is {probability / 100:g}"
         yield f"the probability is {probability:g}; give a number from 0 to 1, {hint}"
@@ -216,6 +210,6 @@ def quoted_price(market: Market, view: EventView, quotes: Mapping[Instrument, Pr
     return None if found is None else EntryPrice(found.mid, found.source)
 
 
-def shown(value: object) -> str:
-    """Return what somebody said instead of a fitting number, cut to a length for a message."""
+def short_repr(value: object) -> str:
+    """Return the `repr` of a value that is no fitting number, shortened for a message."""
     return marked(repr(value)[:40])

@@ -1,4 +1,4 @@
-"""The answer form of one dollar an event: what is asked, and what is taken for an answer."""
+"""The answer form of one dollar an event: the text for a model, and the parser of its answer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +32,10 @@ from predibot.games.game import AnswerForm
 MAX_TEXT_CHARACTERS = 4_000
 MAX_MARKETS = 500
 PROBABILITY_NAMES = ("estimated_probability", "odds")
-"""The second is the older name, which some prompts and models still use."""
+"""The second is an older name that some prompts and models still use."""
 DECISIONS_NAMES = ("market_decisions", "market_investment_decisions")
 RATIONALE_NAMES = ("rationale", "summary")
-"""The second of these are the names that PrediBench uses."""
+"""The second names are those of PrediBench."""
 
 SCHEMA = final_answer(
     "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
@@ -68,11 +68,11 @@ SHAPE = """{
   ],
   "unallocated_capital": 1.0
 }"""
-"""An answer as it is shown to a model."""
+"""An example answer for the model."""
 
 
 class _Wire(BaseModel):
-    """What a model sends: nothing is converted, nothing is ignored."""
+    """A part of a model's answer: nothing is converted, nothing is ignored."""
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 
@@ -85,7 +85,6 @@ class _MarketAnswer(_Wire):
     rationale: str = Field(pattern=r"\S", max_length=MAX_TEXT_CHARACTERS)
 
     def to_domain(self) -> Forecast:
-        """Return the forecast that was said."""
         return Forecast(self.market_id, self.estimated_probability, self.confidence, self.rationale)
 
 
@@ -95,38 +94,37 @@ class _Answer(_Wire):
     rationale: str | None = Field(default=None, max_length=MAX_TEXT_CHARACTERS)
 
     def to_domain(self, view: EventView) -> Decision:
-        """Return the decision that was said, with an order for each bet."""
+        """Return the decision, with an order for each bet."""
         forecasts = tuple(market.to_domain() for market in self.market_decisions)
         orders = view.orders({market.market_id: market.bet for market in self.market_decisions})
         return Decision(forecasts, orders, unallocated_usd=self.unallocated_capital, rationale=self.rationale or "")
 
 
 def parse_answer(answer: object, view: EventView) -> Decision:
-    """Return the decision that an answer says.
+    """Return the decision of an answer.
 
     Args:
-        answer: What the model handed in: an object with `market_decisions`
-            and `unallocated_capital`, or its JSON text, which also shows what
-            an object cannot any more, such as a field that is given twice.
-        view: What it is about; every market of it must be answered, once.
+        answer: An object, or its JSON text, which also shows what an object cannot,
+            such as a field that is given twice.
+        view: The event; every market of it must be answered once.
 
     Raises:
-        AnswerError: If anything in it is missing, unknown, of a wrong kind or
-            out of range; the message names each and says what to fix. What is
-            staked in total, and where, is the game's to judge.
+        AnswerError: If anything is missing, unknown, of a wrong kind or out of
+            range; the message names each and says what to fix. The stakes are
+            left to the game.
     """
     data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
         fields = "market_decisions and unallocated_capital"
         raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {fields}.")
-    data = _filled(_filled(data, DECISIONS_NAMES), RATIONALE_NAMES)
+    data = _drop_empty_older(_drop_empty_older(data, DECISIONS_NAMES), RATIONALE_NAMES)
     complaints = [*_both_names((data,), DECISIONS_NAMES), *_both_names((data,), RATIONALE_NAMES)]
-    data = _one_name(_one_name(data, DECISIONS_NAMES), RATIONALE_NAMES)
+    data = _use_newer_name(_use_newer_name(data, DECISIONS_NAMES), RATIONALE_NAMES)
     items = data.get("market_decisions")
     if isinstance(items, list) and len(items) <= MAX_MARKETS:
-        items = [_filled(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
+        items = [_drop_empty_older(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
         complaints += [*_both_names(items, PROBABILITY_NAMES), *_roll_call(items, view.event)]
-        named = [_one_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
+        named = [_use_newer_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item for item in items]
         data = {**data, "market_decisions": named}
     try:
         parsed = _Answer.model_validate(data)
@@ -137,21 +135,21 @@ def parse_answer(answer: object, view: EventView) -> Decision:
     return parsed.to_domain(view)
 
 
-def _filled(item: Mapping[Any, Any], names: tuple[str, str]) -> Mapping[Any, Any]:
-    """Return an object without the older of two names where it is left empty beside the newer one."""
+def _drop_empty_older(item: Mapping[Any, Any], names: tuple[str, str]) -> Mapping[Any, Any]:
+    """Return an object without the older of two names if that is empty beside the newer one."""
     newer, older = names
     is_empty = newer in item and item.get(older) in ABSENT
     return {name: value for name, value in item.items() if name != older} if is_empty else item
 
 
-def _one_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]:
-    """Return an object with one of its fields under the newer of two names; both at once are told elsewhere."""
+def _use_newer_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]:
+    """Return an object with the value of the older name under the newer one; a complaint tells of both at once."""
     newer, older = names
     rest = {name: value for name, value in item.items() if name != older}
     if newer in item or older not in item:
         return rest
     said = item[older]
-    # The newer name has been decoded by the reader of answers, which knows the schema.
+    # The reader of answers knows the schema and has decoded the newer name already.
     return {**rest, newer: decoded(said) if names is DECISIONS_NAMES and isinstance(said, str) else said}
 
 
@@ -163,7 +161,7 @@ def _both_names(entries: Sequence[object], names: tuple[str, str]) -> Iterator[s
 
 
 def _roll_call(entries: Sequence[object], event: Event) -> Iterator[str]:
-    """Yield what is wrong with which markets are answered; ids that are no text are told elsewhere."""
+    """Yield complaints about which markets are answered; ids that are no text have another complaint."""
     known = [market.id for market in event.markets]
     answered = [item.get("market_id") for item in entries if isinstance(item, Mapping)]
     ids = [market_id for market_id in answered if isinstance(market_id, str)]
@@ -192,7 +190,7 @@ class EventForm(AnswerForm):
     stake_usd: float
     rules: Check
     price_blind: bool = False
-    """Whether prices are left out of the words, and of complaints about an answer."""
+    """Whether prices are left out of the text and of complaints."""
 
     @property
     def enough_tokens(self) -> int:
@@ -200,13 +198,13 @@ class EventForm(AnswerForm):
         return 600 + 200 * len(self.seen.event.markets)
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told about the event."""
+        """Return the text on the event for a model."""
         return event_words(
             self.seen.event, self.stake_usd, price_blind=self.price_blind, history=history, untrusted=untrusted
         )
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision that an answer says, which keeps the rules at the quotes that were shown.
+        """Return the decision of an answer, if it keeps the rules at the quotes of the view.
 
         Raises:
             AnswerError: The message says everything that is wrong with it, and what to fix.
@@ -216,7 +214,7 @@ class EventForm(AnswerForm):
         return decision
 
     def check(self, decision: Decision) -> None:
-        """Refuse a decision that breaks a rule, to the price-blind in words that say no price.
+        """Refuse a decision that breaks a rule; a price-blind bot gets a message without prices.
 
         Raises:
             AnswerError: The message says what to fix.
@@ -226,12 +224,12 @@ class EventForm(AnswerForm):
         except AnswerError:
             if not self.price_blind:
                 raise
-            self.rules(decision, self.seen, {key: _hidden(price) for key, price in self.seen.prices.items()})
-            # Without the cause: it says the price.
-            raise AnswerComplaint(self._barred(decision)) from None
+            self.rules(decision, self.seen, {key: _mask(price) for key, price in self.seen.prices.items()})
+            # Without the cause, which mentions the price.
+            raise AnswerComplaint(self._barred_complaint(decision)) from None
 
-    def _barred(self, decision: Decision) -> str:
-        """Return that orders of a decision cannot be booked at their prices, and on which markets."""
+    def _barred_complaint(self, decision: Decision) -> str:
+        """Return a complaint that names the markets whose orders cannot be booked at their prices."""
         outcomes = self.seen.outcomes
         barred = [
             marked(repr(outcomes[order.instrument][0].id))
@@ -248,8 +246,8 @@ class EventForm(AnswerForm):
         return False
 
 
-def _hidden(price: Price) -> Price:
-    """Return a price that is as usable as another, and says nothing of it."""
+def _mask(price: Price) -> Price:
+    """Return a price that is equally usable, but tells nothing."""
     return replace(price, mid=0.5) if 0.0 < price.mid < 1.0 else price
 
 
@@ -268,16 +266,16 @@ def event_words(
     history: Callable[[str], tuple[PricePoint, ...]],
     untrusted: Callable[[str], str],
 ) -> Words:
-    """Return what a model is told about an event.
+    """Return the text on an event for a model.
 
-    What the venue says, titles and rules too, is untrusted: it is
-    bounded, without control characters, and inside the fence.
+    The venue's words, titles and rules too, are untrusted: bounded, without control
+    characters, and inside the fence.
 
     Args:
-        event: With the quotes the bot is shown.
+        event: With the quotes of the view.
         stake_usd: For all bets together.
         price_blind: Whether prices and their history are left out.
-        history: Daily prices of YES by market id, asked only where they are shown.
+        history: Daily prices of YES by market id, called only where they are shown.
         untrusted: Puts a text inside the fence.
     """
     stake = f"${stake_usd:g}"
@@ -312,7 +310,7 @@ def event_words(
 
 
 def markets_json(event: Event, *, price_blind: bool) -> str:
-    """Return the markets as one line of JSON, for models that like it exact."""
+    """Return the markets as one line of JSON."""
     rows = []
     for market in event.markets:
         row: dict[str, object] = {"id": market.id, "question": title_line(market.question)}
@@ -344,7 +342,7 @@ def _view(
 
 
 def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
-    """Return the event and its markets; rules that several share are said once."""
+    """Return the event and its markets; rules that several markets share stand there once."""
     said = {event.description: "those of the event"}
     parts = ["\n".join((f"event: {title_line(event.title)}", *exclusive_lines(event.markets)))]
     if event.description:

@@ -1,4 +1,4 @@
-"""The rules of one dollar an event: what may be staked on its markets, and how it is booked."""
+"""The rules of one dollar an event: how much may be bet on its markets, and how bets are booked."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from predibot.domain.event import Event, EventView, Market
 from predibot.domain.price import EntryPrice, Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.answers import AnswerComplaint, marked, number_of
-from predibot.games.dollar_per_event.complaints import decision_complaints, quoted_price, shown
+from predibot.games.dollar_per_event.complaints import decision_complaints, quoted_price, short_repr
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
 from predibot.games.game import Game
@@ -25,15 +25,15 @@ UNALLOCATED_TOLERANCE_USD = 0.01
 
 @dataclass(frozen=True, slots=True)
 class DollarPerEvent(Game):
-    """$1 an event: the absolute bets add up to at most 1, what is left stays unallocated."""
+    """$1 an event: absolute bets add up to at most 1, the rest stays unallocated."""
 
     name: ClassVar = "dollar_per_event"
     stake_usd: ClassVar = 1.0
-    """What a bot may bet on one event."""
+    """The most that a bot may bet on one event."""
     scores: ClassVar = ("forecasts", "returns")
-    """What bots are scored by: their forecasts, and what their bets return."""
+    """Bots are scored by their forecasts and by the returns of their bets."""
     overstake: Overstake = "refuse"
-    """What happens to bets of more than $1: a complaint, or all are scaled down to 1."""
+    """Bets of more than $1 are refused with a complaint, or all scaled down to 1."""
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return one subject an event."""
@@ -48,14 +48,14 @@ class DollarPerEvent(Game):
         account: Account | None = None,
         past: AccountPast | None = None,
     ) -> EventView:
-        """Return the event a bot is shown; there is no account."""
+        """Return the event of a subject; there is no account."""
         event = next((event for event in events if Subject("event", event.id) == subject), None)
         if event is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no event of this run; game {self.name!r} plays those")
         return EventView(event, venue)
 
     def form(self, view: EventView, *, price_blind: bool = False) -> EventForm:
-        """Return how an answer about the event is asked for and read."""
+        """Return the form of an answer about the event."""
         return EventForm(view, self.stake_usd, self._book_at, price_blind)
 
     def book(
@@ -69,11 +69,11 @@ class DollarPerEvent(Game):
         """Return the booking of a decision: one order a bet, filled whole.
 
         Args:
-            answer: With a forecast of every market of the event exactly once, and at most one order on each.
+            answer: One forecast of every market of the event, and at most one order on each.
             view: The event, with the markets the run plays.
-            account: There is none.
-            quotes: Of the outcomes. A market without one that is not bet on is
-                recorded at the price the bot was shown.
+            account: None.
+            quotes: Current prices of the outcomes. A market without one and without a bet is
+                recorded at the price of the view.
             fills: Sets the price of each bet.
 
         Raises:
@@ -89,8 +89,8 @@ class DollarPerEvent(Game):
         if complaints:
             numbered = [f"({number}) {text}" for number, text in enumerate(complaints, start=1)]
             raise AnswerComplaint("; ".join(numbered) if len(complaints) > 1 else complaints[0])
-        asked_usd = _staked_usd(lines)
-        # Where more is refused, no more than the tolerance gets here.
+        asked_usd = _total_usd(lines)
+        # With "refuse", no excess above the tolerance gets here.
         is_scaled = self.overstake == "scale" and asked_usd > self.stake_usd + STAKE_TOLERANCE_USD
         scale = self.stake_usd / asked_usd if is_scaled else 1.0
         bets = tuple(
@@ -98,7 +98,7 @@ class DollarPerEvent(Game):
             for said in lines
         )
         orders = view.orders({bet.market_id: bet.booked_usd for bet in bets})
-        booked = tuple(_booked(order, quotes[order.instrument], fills) for order in orders)
+        booked = tuple(_book_order(order, quotes[order.instrument], fills) for order in orders)
         staked_usd = math.fsum(abs(bet.booked_usd) for bet in bets)
         return Booking(bets, booked, unallocated_usd=max(0.0, self.stake_usd - staked_usd), scale=scale)
 
@@ -106,8 +106,8 @@ class DollarPerEvent(Game):
         return self.book(answer, view, None, quotes, MidFills())
 
     def _money_complaints(self, lines: Sequence[MarketDecision], stated: object) -> Iterator[str]:
-        """Yield what is wrong with the sum of the bets and with what is said to be left."""
-        staked_usd = _staked_usd(lines)
+        """Yield complaints about the sum of the bets and the stated rest."""
+        staked_usd = _total_usd(lines)
         excess_usd = staked_usd - self.stake_usd
         if not math.isfinite(staked_usd):
             yield "the bets add up to more than can be counted; lower them to $1.00 in total"
@@ -122,7 +122,7 @@ class DollarPerEvent(Game):
         rest_usd = max(0.0, -excess_usd)
         stated_usd = number_of(stated)
         if stated_usd is None:
-            yield f"unallocated is {shown(stated)}, not a number; state {_usd(rest_usd)} or leave it out"
+            yield f"unallocated is {short_repr(stated)}, not a number; state {_usd(rest_usd)} or leave it out"
         elif abs(stated_usd - rest_usd) > UNALLOCATED_TOLERANCE_USD:
             yield (
                 f"unallocated is stated as {_usd(stated_usd)}, but the bets leave {_usd(rest_usd)}; "
@@ -131,7 +131,7 @@ class DollarPerEvent(Game):
 
 
 def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
-    """Return what was said about each market, its forecast and its bet in one; its first order counts."""
+    """Return the forecast and the bet on each market in one; the first order on a market counts."""
     bets_usd: dict[str, float] = {}
     outcomes = view.outcomes
     for order in answer.orders:
@@ -150,21 +150,21 @@ def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
 
 
 def _price(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) -> EntryPrice | None:
-    """Return the price a market is recorded at: the quote's, or else the one the bot was shown."""
+    """Return the price a market is recorded at: the quoted one, else that of the view."""
     found = quoted_price(market, view, quotes)
     return market.quote.price if found is None and market.quote is not None else found
 
 
-def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
-    # What a bet costs in fees is a matter of its score, as `scoring.md` has it; this game books none.
+def _book_order(order: Order, price: Price, fills: FillModel) -> BookedOrder:
+    # Scores charge the fees of bets; this game books none.
     fill = fills.fill(order, replace(price, fees=None))
     if fill is None:
         raise AnswerComplaint(f"nobody offers {marked(order.instrument.id)} now; set its bet to 0")
     return BookedOrder(order, (fill,))
 
 
-def _staked_usd(lines: Sequence[MarketDecision]) -> float:
-    """Return the sum of the absolute bets, as far as they are numbers."""
+def _total_usd(lines: Sequence[MarketDecision]) -> float:
+    """Return the sum of the absolute bets that are numbers."""
     return sum(abs(bet_usd) for said in lines if (bet_usd := number_of(said.bet_usd)) is not None)
 
 

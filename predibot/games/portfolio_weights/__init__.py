@@ -1,4 +1,4 @@
-"""A portfolio of weights: shares of an account in the outcomes of trending markets and in cash, slot by slot."""
+"""A portfolio of weights: an account in outcomes of trending markets and in cash, traded slot by slot."""
 
 from predibot.games.portfolio_weights.rules import PortfolioWeights
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView

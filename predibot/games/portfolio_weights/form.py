@@ -1,4 +1,4 @@
-"""The answer form of a portfolio of weights: what is asked, and what is taken for an answer."""
+"""The answer form of a portfolio of weights: the text for a model, and the parser of its answer."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ from predibot.games.portfolio_weights.weights import applied_weights, stated_wei
 
 ALLOCATIONS, PROBABILITIES = "allocations", "probabilities"
 FIELDS = frozenset({REASONING, ALLOCATIONS, PROBABILITIES})
-"""What an answer may have fields of."""
+"""The fields that an answer may have."""
 MAX_ENTRIES = 1_000
 
 
 def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, fields: Collection[str]) -> Decision:
-    """Return the decision that an answer says.
+    """Return the decision of an answer.
 
     Args:
-        answer: What the model handed in: an object, or its JSON text, which also shows what
-            an object cannot any more, such as a field that is given twice.
-        view: What it is about; an asset that is not named has no weight.
-        terms: What becomes of weights that no account can have.
+        answer: An object, or its JSON text, which also shows what an object cannot,
+            such as a field that is given twice.
+        view: The portfolio; an asset that is not named has no weight.
+        terms: The rules for weights that no account can have.
         fields: The names that a complaint may repeat.
 
     Raises:
@@ -70,7 +70,7 @@ def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, 
 
 
 def _field_complaints(data: Mapping[object, object]) -> Iterator[str]:
-    """Yield what is wrong with the fields of an answer, apart from what is in them."""
+    """Yield complaints about the fields of an answer, apart from their values."""
     for name in data:
         if name not in FIELDS:
             yield f"the field {quoted(name)} is unknown; take it out, the fields are {', '.join(sorted(FIELDS))}"
@@ -88,13 +88,13 @@ def _field_complaints(data: Mapping[object, object]) -> Iterator[str]:
 
 
 def _forecasts(said: object, view: PortfolioView) -> tuple[tuple[Forecast, ...], list[str]]:
-    """Return the stated probabilities, in the order of the markets, and what is wrong with them."""
+    """Return the forecasts of an answer, in the order of the markets, and the complaints about them."""
     if said is None:
         return (), []
     if not isinstance(said, Mapping) or len(said) > MAX_ENTRIES:
         wanted = "give an object with a number for each market id, or leave it out"
         return (), [f"{PROBABILITIES} is {quoted(said)}; {wanted}"]
-    # Of a share nothing comes out that has a probability.
+    # A share has no outcome to forecast.
     ids = [market.market.id for market in view.markets if not market.market.is_share]
     complaints = list(unknown_ids(said, ids))
     found = []
@@ -121,7 +121,7 @@ SHAPE = f"""{{
   "{ALLOCATIONS}": {{"512_Yes": 0.2, "730_No": 0.3, "{CASH}": 0.5}},
   "{PROBABILITIES}": {{"512": 0.7, "730": 0.1}}
 }}"""
-"""An answer as it is shown to a model."""
+"""An example answer for the model."""
 STOCK_SHAPE = f"""{{
   "{REASONING}": "...",
   "{ALLOCATIONS}": {{"AAPL": 0.2, "XOM": 0.3, "{CASH}": 0.5}}
@@ -135,11 +135,11 @@ class PortfolioForm(AnswerForm):
     seen: PortfolioView
     terms: PortfolioTerms
     price_blind: bool = False
-    """Whether prices, and what follows from them, are left out of the words; no complaint says one anyhow."""
+    """Whether prices, and what follows from them, are left out of the text; complaints never mention any."""
 
     @property
     def schema(self) -> ToolSchema:
-        """Return the tool by which an answer is handed in."""
+        """Return the tool that hands in an answer."""
         share = {"type": "number", "description": "Its share of the portfolio, between 0 and 1."}
         assets = [*self.seen.assets, CASH]
         return final_answer(
@@ -166,12 +166,12 @@ class PortfolioForm(AnswerForm):
 
     @property
     def shape(self) -> str:
-        """Return an answer as it is shown to a model, in JSON."""
+        """Return an example answer for the model, in JSON."""
         return STOCK_SHAPE if self.terms.is_stocks else SHAPE
 
     @property
     def fields(self) -> Collection[str]:
-        """Return the names of the fields an answer may have; of assets those that hold no word of the venue."""
+        """Return the names of the fields of an answer, and of the assets whose names hold no word of the venue."""
         ours = {
             market.asset(side)
             for market in self.seen.markets
@@ -186,13 +186,13 @@ class PortfolioForm(AnswerForm):
         return 800 + 60 * len(self.seen.markets)
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told about the portfolio."""
+        """Return the text on the portfolio for a model."""
         return portfolio_words(
             self.seen, self.terms, price_blind=self.price_blind, history=history, untrusted=untrusted
         )
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision that an answer says, with the weights as they are applied.
+        """Return the decision of an answer, with the weights after the rules.
 
         Raises:
             AnswerError: The message says everything that is wrong with it, and what to fix.
@@ -227,17 +227,16 @@ def portfolio_words(
     history: Callable[[str], tuple[PricePoint, ...]],
     untrusted: Callable[[str], str],
 ) -> Words:
-    """Return what a model is told about a portfolio.
+    """Return the text on a portfolio for a model.
 
-    What the venue or the news say, titles and ids too, is untrusted: it is
-    bounded, without control characters, and inside the fence.
+    The words of the venue and the news, titles and ids too, are untrusted: bounded,
+    without control characters, and inside the fence.
 
     Args:
-        view: What the bot is shown.
-        terms: Of the game.
+        view: The bot's view.
+        terms: The options of the game.
         price_blind: Whether prices, their history and what follows from them are left out.
-        history: Daily prices of YES by market id, or of stocks closes in shares of now, asked only where they are
-            shown.
+        history: Daily prices of YES by market id, for stocks adjusted closes; called only where they are shown.
         untrusted: Puts a text inside the fence.
     """
     is_stocks = terms.is_stocks
@@ -282,7 +281,7 @@ def portfolio_words(
 
 
 def _rules(terms: PortfolioTerms) -> str:
-    """Return what becomes of weights, in sentences."""
+    """Return the rules for weights, in sentences."""
     both, overweight = _BOTH_SIDES[terms.both_sides], _OVERWEIGHT[terms.overweight]
     said = [f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}."]
     if not terms.is_stocks:
@@ -297,7 +296,7 @@ def _rules(terms: PortfolioTerms) -> str:
 
 
 def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
-    """Return what can be held, and what its price is."""
+    """Return what can be held, and what its price means."""
     if is_stocks:
         return "A split changes how many shares you hold, a dividend is paid into your cash; nothing is sold short."
     priced = (

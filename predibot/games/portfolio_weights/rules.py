@@ -1,4 +1,4 @@
-"""The rules of a portfolio of weights: what is decided on, what a bot is shown, and when its orders are filled."""
+"""The rules of a portfolio of weights: its subject, its view, and the booking of its orders."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,13 +28,13 @@ PORTFOLIO = Subject("portfolio", "weights")
 
 @dataclass(frozen=True, slots=True)
 class PortfolioWeights(PortfolioTerms, Game):
-    """$500 an account, held in weights over the outcomes of trending markets and in cash; of stocks, $1,000."""
+    """An account of $500, or $1,000 for stocks, held in cash and in weights over outcomes of trending markets."""
 
     name: ClassVar = "portfolio_weights"
     scores: ClassVar = ("value",)
-    """What bots are scored by: what their account is worth, slot by slot."""
+    """Bots are scored by the value of their account, slot by slot."""
     news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
-    """How long before the decision news begins and ends that is shown."""
+    """News is shown from three days to one day before the decision."""
 
     @property
     def trades_at_closes(self) -> bool:
@@ -42,7 +42,7 @@ class PortfolioWeights(PortfolioTerms, Game):
         return self.is_stocks
 
     def select(self, rules: SelectionRules) -> SelectionRules:
-        """Return the universe: the stocks, or the ten open markets of the highest 24-hour volume, one an event."""
+        """Return the rules for its universe: the stocks, or ten open markets by 24-hour volume, one an event."""
         return replace(
             rules,
             only=(*self.tickers, *self.benchmarks),
@@ -56,7 +56,7 @@ class PortfolioWeights(PortfolioTerms, Game):
         )
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
-        """Return the one portfolio there is."""
+        """Return the only portfolio."""
         return (PORTFOLIO,)
 
     def view(
@@ -68,7 +68,7 @@ class PortfolioWeights(PortfolioTerms, Game):
         account: Account | None = None,
         past: AccountPast | None = None,
     ) -> PortfolioView:
-        """Return the account with the markets it may hold; those that closed have no price."""
+        """Return the account with the markets it may hold; closed ones have no price."""
         if subject != PORTFOLIO or account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no portfolio with an account; {PORTFOLIO.id!r} is one")
         known = AccountPast() if past is None else past
@@ -91,7 +91,7 @@ class PortfolioWeights(PortfolioTerms, Game):
             for market in event.markets
             if event.id in self.benchmarks and not market.closed
         }
-        # Of what closed, no price is offered by anybody.
+        # Nobody offers a price on a closed market.
         open_ = (replace(event, markets=tuple(each for each in event.markets if not each.closed)) for event in events)
         prices = {named: price for event in open_ for named, price in prices_of(event, venue).items()}
         instants = [price.at for price in (*prices.values(), *known.last_prices.values())]
@@ -101,7 +101,7 @@ class PortfolioWeights(PortfolioTerms, Game):
         return PortfolioView(at, account, markets, known, prices, benchmarks)
 
     def form(self, view: PortfolioView, *, price_blind: bool = False) -> PortfolioForm:
-        """Return how an answer about the portfolio is asked for and read."""
+        """Return the form of an answer."""
         return PortfolioForm(view, self, price_blind)
 
     def book(
@@ -112,14 +112,13 @@ class PortfolioWeights(PortfolioTerms, Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of a decision: pending orders, or with `same` the trades they come to.
+        """Return the booking of a decision: pending orders, or with `fill = "same"` their trades.
 
         Args:
-            answer: With an order in weight for each asset that shall be held or sold; without
-                any order, every share stays as it is.
-            view: What the bot was shown.
-            account: As it was then.
-            quotes: Of now; of a market that closed meanwhile there is none.
+            answer: An order in weight for each asset to hold or sell; no order leaves every share as it is.
+            view: The bot's view.
+            account: The account when the view was made.
+            quotes: Current prices; markets that closed meanwhile have none.
             fills: Sets the price of each trade.
 
         Raises:
@@ -127,7 +126,7 @@ class PortfolioWeights(PortfolioTerms, Game):
                 complaint and what to fix.
         """
         account = view.account if account is None else account
-        orders, scale = self._applied(answer, view)
+        orders, scale = self._apply_rules(answer, view)
         if not orders or self.fill == "next":
             booked = tuple(BookedOrder(order, status="pending", asked=order.asked) for order in orders)
             return Booking(orders=booked, unallocated_usd=account.cash_usd, scale=scale)
@@ -144,8 +143,8 @@ class PortfolioWeights(PortfolioTerms, Game):
             scale=booking.scale * scale,
         )
 
-    def _applied(self, answer: Decision, view: PortfolioView) -> tuple[tuple[Order, ...], float]:
-        """Return the orders as they are applied, and what their weights were multiplied by."""
+    def _apply_rules(self, answer: Decision, view: PortfolioView) -> tuple[tuple[Order, ...], float]:
+        """Return the orders with the weights after the game's rules, and the factor these put on them."""
         names = {instrument: name for name, instrument in view.assets.items()}
         names |= {instrument: name for name, instrument in view.benchmarks.items()}
         names |= {held: held.id for held in view.account.positions if held not in names}
@@ -171,7 +170,7 @@ class PortfolioWeights(PortfolioTerms, Game):
 
 
 def _order_complaints(answer: Decision, names: Mapping[Instrument, str]) -> Iterator[str]:
-    """Yield what is wrong with the orders of a decision, one by one."""
+    """Yield the complaints about single orders."""
     if answer.labels:
         yield "it has labels, which this game has no use for; leave them out"
     ordered = Counter(order.instrument for order in answer.orders)

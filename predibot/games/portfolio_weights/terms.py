@@ -1,4 +1,4 @@
-"""Terms: what a recipe may say of a portfolio of weights."""
+"""Terms: the options of a portfolio of weights in a recipe."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,27 +13,27 @@ MOST_BPS = 1_000.0
 
 @dataclass(frozen=True, slots=True)
 class PortfolioTerms:
-    """What is held, when and how weights are traded, and what becomes of those that no account can have."""
+    """What is held, how weights are traded, and what happens to weights that no account can have."""
 
     fill: Filling = "next"
-    """When weights are traded: at the prices of the `next` slot, or at the `same` that they were decided at."""
+    """Weights are traded at the prices of the `next` slot, or of the `same` slot as the decision."""
     fills: FillName = "mid"
-    """What sets the price of a trade: the `mid`, the `quote`, or the recorded `book`."""
+    """The price source of a trade: the `mid`, the `quote`, or the recorded `book`."""
     overweight: Overweight = "scale"
-    """What happens to weights of more than one: all are scaled down to 1, or a complaint."""
+    """Weights that add up to more than one are scaled down to 1, or refused with a complaint."""
     both_sides: BothSides = "refuse"
-    """What happens to YES and NO of one market: a complaint, or the `net` of them is held."""
+    """YES and NO of one market are refused with a complaint, or only their `net` is held."""
     tickers: tuple[str, ...] = ()
-    """The stocks that are held instead of outcomes; empty for prediction markets."""
+    """The stocks of the universe; empty for prediction markets."""
     benchmarks: tuple[str, ...] = ()
-    """Index funds that only bots of an index buy; nobody else is shown them."""
+    """Index funds that only index bots buy; other bots do not see them."""
     fee_bps: float = 0.0
-    """What a trade costs, in hundredths of a percent of its money, beside what the venue states."""
+    """The cost of a trade besides the venue's fees, in hundredths of a percent of its money."""
     spread_bps: float = 0.0
-    """How far apart buying and selling are around the price, in hundredths of a percent of it."""
+    """The spread between buying and selling, in hundredths of a percent of the price."""
 
     def __post_init__(self) -> None:
-        """Refuse costs that nobody has, and an index that is a stock of the universe too."""
+        """Refuse implausible costs, and an index fund that is also a stock of the universe."""
         for name in ("fee_bps", "spread_bps"):
             if not 0.0 <= getattr(self, name) <= MOST_BPS:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; give 0 to {MOST_BPS:g} hundredths of a percent")
@@ -44,10 +44,10 @@ class PortfolioTerms:
 
     @property
     def is_stocks(self) -> bool:
-        """Return whether shares are held, not outcomes; they trade, and accounts are valued, at closes."""
+        """Return whether it holds shares, traded and valued at closes, instead of outcomes."""
         return bool(self.tickers)
 
     @property
     def stake_usd(self) -> float:
-        """Return what an account begins with."""
+        """Return the first cash of an account."""
         return STOCKS_STAKE_USD if self.is_stocks else STAKE_USD

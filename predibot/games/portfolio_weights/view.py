@@ -1,4 +1,4 @@
-"""The view of a portfolio: an account and the markets it may hold, as objects and as the text a model reads."""
+"""The view of a portfolio: an account and the markets it may hold, as objects and as text for a model."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,14 +31,14 @@ class MarketView:
     yes: Instrument
     no: Instrument
     in_universe: bool = True
-    """Whether the run plays it; else it is shown because something of it is held."""
+    """Whether the run plays it; else it is shown because the account holds some of it."""
 
     def instrument(self, side: Side) -> Instrument:
-        """Return the outcome that pays where the answer is this side."""
+        """Return the outcome that pays if the answer is this side."""
         return self.yes if side == "YES" else self.no
 
     def asset(self, side: Side) -> str:
-        """Return what prompts and answers call one side of it."""
+        """Return the name of one side in prompts and answers."""
         return self.market.id if self.market.is_share else asset_name(self.market.id, side)
 
     @property
@@ -49,16 +49,16 @@ class MarketView:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioView:
-    """What a bot is shown when it decides on its weights."""
+    """What a bot sees when it decides on its weights."""
 
     at: datetime
     account: Account
     markets: tuple[MarketView, ...]
     past: AccountPast = field(default_factory=AccountPast)
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """Of now, of what is quoted and open."""
+    """The current prices of open markets."""
     benchmarks: Mapping[str, Instrument] = field(default_factory=dict)
-    """Index funds by ticker, which only a bot of an index buys."""
+    """Index funds by ticker; only an index bot buys them."""
 
     @property
     def universe(self) -> tuple[MarketView, ...]:
@@ -67,14 +67,14 @@ class PortfolioView:
 
     @property
     def prices_yes(self) -> dict[str, float]:
-        """Return the price of YES of each market that the run plays and that has one, by market id, in their order."""
+        """Return the price of YES of each priced market that the run plays, by market id, in order."""
         return {each.market.id: self.prices[each.yes].mid for each in self.universe if each.yes in self.prices}
 
     @property
     def dearer_sides(self) -> dict[str, float]:
-        """Return 1 for each market that the run plays whose YES is the dearer side, and for each share, else -1.
+        """Return 1 for each market that the run plays whose YES costs half a dollar or more, and each share, else -1.
 
-        By market id, in their order; at half a dollar it is YES, and what has no price is left out.
+        By market id, in order; markets without a price are left out.
         """
         is_share = {each.market.id for each in self.universe if each.market.is_share}
         return {name: 1.0 if name in is_share or yes >= 0.5 else -1.0 for name, yes in self.prices_yes.items()}
@@ -86,22 +86,22 @@ class PortfolioView:
 
     @property
     def assets(self) -> dict[str, Instrument]:
-        """Return the instrument of each asset that can be given a weight, by its name; CASH is none."""
+        """Return the instrument of each asset that can have a weight, by name; CASH has none."""
         return {market.asset(side): market.instrument(side) for market in self.markets for side in market.sides}
 
     @property
     def marks(self) -> dict[Instrument, Price]:
-        """Return the price by which each instrument is valued: of now, else the last that is known."""
+        """Return the price that values each instrument: the current one, else the last known."""
         return {**self.past.last_prices, **self.prices}
 
     @property
     def value_usd(self) -> float | None:
-        """Return what the account is worth; None where something is held that was never priced."""
+        """Return the worth of the account; None where a position was never priced."""
         marks = self.marks
         return value_usd(self.account, marks) if self.account.positions.keys() <= marks.keys() else None
 
     def weights(self, sides: Mapping[str, float]) -> dict[str, float]:
-        """Return weights by asset for those by market id: positive of YES, negative of NO, and zero of neither."""
+        """Return weights by asset from signed weights by market id: positive is YES, negative NO, zero neither."""
         shares = {each.market.id for each in self.markets if each.market.is_share}
         return {
             name if name in shares else asset_name(name, "YES" if weight > 0.0 else "NO"): abs(weight)
@@ -110,26 +110,21 @@ class PortfolioView:
         }
 
     def order_benchmark(self, ticker: str) -> tuple[Order, ...]:
-        """Return the order that puts the whole account into an index fund.
-
-        Raises:
-            PluginError: If there is none of that name.
-        """
+        """Return the order that puts the whole account into an index fund, or raise PluginError if it is unknown."""
         if ticker not in self.benchmarks:
             known = ", ".join(self.benchmarks) or "none"
             raise PluginError(f"no index fund {ticker[:40]!r} is traded now; the game's benchmarks are {known}")
         return (Order(self.benchmarks[ticker], 1.0, "weight"),)
 
     def orders(self, weights: Mapping[str, float], asked: Mapping[str, float] | None = None) -> tuple[Order, ...]:
-        """Return the orders for weights by asset; what is left of one is CASH.
+        """Return the orders for weights by asset; the rest of one is CASH.
 
-        What is held and not named is given the weight 0. No order at all
-        leaves every share as it is, so weights of nothing but cash are no
-        order only where nothing is held.
+        Other positions get the weight 0. No order at all means that every share stays; so all
+        cash is no order only for an account without positions.
 
         Args:
             weights: Shares of the account, in [0, 1].
-            asked: The same as they were said, where a rule has changed them.
+            asked: The weights in the answer, where a rule has changed them.
 
         Raises:
             PluginError: If one is of no asset of the view.
@@ -166,7 +161,7 @@ def view_text(
     price_blind: bool,
     history: Callable[[str], tuple[PricePoint, ...]],
 ) -> str:
-    """Return the account, its last allocations and the markets, as text with words of strangers in it."""
+    """Return the account, its last allocations and the markets as text, which has strangers' words in it."""
     parts = ["\n".join(_account_lines(view, price_blind=price_blind))]
     if view.past.allocations:
         lines = [_allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
@@ -175,13 +170,12 @@ def view_text(
     for each in view.markets:
         news = _news_lines(view.past.news[each.market.id]) if each.market.id in view.past.news else ()
         parts.append("\n".join([*lines_of(view, each, price_blind=price_blind, history=history), *news]))
-    # Shares exclude each other nowhere.
+    # No two stocks exclude each other.
     parts += () if is_stocks else exclusive_lines(each.market for each in view.markets)
     return "\n\n".join(parts)
 
 
 def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
-    """Yield what an account has, a line each."""
     account, value_usd = view.account, view.value_usd
     yield f"cash: ${account.cash_usd:.2f}"
     if account.owing:
@@ -201,7 +195,7 @@ def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
 
 
 def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd: float, value_usd: float | None) -> str:
-    """Return what a position cost and is worth, and at which price."""
+    """Return a position's cost and worth, and its price."""
     average = f", bought at {cost_usd / shares:.4g} on average"
     now, last = view.prices.get(instrument), view.past.last_prices.get(instrument)
     price = now or last
@@ -214,7 +208,7 @@ def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd:
 
 
 def _allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
-    """Return a remembered allocation, with what the account was worth then."""
+    """Return a remembered allocation, with the account's value then."""
     left = 1.0 - sum(weight for name, weight in past.weights.items() if name != CASH)
     held = {name: weight for name, weight in past.weights.items() if name != CASH and weight > 0.0}
     weights = ", ".join(f"{name} {weight:.4g}" for name, weight in {**held, CASH: max(0.0, left)}.items())
@@ -272,7 +266,7 @@ def _price_lines(
         yield "it has no price now, so nothing of it can be traded"
     else:
         for side in SIDES:
-            yield f"price of {side} now: {_quoted(view, each, side)}"
+            yield f"price of {side} now: {_price_text(view, each, side)}"
     if each.market.orders.words:
         yield f"orders at the venue: {each.market.orders.words}"
     if shown := history(each.market.id)[-HISTORY_DAYS:]:
@@ -280,14 +274,13 @@ def _price_lines(
         yield f"price of YES by day: {daily}"
 
 
-def _quoted(view: PortfolioView, each: MarketView, side: Side) -> str:
+def _price_text(view: PortfolioView, each: MarketView, side: Side) -> str:
     price = view.prices[each.instrument(side)]
     book = f" (bid {price.bid:.4g}, ask {price.ask:.4g})" if price.bid is not None and price.ask is not None else ""
     return f"{price.mid:.4g}{book}"
 
 
 def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
-    """Yield the news of a market, or that there are none."""
     if news is None:
         yield f"news: {NEWS_UNAVAILABLE}"
     elif not news:

@@ -1,4 +1,4 @@
-"""Weights as they are said: read from untrusted values, and turned by named rules into those an account can have."""
+"""Weights of an answer: read from untrusted values, and changed by named rules into weights an account can have."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from predibot.games.answers import listed, number_of, quoted, seen
 from predibot.games.portfolio_weights.terms import BothSides, Overweight
 
 SUM_TOLERANCE = 1e-9
-"""What a sum of weights may be above one, because numbers are rounded."""
+"""A sum of weights may exceed one by so much rounding."""
 _PERCENT_SUM = 100.0
 _PERCENT_TOLERANCE = 1.0
 _PERCENT = re.compile(r"\s*[+]?([0-9]{1,12}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})\s*%\s*", re.ASCII)
@@ -19,21 +19,21 @@ _WANTED = 'give its share of the portfolio, a number from 0 to 1 or a percentage
 
 @dataclass(frozen=True, slots=True)
 class StatedWeights:
-    """Weights by asset, as they were said and as they are applied; both shares of one, CASH left out."""
+    """Weights by asset, before and after the rules; shares of one, without CASH."""
 
     asked: Mapping[str, float]
     applied: Mapping[str, float]
     notes: tuple[str, ...] = ()
-    """Which rule changed what."""
+    """The rules that changed something, and what."""
     scale: float = 1.0
-    """What all were multiplied by because they came to more than one."""
+    """The factor on all weights because they came to more than one."""
 
 
 def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], list[str]]:
-    """Return the shares of one that an answer gives, by what it calls the assets, and what is wrong with them.
+    """Return the weights of an answer as shares of one, by asset name, and the complaints about them.
 
-    A value with "%" is divided by 100. Other values that are all at most 1 are
-    shares; else they are percent, if all together come to 100, give or take 1.
+    Values with "%" are percent. The others are shares if all are at most 1; else they
+    are percent, if everything together comes to 100, give or take 1.
     """
     complaints: list[str] = []
     percents: dict[str, float] = {}
@@ -64,7 +64,7 @@ def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], lis
         ]
     shares = {name: number / 100.0 for name, number in percents.items()}
     shares |= bare if are_shares else {name: number / 100.0 for name, number in bare.items()}
-    # In the order in which they were said.
+    # In the order of the answer.
     return {name: shares[name] for name in said if isinstance(name, str)}, []
 
 
@@ -76,19 +76,19 @@ def applied_weights(
     overweight: Overweight,
     both_sides: BothSides,
 ) -> tuple[StatedWeights, list[str]]:
-    """Return the weights that an account can have, and what is wrong with those that it cannot.
+    """Return the weights that an account can have, and the complaints about the others.
 
     Args:
-        stated: Shares of one by name, each 0 or more; what is left of one is CASH.
-        assets: The names that are known; the weight of any other goes to CASH.
-        market_ids: Whose two sides are `asset_name`s of them.
-        overweight: What happens to more than one.
-        both_sides: What happens where YES and NO of a market both have a weight; what is netted is left, as CASH, and
-            is no part of the sum.
+        stated: Shares of one by name, each 0 or more; the rest of one is CASH.
+        assets: The known names; weights of other names go to CASH.
+        market_ids: Markets whose two sides have `asset_name`s.
+        overweight: What to do with a sum above one.
+        both_sides: What to do where YES and NO of a market both have a weight. With `net`, the smaller weight
+            leaves both and becomes CASH that does not count in the sum.
     """
     known = {name: weight for name, weight in stated.items() if name in assets}
     unknown = {name: weight for name, weight in stated.items() if name not in assets and name != CASH}
-    # What strangers called them is cut short.
+    # Strangers' names are shortened.
     notes = [
         f"no asset of this portfolio is called {seen(name)}; its weight of {weight:.6g} went to {CASH}"
         for name, weight in unknown.items()
@@ -111,7 +111,7 @@ def applied_weights(
     cash = math.fsum((stated.get(CASH, 0.0), *unknown.values()))
     total = math.fsum((cash, *applied.values()))
     if total > 1.0:
-        # Also where it is rounding alone, which no account has to cope with then.
+        # Rounding is scaled away too, so that no account has to cope with it.
         applied = {name: weight / total for name, weight in applied.items()}
     if total > 1.0 + SUM_TOLERANCE:
         if overweight == "refuse":
@@ -124,7 +124,7 @@ def applied_weights(
 
 
 def unknown_ids(said: Mapping[object, object], known: Collection[str]) -> Iterator[str]:
-    """Yield a complaint for each name that is no id of a market."""
+    """Yield a complaint for each name that is not a market id."""
     for name in said:
         if name not in known:
             shown = quoted(name) if isinstance(name, str) else seen(name)

@@ -1,4 +1,4 @@
-"""Execution: which orders of a decision keep the rules, and what they come to; pure."""
+"""Execution: which orders of a decision keep the rules, and how they are booked; pure."""
 
 import math
 from collections import defaultdict
@@ -17,13 +17,13 @@ from predibot.games.weekly_cohort.view import CohortView
 
 ROUNDING_USD = 1e-9
 _LEAST_SOLD = 0.01
-"""Of a position: one per cent."""
+"""The least part of a position in one sale."""
 _SAME_SHARES = 1e-12
-"""Relative: by how much what is filled may differ from what was asked for by rounding."""
+"""A filled amount this close to the order, as a part of it, is the whole order: the rest is rounding."""
 
 
 def check(decision: Decision, view: CohortView) -> None:
-    """Refuse a decision that breaks a rule, whatever prices become before it is booked.
+    """Refuse a decision that breaks a rule that no later price can change.
 
     Raises:
         AnswerError: The message names every complaint and what to fix.
@@ -33,12 +33,12 @@ def check(decision: Decision, view: CohortView) -> None:
 
 
 def most_usd(account: Account, already_usd: float, methodology: Methodology) -> float:
-    """Return the most that one more bet may be, after bets of so much; never below zero.
+    """Return the most that one more bet may be, never below zero.
 
     Args:
-        account: As it was when the decision was made.
-        already_usd: What the bets of the decision before it cost, with their fees.
-        methodology: Whether the share is of the cash that is left, or of that at the decision.
+        account: The account when the decision was made.
+        already_usd: The cost of the decision's earlier bets, with fees.
+        methodology: Whether the share is of the remaining cash, or of the cash at the decision.
 
     Examples:
         >>> from predibot.games.weekly_cohort.methodology import METHODOLOGIES
@@ -62,16 +62,16 @@ def execute(
     """Return the booking of a decision that keeps the rules.
 
     Args:
-        decision: To bet, to sell, or without an order to hold.
-        view: It was made about.
-        account: As it was when the view was made.
-        quotes: Of now; what cannot be traded any more has none.
+        decision: Bets or sales; without an order it holds.
+        view: The view of the decision.
+        account: The account when the view was made.
+        quotes: Current prices; what cannot be traded any more has none.
         fills: Sets the price of each order.
-        at: When the rows are written.
+        at: The instant of the journal rows.
 
     Raises:
-        MarketClosed: If nothing of it could be filled, or not all of a batch that is booked whole
-            or not at all: a failure that may be tried again, no decision.
+        MarketClosed: If nothing could be filled, or only part of a batch that is booked whole or not at all.
+            This is a failure that may be tried again, not a decision.
     """
     if not decision.orders:
         return Booking(unallocated_usd=account.cash_usd)
@@ -80,7 +80,7 @@ def execute(
     booked = tuple(legs(decision.orders, view, account, quotes, fills))
     missing = [order for order in booked if not order.fills]
     if is_bet and view.methodology.all_or_nothing:
-        # What is filled in part says so in its note.
+        # The note of a fill in part says so.
         missing = [order for order in booked if order.note]
         if missing:
             raise MarketClosed(f"no bet was booked, all of them or none: {_why(missing, view)}")
@@ -119,7 +119,7 @@ def _forecast_complaints(decision: Decision, view: CohortView) -> Iterator[str]:
 
 
 def _amount_complaints(order: Order, view: CohortView) -> Iterator[str]:
-    """Yield what is wrong with an order by itself."""
+    """Yield what is wrong with one order by itself."""
     found = view.outcomes.get(order.instrument)
     if found is None:
         yield f"an order is on {quoted(str(order.instrument.id))}, no outcome that is shown; take it out"
@@ -178,7 +178,7 @@ def _bets(
     quotes: Mapping[Instrument, Price],
     fills: FillModel,
 ) -> Iterator[BookedOrder]:
-    """Yield each bet as it is booked, one after the other, each with the cash that those before it left."""
+    """Yield the booking of each bet in turn, with the cash that the bets before it left."""
     spent_usd = 0.0
     for order in orders:
         most = most_usd(account, spent_usd, view.methodology)
@@ -188,10 +188,10 @@ def _bets(
         price = quotes.get(order.instrument)
         fill = None if price is None or not 0.0 < price.mid < 1.0 else fills.fill(order, price)
         if fill is None:
-            yield BookedOrder(order, (), "expired", _not_filled(price, is_bet=True))
+            yield BookedOrder(order, (), "expired", _explain_unfilled(price, is_bet=True))
             continue
         paid_usd = -fill.cash_usd
-        # The share of a batch is of its bets; what is left for a leg is less by fees too.
+        # The cap of a batch limits the bets alone; the cash left for a leg is less the fees too.
         spent_usd += paid_usd + (fill.fee_usd if view.methodology.cap == "leg" else 0.0)
         is_part = paid_usd < order.amount * (1.0 - _SAME_SHARES)
         note = f"{_usd(paid_usd)} of {_usd(order.amount)} were filled; nobody offered more" if is_part else ""
@@ -205,7 +205,7 @@ def _sales(
     quotes: Mapping[Instrument, Price],
     fills: FillModel,
 ) -> Iterator[BookedOrder]:
-    """Yield each sale as it is booked, none of more than is left."""
+    """Yield the booking of each sale, none larger than the remaining position."""
     left = {instrument: held.shares for instrument, held in account.positions.items()}
     for order in orders:
         price, held = quotes.get(order.instrument), left.get(order.instrument, 0.0)
@@ -214,7 +214,7 @@ def _sales(
         if price is not None and wanted > 0.0:
             fill = fills.fill(Order(order.instrument, wanted, "shares", "sell"), price)
         if fill is None:
-            yield BookedOrder(order, (), "expired", _not_filled(price, is_bet=False))
+            yield BookedOrder(order, (), "expired", _explain_unfilled(price, is_bet=False))
             continue
         left[order.instrument] = held + fill.shares
         is_part = -fill.shares < order.amount * (1.0 - _SAME_SHARES)
@@ -222,7 +222,7 @@ def _sales(
         yield BookedOrder(order, (fill,), note=note)
 
 
-def _not_filled(price: Price | None, *, is_bet: bool) -> str:
+def _explain_unfilled(price: Price | None, *, is_bet: bool) -> str:
     if price is None:
         return "it has no price now: its market is closed or takes no orders, or nobody quotes it"
     if is_bet and price.mid in (0.0, 1.0):
@@ -236,7 +236,7 @@ def _why(missing: Sequence[BookedOrder], view: CohortView) -> str:
 
 
 def named(instrument: Instrument, view: CohortView) -> str:
-    """Return what a complaint calls an outcome: its market and its side."""
+    """Return the name of an outcome in complaints: its market and its side."""
     found = view.outcomes.get(instrument)
     if found is None:
         return quoted(str(instrument.id))

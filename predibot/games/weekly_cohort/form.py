@@ -1,4 +1,4 @@
-"""The answer form of a cohort: what is asked, and what is taken for an answer."""
+"""The answer form of a cohort: the tool that hands in an answer, and the parser of it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -30,21 +30,21 @@ ACTIONS = ("BET", "SELL", "HOLD")
 _BET_FIELDS = ("market_id", "side", "amount")
 _SELL_FIELDS = ("position_id", "percentage")
 FIELDS = frozenset({ACTION, BETS, SELLS, REASONING, PROBABILITIES, *_BET_FIELDS, *_SELL_FIELDS})
-"""What an answer may have fields of."""
+"""The fields that an answer may have."""
 _TOP = (ACTION, BETS, SELLS, REASONING, PROBABILITIES)
 MAX_ENTRIES = 500
 _LISTED_SIDES = 12
 
 
 def parse_answer(answer: object, view: CohortView) -> Decision:
-    """Return the decision that an answer says, which keeps the rules at the view's prices.
+    """Return the decision of an answer, if it keeps the rules at the view's prices.
 
-    A sale of a position after an earlier one in the same answer is of what that one leaves.
+    A second sale of a position is a part of what the first one leaves.
 
     Args:
-        answer: What the model handed in: an object, or its JSON text, which also shows what
-            an object cannot any more, such as a field that is given twice.
-        view: What it is about.
+        answer: An object, or its JSON text, which also shows what an object cannot,
+            such as a field that is given twice.
+        view: The bot's view.
 
     Raises:
         AnswerError: The message names everything that is wrong, and says what to fix.
@@ -68,7 +68,7 @@ def parse_answer(answer: object, view: CohortView) -> Decision:
 
 
 def _field_complaints(data: Mapping[Any, Any]) -> Iterator[str]:
-    """Yield what is wrong with the fields of an answer, apart from the entries of its lists."""
+    """Yield complaints about the fields of an answer, apart from the entries of its lists."""
     for name in data:
         if name not in _TOP:
             yield f"the field {quoted(name)} is unknown; take it out, the fields are {', '.join(_TOP)}"
@@ -79,7 +79,7 @@ def _field_complaints(data: Mapping[Any, Any]) -> Iterator[str]:
         yield f"{ACTION} is {quoted(action)}; give one of {', '.join(ACTIONS)}, in capitals"
     yield from reasoning_complaints(data.get(REASONING, ""))
     for name, wanted in ((BETS, "BET"), (SELLS, "SELL")):
-        # An empty list beside another action says nothing; tools that want every field send one.
+        # An empty list beside another action is harmless: tools that want every field send one.
         if isinstance(action, str) and action in ACTIONS and action != wanted and data.get(name, []) not in ([], None):
             yield f"{name} stands beside {ACTION} {action}; take it out, or make the {ACTION} {wanted}"
 
@@ -87,7 +87,7 @@ def _field_complaints(data: Mapping[Any, Any]) -> Iterator[str]:
 def _entries(
     said: object, name: str, of: tuple[str, ...], complaints: list[str]
 ) -> Iterator[tuple[int, Mapping[Any, Any]]]:
-    """Yield the entries of a list that are objects with the right fields, each with its number from 1."""
+    """Yield the entries of a list that are objects with the right fields, numbered from 1."""
     one = f"objects with {', '.join(of)}"
     if said is None:
         complaints.append(f"{name} is missing; give a list of {one}")
@@ -127,7 +127,7 @@ def _bets(said: object, view: CohortView, complaints: list[str]) -> Iterator[Ord
         if not isinstance(side, str) or not side.strip() or (market is not None and outcome is None):
             complaints.append(f"side {where} is {quoted(side)}; give {_sides(market)}")
         if isinstance(amount, bool) or not isinstance(amount, int | float):
-            complaints.append(f"amount {where} is {_as_said(amount)}; give dollars as a number, without quotes")
+            complaints.append(f"amount {where} is {_describe(amount)}; give dollars as a number, without quotes")
         elif outcome is not None:
             yield Order(outcome.instrument, amount, "usd", "buy")
 
@@ -147,11 +147,11 @@ def _sales(said: object, view: CohortView, complaints: list[str], notes: list[st
             known = f"your positions are {', '.join(positions)}" if positions else "you hold none"
             complaints.append(f"position {quoted(position_id)} {where} is not one of yours; {known}")
         if isinstance(percentage, bool) or not isinstance(percentage, int | float):
-            complaints.append(f"percentage {where} is {_as_said(percentage)}; give a number from 1 to 100")
+            complaints.append(f"percentage {where} is {_describe(percentage)}; give a number from 1 to 100")
         elif not 1 <= percentage <= 100:
             complaints.append(f"percentage {where} is {seen(percentage)}; give a number from 1 to 100")
         elif position is not None:
-            # Of what earlier entries leave of it.
+            # A part of what earlier entries leave.
             left = position.shares - sold[position.outcome.instrument]
             shares = left if percentage == 100 else left * (percentage / 100)
             if shares <= 0.0:
@@ -177,9 +177,9 @@ def _forecasts(said: object, view: CohortView, complaints: list[str]) -> Iterato
         elif len(market.outcomes) != 2:
             complaints.append(f"{name} is of one with {len(market.outcomes)} outcomes; give it for YES or NO ones only")
         elif isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
-            complaints.append(f"{name} is {_as_said(probability)}; give a number between 0 and 1")
+            complaints.append(f"{name} is {_describe(probability)}; give a number between 0 and 1")
         else:
-            # Forecasts are kept of the first outcome, which is not YES where the venue lists No first.
+            # A forecast is of the first outcome, which is not YES where the venue lists No first.
             is_first = side_of_yes(market.market) == "YES"
             yield Forecast(market.id, float(probability) if is_first else 1.0 - probability)
 
@@ -192,7 +192,7 @@ def _sides(market: CohortMarket | None) -> str:
     return f"one of its outcomes by name, {', '.join(names[:_LISTED_SIDES])}{more}"
 
 
-def _as_said(value: object) -> str:
+def _describe(value: object) -> str:
     return f"the text {quoted(value)}" if isinstance(value, str) else seen(value)
 
 
@@ -236,11 +236,11 @@ SCHEMA = final_answer(
 SHAPE = """{"action": "BET", "bets": [{"market_id": "...", "side": "YES", "amount": 500.0}], "reasoning": "..."}
 or {"action": "SELL", "sells": [{"position_id": "p1", "percentage": 100}], "reasoning": "..."}
 or {"action": "HOLD", "reasoning": "..."}"""
-"""Answers as they are shown to a model."""
+"""Example answers for the model."""
 
 
 SYSTEM_HOLD = "held by the system"
-"""With which the note of a HOLD begins that no bot has said."""
+"""The start of the note on a HOLD that no bot decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,17 +251,16 @@ class CohortForm(AnswerForm):
     shape: ClassVar = SHAPE
     fields: ClassVar[Collection[str]] = FIELDS
     enough_tokens: ClassVar = 2_000
-    """How many tokens a short answer takes."""
     seen: CohortView
     price_blind: bool = False
-    """Whether prices, and what follows from them, are left out of the words."""
+    """Whether prices, and what follows from them, are left out of the text."""
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told; the history of prices is not asked for, the game shows none."""
+        """Return the text for a model; it shows no history of prices."""
         return cohort_words(self.seen, price_blind=self.price_blind, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision that an answer says, which keeps the rules at the prices that were shown.
+        """Return the decision of an answer, if it keeps the rules at the prices of the view.
 
         Raises:
             AnswerError: The message says everything that is wrong with it, and what to fix.

@@ -1,4 +1,4 @@
-"""Methodologies: the two versions of the rules of a weekly cohort; results of both are never mixed."""
+"""Methodologies: the two versions of the rules of a weekly cohort; scores never mix them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ Version = Literal["v1", "v2"]
 CapBasis = Literal["leg", "batch"]
 
 STAKE_USD = 10_000.0
-"""What every member of a cohort begins with."""
+"""The first cash of every member."""
 UNIVERSE_MARKETS = 500
-"""Of a cohort, those that traded most in all their life."""
+"""The most traded markets, by volume since they opened."""
 MIN_BET_USD = 50.0
 MAX_SHARE = 0.25
-"""Of cash, that a bet, or with `v2` all bets of a decision together, may take."""
+"""The largest part of the cash for one bet; with `v2` for all bets of a decision together."""
 CANNOT_BET_USD = MIN_BET_USD / MAX_SHARE
-"""Cash below which the least bet is more than the largest one."""
+"""With less cash the least bet is more than the largest one."""
 DECIDING_COHORTS = 5
-"""How many cohorts decide with `v2`, the latest ones."""
+"""How many of the latest cohorts decide with `v2`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,11 @@ class Methodology:
 
     version: Version
     cap: CapBasis
-    """What the share of cash limits: each `leg`, of the cash that is left before it, or the `batch`, of the cash there
-    is when it is decided."""
+    """The cap limits each `leg`, by the cash left before it, or the whole `batch`, by the cash at the decision."""
     all_or_nothing: bool
-    """Whether bets of which one cannot be booked are all not booked; else each is booked by itself."""
+    """Whether no bet is booked if one cannot be; else each is booked by itself."""
     deciding_cohorts: int | None
-    """How many of the latest cohorts decide; None where all that are active do."""
+    """How many of the latest cohorts decide; with None all active ones."""
 
 
 METHODOLOGIES: Mapping[str, Methodology] = MappingProxyType({
@@ -47,7 +46,7 @@ def methodology_of(version: str) -> Methodology:
     """Return the methodology of a version.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If there is no such version.
     """
     if version not in METHODOLOGIES:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The rules of a weekly cohort: what is decided on, what a bot is shown, and how its answer is booked."""
+"""The rules of a weekly cohort: its accounts, its view, and the booking of its answers."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,27 +36,26 @@ from predibot.selection import MARKET_VOLUME, SelectionRules
 
 _MAX_COMPLAINT = 2_000
 _TOLERANCE_USD = 1e-6
-"""Of what is a sum of floats."""
+"""Allowance for the rounding of sums."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeeklyCohort(Game):
-    """$10,000 a cohort, one of which starts every week: bet, sell or hold once a week."""
+    """$10,000 a cohort, and a new cohort every week: bet, sell or hold once a week."""
 
     name: ClassVar = "weekly_cohort"
     stake_usd: ClassVar = STAKE_USD
-    """What an account begins with."""
     scores: ClassVar = ("value",)
-    """What bots are scored by: what their accounts are worth, over cohorts."""
+    """Bots are scored by the value of their accounts, over cohorts."""
     most_view_tokens: ClassVar = VIEW_TOKENS
     offers: ClassVar = ()
     repairs: ClassVar = 1
     """How many answers may follow a refused one; then the system holds."""
     methodology: Version = "v2"
-    """The version of the rules; results of both are never mixed."""
+    """The version of the rules; scores never mix them."""
 
     def __post_init__(self) -> None:
-        """Refuse a version that there is not."""
+        """Refuse an unknown version."""
         methodology_of(self.methodology)
 
     @property
@@ -66,11 +65,11 @@ class WeeklyCohort(Game):
 
     @property
     def cohorts(self) -> CohortRules:
-        """Return how its cohorts go on."""
+        """Return which cohorts decide, and the least cash to bet."""
         return CohortRules(self.terms.deciding_cohorts, least_cash_usd=CANNOT_BET_USD)
 
     def select(self, rules: SelectionRules) -> SelectionRules:
-        """Return the universe: the 500 open markets with the highest volume of all their life."""
+        """Return the rules for its universe: the 500 open markets with the highest volume since they opened."""
         return replace(
             rules,
             ends_within_days="any",
@@ -84,7 +83,7 @@ class WeeklyCohort(Game):
         )
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
-        """Return nothing: which cohorts decide follows from what has started."""
+        """Return nothing: which cohorts decide follows from those that have started."""
         return ()
 
     def view(
@@ -96,19 +95,17 @@ class WeeklyCohort(Game):
         account: Account | None = None,
         past: AccountPast | None = None,
     ) -> CohortView:
-        """Return the account with its positions, and the markets; those that closed have no price.
+        """Return the account with its positions, and the markets; closed ones have no price.
 
         Args:
             subject: A cohort.
-            events: With the markets of its universe, in the order in which they are shown, and
-                those of which something is held.
-            venue: Whose instruments these are.
-            account: The bot's in this cohort.
-            past: With the instant, the journal, the last prices of what has none now, and which
-                markets are none of the universe.
+            events: The markets of its universe, in the order of the view, and those with positions.
+            venue: The venue of the instruments.
+            account: The bot's account in this cohort.
+            past: The instant, the journal, last prices, and which markets are outside the universe.
 
         Raises:
-            UsageError: If it is no cohort with an account, or what is held is shown by no event.
+            UsageError: If it is no cohort with an account, or no event shows a position.
         """
         if subject.kind != COHORT or account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no cohort with an account")
@@ -123,7 +120,7 @@ class WeeklyCohort(Game):
         )
         at = known.at or _latest(markets)
         week = decision_week(cohort_start(subject.id), at)
-        held = tuple(_held(account, known, markets))
+        held = tuple(_shown_positions(account, known, markets))
         return CohortView(at, subject.id, week, account, markets, held, self.terms)
 
     def view_tokens(self, view: CohortView) -> int:
@@ -131,11 +128,11 @@ class WeeklyCohort(Game):
         return tokens_bound(view_text(view))
 
     def form(self, view: CohortView, *, price_blind: bool = False) -> CohortForm:
-        """Return how an answer about a cohort is asked for and read."""
+        """Return the form of an answer."""
         return CohortForm(view, price_blind)
 
     def given_up(self, complaint: str) -> Decision:
-        """Return a HOLD that no bot has said, and whose note says so."""
+        """Return a HOLD by the system, with a note that says so."""
         note = f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_COMPLAINT]}"
         return Decision(notes=(note,), by_system=True)
 
@@ -151,14 +148,14 @@ class WeeklyCohort(Game):
 
         Raises:
             AnswerError: If the decision breaks a rule; the message names every complaint.
-            MarketClosed: If nothing of it can be filled, or not all of what is booked whole or not
-                at all: nothing is written, and the decision may be tried again.
+            MarketClosed: If nothing can be filled, or only part of a batch that is booked whole or
+                not at all. Nothing is written, and the decision may be tried again.
         """
         check(answer, view)
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)
 
     def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-        """Yield what an account did that the rules of bets forbid; its journal says the cash before each row."""
+        """Yield how an account broke the rules of bets; its journal tells the cash before each row."""
         rules = self.terms
         cash_usd, before, bet_usd = 0.0, dict[str, float](), defaultdict[str, float](float)
         for number, row in enumerate(journal, start=1):
@@ -187,8 +184,8 @@ def _latest(markets: Sequence[CohortMarket]) -> datetime:
     return max(instants)
 
 
-def _held(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) -> Iterator[ShownPosition]:
-    """Yield what is held, in the order in which it was opened."""
+def _shown_positions(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) -> Iterator[ShownPosition]:
+    """Yield the positions, in the order in which they were opened."""
     shown = {outcome.instrument: (market, outcome) for market in markets for outcome in market.outcomes}
     opened = {each.instrument: each for each in positions_of(past.journal) if each.is_open}
     for instrument, held in account.positions.items():

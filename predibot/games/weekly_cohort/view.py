@@ -1,4 +1,4 @@
-"""The view of a cohort: an account with its positions, and the markets of the cohort's universe."""
+"""The view of a cohort: an account with its positions, and the markets of the cohort."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ from predibot.games.weekly_cohort.methodology import CANNOT_BET_USD, MAX_SHARE, 
 
 @dataclass(frozen=True, slots=True)
 class CohortMarket:
-    """A market of the view, and what can be bought of it."""
+    """A market of the view, and its outcomes."""
 
     market: Market
     outcomes: tuple[Outcome, ...]
     category: str | None = None
     in_universe: bool = True
-    """Whether the cohort plays it; else it is shown because something of it is held."""
+    """Whether the cohort plays it; else it is shown because the account holds some of it."""
 
     @property
     def id(self) -> str:
@@ -28,7 +28,7 @@ class CohortMarket:
         return self.market.id
 
     def outcome(self, side: str) -> Outcome | None:
-        """Return the outcome that answers call so, or None; of more than two also by its number, such as `#3`."""
+        """Return the outcome with this name in answers, or None; named outcomes also by number, such as `#3`."""
         named = next((outcome for outcome in self.outcomes if outcome.side == side), None)
         if named is not None or len(self.outcomes) == 2:
             return named
@@ -37,7 +37,7 @@ class CohortMarket:
 
 @dataclass(frozen=True, slots=True)
 class ShownPosition:
-    """An open position as it is shown, at the price of its own side."""
+    """An open position at the price of its own side."""
 
     id: str
     market: CohortMarket
@@ -45,34 +45,34 @@ class ShownPosition:
     shares: float
     cost_usd: float
     price: Price | None
-    """Of now, else the last that is known; None where none ever was."""
+    """The current price, else the last known one, else None."""
     is_stale: bool
-    """Whether the price is not of now: the position cannot be sold."""
+    """Whether the price is an old one: the position cannot be sold now."""
     is_closed: bool
 
     @property
     def average_price(self) -> float:
-        """Return what a share cost on average."""
+        """Return the average cost of a share."""
         return self.cost_usd / self.shares
 
     @property
     def value_usd(self) -> float | None:
-        """Return what it is worth at its price."""
+        """Return its worth at its price."""
         return None if self.price is None else self.shares * self.price.mid
 
     @property
     def unrealised_usd(self) -> float | None:
-        """Return what it is worth beyond its cost."""
+        """Return its value less its cost."""
         return None if self.value_usd is None else self.value_usd - self.cost_usd
 
 
 @dataclass(frozen=True, slots=True)
 class CohortView:
-    """What a bot is shown when it decides in a cohort."""
+    """What a bot sees when it decides in a cohort."""
 
     at: datetime
     cohort: str
-    """Its name, such as `2026-03-01`."""
+    """The cohort's name, such as `2026-03-01`."""
     week: int
     """The number of the decision week, 1 for the first."""
     account: Account
@@ -80,16 +80,15 @@ class CohortView:
     positions: tuple[ShownPosition, ...]
     methodology: Methodology
     outcomes: Mapping[Instrument, tuple[CohortMarket, Outcome]] = field(init=False, repr=False, compare=False)
-    """The market and the outcome of each instrument."""
 
     def __post_init__(self) -> None:
-        """Find all outcomes once: there are a thousand and more, and every order is looked up."""
+        """Index all outcomes once: there are over a thousand, and every order looks one up."""
         found = {outcome.instrument: (market, outcome) for market in self.markets for outcome in market.outcomes}
         object.__setattr__(self, "outcomes", found)
 
     @property
     def by_id(self) -> Mapping[str, CohortMarket]:
-        """Return the markets by their ids."""
+        """Return the markets by id."""
         return {market.id: market for market in self.markets}
 
     @property
@@ -100,7 +99,7 @@ class CohortView:
 
     @property
     def bet_range_usd(self) -> tuple[float, float] | None:
-        """Return the least and the most that one bet may be; None where there is too little cash for any."""
+        """Return the least and the most that one bet may be, None where the cash allows none."""
         most_usd = MAX_SHARE * self.account.cash_usd
         return (MIN_BET_USD, most_usd) if most_usd >= MIN_BET_USD else None
 

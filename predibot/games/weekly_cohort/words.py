@@ -1,4 +1,4 @@
-"""The words of a cohort: what a model is told of its account and of 500 markets, within a number of tokens."""
+"""The words of a cohort: the text for a model on its account and 500 markets, within a number of tokens."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,13 +17,13 @@ from predibot.games.weekly_cohort.methodology import (
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
 
 VIEW_TOKENS = 48_000
-"""What the account and 500 markets take at most, with 60 positions, by `tokens_bound`."""
+"""The most that the account and 500 markets take, with 60 positions, by `tokens_bound`."""
 _LEVELS: tuple[tuple[int, int, int], ...] = ((300, 60, 40), (160, 40, 16), (100, 30, 8), (60, 20, 4), (40, 16, 3))
-"""Bytes of a question, bytes of the name of an outcome, and how many outcomes are shown, from generous to short."""
+"""Bytes of a question, bytes of an outcome's name, and outcomes shown, from generous to short."""
 
 
 def tokens_bound(text: str) -> int:
-    """Return about how many tokens a text takes, rather too many: a third of its bytes.
+    """Return an upper estimate of the tokens of a text: a third of its bytes.
 
     Examples:
         >>> tokens_bound("Will it rain?")
@@ -33,13 +33,13 @@ def tokens_bound(text: str) -> int:
 
 
 def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
-    """Return what a model is told about a cohort.
+    """Return the text for a model on a cohort.
 
-    What the venue says, names of outcomes and ids too, is untrusted: it is
-    bounded, without control characters, and inside the fence.
+    The venue's words, names of outcomes and ids too, are untrusted: bounded, without
+    control characters, and inside the fence.
 
     Args:
-        view: What the bot is shown.
+        view: The bot's view.
         price_blind: Whether prices, and what follows from them, are left out.
         untrusted: Puts a text inside the fence.
     """
@@ -81,7 +81,7 @@ def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[st
 
 
 def view_text(view: CohortView, *, price_blind: bool = False) -> str:
-    """Return the account and the markets, a line each; where that is more than `VIEW_TOKENS`, names are cut shorter."""
+    """Return the account and the markets, a line each; above `VIEW_TOKENS`, names are cut shorter."""
     account = "\n".join(_account_lines(view, price_blind=price_blind))
     groups = exclusive_lines(market.market for market in view.markets)
     price = "outcomes" if price_blind else "price of YES, or of each outcome"
@@ -164,13 +164,13 @@ def _outcomes(market: CohortMarket, label_bytes: int, most: int, *, price_blind:
         price = "" if price_blind else "no price" if yes.price is None else f"{yes.price.mid:.4g}"
         return ": ".join(filter(None, (names, price))) or "YES, NO"
     found = []
-    # What is left out is what costs least; without prices the order says nothing of them.
+    # The cheapest outcomes are left out; without prices the order must not give them away.
     by_price = sorted(market.outcomes, key=lambda each: -1.0 if each.price is None else each.price.mid, reverse=True)
     shown = {each.side for each in (market.outcomes if price_blind else by_price)[:most]}
     for outcome in market.outcomes:
         if outcome.side in shown:
             price = "no price" if outcome.price is None else f"{outcome.price.mid:.4g}"
-            # A name that is shown cut cannot be said in an answer; its number can.
+            # An answer cannot repeat a shortened name, so the number stands before it.
             name = _label(outcome.side, label_bytes)
             name = name if name == outcome.side else f"#{market.outcomes.index(outcome) + 1}={name}"
             found.append(name if price_blind else f"{name} {price}")
@@ -183,18 +183,12 @@ def _label(text: str, size: int) -> str:
 
 
 def _cut(text: str, size: int) -> str:
-    """Return a text of at most so many bytes, with an ellipsis where it is cut."""
     data = text.encode()
     return text if len(data) <= size else data[: size - 3].decode(errors="ignore").rstrip() + "…"
 
 
 def _short_usd(amount_usd: float) -> str:
-    """Return dollars in at most four digits.
-
-    Examples:
-        >>> _short_usd(1_234_567.0), _short_usd(950.0)
-        ('$1.2M', '$950')
-    """
+    """Return dollars in at most four digits, such as `$1.2M` or `$950`."""
     for size, unit in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
         if amount_usd >= size:
             return f"${amount_usd / size:.3g}{unit}" if amount_usd >= 100 * size else f"${amount_usd / size:.2g}{unit}"
