@@ -1,5 +1,7 @@
 """Decisions: what a bot answered about a subject, and what became of its orders."""
 
+import hashlib
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -196,3 +198,16 @@ class Source:
     title: str = ""
     published_at: datetime | None = None
     results: int | None = None
+
+
+def seeded(*parts: str | int) -> random.Random:
+    """Return a generator whose draws follow from the parts alone.
+
+    Args:
+        parts: What the draw is for: seed, recipe, slot, bot, subject.
+
+    Source:
+        `scoring.md`: sha256 of the parts joined by `|`.
+    """
+    digest = hashlib.sha256("|".join(str(part) for part in parts).encode()).digest()
+    return random.Random(int.from_bytes(digest))

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from predibot.domain.clock import format_instant, format_length
-from predibot.domain.draw import seeded
+from predibot.domain.decision import seeded
 
 SlotStatus = Literal["running", "done", "partly", "failed", "missed"]
 SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)

@@ -1,9 +1,21 @@
-"""Standings: the groups a board has, and their order."""
+"""Standings: the groups of a leaderboard and their order, with the baselines as the last."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar
 
 from predibot.scoring.records.knowledge import Knowledge
+
+INDEX_FUND = "index_fund"
+"""The one that buys an index, by which portfolios of stocks are measured."""
+BASELINES = frozenset(
+    {
+        *("market_price", "random_bet", "favourite", "underdog", "always_half"),
+        *("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights", INDEX_FUND),
+        "random_trade",
+    }
+)
+"""Their names as strategies: what a bot is called says nothing."""
+
 
 Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
 STANDINGS: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "baseline")

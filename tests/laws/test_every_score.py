@@ -29,7 +29,7 @@ from predibot.scoring import (
     scorecards,
     settled_forecasts,
 )
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of

@@ -7,8 +7,7 @@ from math import fsum
 import pytest
 
 from predibot.contracts import FIRST_GAME, Context
-from predibot.domain.decision import Booking, Decision
-from predibot.domain.draw import seeded
+from predibot.domain.decision import Booking, Decision, seeded
 from predibot.domain.event import Event, EventView
 from predibot.plugins.games import game_names, make_game
 from predibot.plugins.strategies import load_strategy, spec_of, strategy_names

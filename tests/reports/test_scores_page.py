@@ -9,7 +9,7 @@ from predibot.domain.sizing import SIZINGS
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import CONVENTIONS
 from predibot.scoring.evaluation.evaluation import PARTINGS
-from predibot.scoring.inference.expansion import CORRECTED
+from predibot.scoring.inference.uncertainty import CORRECTED
 from tests.reports.made_evaluation import made_evaluation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")

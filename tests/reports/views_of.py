@@ -12,11 +12,11 @@ from predibot.reports.views.decide import (
     DecideView,
     DecisionView,
 )
-from predibot.scoring.baselines import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.standing import BASELINES
 from predibot.selection import PassedOver
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)

@@ -23,7 +23,7 @@ from predibot.scoring import (
     return_pairs,
     scorecards,
 )
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.horizon_returns import horizon_returns

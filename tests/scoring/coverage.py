@@ -24,7 +24,7 @@ from predibot.scoring import (
     settled_forecasts,
     wilson_interval,
 )
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.forecast_score import brier_intervals, of_each
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.metrics.sharpe_interval import sharpe_interval

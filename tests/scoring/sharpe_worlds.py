@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
 from predibot.scoring import CONVENTIONS
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.sharpe import sharpe_intervals
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.worlds import ASKED_DAYS, LIFE, Played, World, record_of

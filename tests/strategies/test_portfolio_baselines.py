@@ -9,8 +9,7 @@ import pytest
 from predibot.contracts import Context
 from predibot.domain.account import Position
 from predibot.domain.account_past import AccountPast, PastAllocation
-from predibot.domain.decision import Decision
-from predibot.domain.draw import seeded
+from predibot.domain.decision import Decision, seeded
 from predibot.errors import PluginError
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights

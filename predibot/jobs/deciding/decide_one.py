@@ -24,8 +24,8 @@ from predibot.domain.decision import (
     Order,
     ReasonKind,
     Status,
+    seeded,
 )
-from predibot.domain.draw import seeded
 from predibot.domain.event import Event, prices_of
 from predibot.domain.price import PricePoint
 from predibot.domain.secret_values import SecretValues

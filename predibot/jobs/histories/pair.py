@@ -12,7 +12,7 @@ from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.details.decisions import named_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.evaluation.questions import compared_questions
+from predibot.scoring.evaluation.pairs import compared_questions
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord

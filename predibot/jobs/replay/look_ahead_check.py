@@ -7,7 +7,7 @@ from datetime import datetime
 
 from predibot.contracts import OpenVenue, Past, Progress
 from predibot.domain.account import ACCOUNT_SUBJECTS
-from predibot.domain.draw import seeded
+from predibot.domain.decision import seeded
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources

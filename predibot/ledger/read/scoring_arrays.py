@@ -20,9 +20,9 @@ from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
-from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.standing import BASELINES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,13 +13,12 @@ from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, CurveColumn, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.baselines import INDEX_FUND
 from predibot.scoring.inference.blocks import drawn_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.conventions import Convention, convention_for_stocks
-from predibot.scoring.standing import ALIKE_PLACES, STANDINGS, Standing, left_out, places
+from predibot.scoring.standing import ALIKE_PLACES, INDEX_FUND, STANDINGS, Standing, left_out, places
 
 
 @dataclass(frozen=True, slots=True)

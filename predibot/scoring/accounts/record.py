@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.baselines import BASELINES
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.standing import BASELINES
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,121 +7,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
-from predibot.scoring.evaluation.daily_gains import DailyPrices
+from predibot.scoring.arguments import Floats, Ints, distinct
+from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
 from predibot.scoring.inference.price_implied import (
-    Exclusion,
-    MarketObservations,
     ShareLots,
     first_after,
     run_ends,
     variances,
 )
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
-from predibot.scoring.price_lookup import Observations
-from predibot.scoring.records.daily_marks import Marks, record_marks
 from predibot.scoring.records.moments import Moments
-from predibot.scoring.records.track_record import TrackRecord
-
-
-@dataclass(frozen=True, eq=False)
-class Book:
-    """A record with its bets by bot, by market and then by time: sorted once, for all that is summed over it."""
-
-    record: TrackRecord
-    """The same, but for the order of the bets."""
-    order: Ints
-    """Which bet of the record as it was each is, (n_b,)."""
-    rank: Ints
-    """The place of each by market and then by time, of all bots, (n_b,)."""
-    ends_of_bots: Ints
-    """Where the bets of each bot end, (bots + 1,), from 0."""
-    ends_of_runs: Ints
-    """Where those end that are of the same bot and market as each, (n_b,)."""
-    starts_of_runs: Ints
-    """Where each such run begins, and the last one ends, (runs + 1,)."""
-    start: Floats
-    """When each was made, (n_b,)."""
-    subject: Ints
-    """The event and slot of each decision, (n_d,)."""
-    event: Ints
-    """The event of each decision, (n_d,), from zero."""
-    cluster: Ints
-    """What each belongs together with, (n_d,), from zero: its event, or all that are related to it."""
-    cell: Ints
-    """The bot and cluster of each decision, (n_d,), by bot."""
-    ends_of_cells: Ints
-    """Where the cells of each bot end, (bots + 1,), from 0."""
-    observations: Observations | None
-    """Those of markets that exclude others; None where none do."""
-    daily_marks: Marks | None
-    """The record's; None until they are needed."""
-    held: dict[str, "Shares"] = field(default_factory=dict)
-    """What was worked out once of what is held, by what it is behind."""
-    marks: dict[float, Ints] = field(default_factory=dict)
-    """Likewise the marks at which holdings end, by how long they are held."""
-
-    @classmethod
-    def of(cls, record: TrackRecord, marks: Marks | None = None) -> "Book":
-        """Return the book of a record; its daily marks where the caller has them already."""
-        start = record.decided_at[record.bet_decision]
-        by_market = np.argsort(start, kind="stable")
-        by_market = by_market[stable_order(record.bet_market[by_market])]
-        bot = record.decision_bot[record.bet_decision[by_market]]
-        rank = stable_order(bot)
-        order = by_market[rank]
-        _, event = np.unique(record.decision_event, return_inverse=True)
-        clusters, cluster = np.unique(record.clusters(), return_inverse=True)
-        cells, cell = np.unique(record.decision_bot * max(clusters.size, 1) + cluster, return_inverse=True)
-        everyone = np.arange(len(record.bots) + 1)
-        sorted_record = record.with_bets(order)
-        market = sorted_record.bet_market
-        runs = run_ends(market, bot[rank])
-        return cls(
-            record=sorted_record,
-            order=order.astype(np.int64),
-            rank=rank,
-            ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
-            ends_of_runs=runs,
-            starts_of_runs=np.concatenate([[0], distinct(runs)]),
-            start=start[order],
-            subject=subjects(record.decision_event, record.slots()),
-            event=event.astype(np.int64),
-            cluster=cluster.astype(np.int64),
-            cell=cell.astype(np.int64),
-            ends_of_cells=np.searchsorted(cells // max(clusters.size, 1), everyone).astype(np.int64),
-            observations=_of_exclusive(record),
-            daily_marks=marks,
-        )
-
-    @cached_property
-    def daily(self) -> DailyPrices:
-        """Return what prices did day by day."""
-        marks = record_marks(self.record) if self.daily_marks is None else self.daily_marks
-        return DailyPrices.of(self.record, self.cluster[self.record.bet_decision], marks)
-
-    def marks_until(self, held_seconds: float) -> Ints:
-        """Return the daily mark after the last one of each bet that is held for so long, (n_b,)."""
-        if held_seconds not in self.marks:
-            self.marks[held_seconds] = self.daily.marks_until(self.start + held_seconds)
-        return self.marks[held_seconds]
-
-    def exclusion(self, rows: slice | Ints) -> Exclusion | None:
-        """Return which outcomes of some bets exclude each other; None where none do."""
-        record = self.record
-        if record.market_exclusive is None or self.observations is None:
-            return None
-        market = record.bet_market[rows]
-        group = record.market_exclusive[market].astype(np.int64)
-        if not (group >= 0).any():
-            return None
-        start = self.start[rows]
-        stored = MarketObservations(self.observations, start, record.as_of)
-        return Exclusion(group, start, record.settled_at[market], record.payout_yes[market], stored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,20 +31,6 @@ class Units:
     """A decision of each, (n_u,), which says whose it is and of which event."""
     value: Floats
     """(n_u,); NaN where there is none."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """What was held of each bet's market, (n_b,) each, in the order of the book."""
-
-    unit: Ints
-    """Of which unit."""
-    shares: Floats
-    """Shares of YES as far as the unit's value moves with the price, negative for NO; zero for nothing."""
-    if_no: Floats
-    """What it would add to the unit's value, would the market pay nothing."""
-    if_yes: Floats
-    """The same, would it pay 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,23 +310,6 @@ class Compared:
         if kept.size == rows.row.size:
             return rows.gained
         return self.average.later.daily_gains(rows.row[kept], rows.shares[kept])
-
-
-def _of_exclusive(record: TrackRecord) -> Observations | None:
-    exclusive = record.market_exclusive
-    if exclusive is None or not (exclusive >= 0).any():
-        return None
-    rows = np.flatnonzero(exclusive[record.observation_market] >= 0)
-    market, at = record.observation_market[rows], record.observation_at[rows]
-    return Observations.of(market, at, record.observation_price_yes[rows], exclusive.size)
-
-
-def subjects(event: Ints, slot: Floats) -> Ints:
-    """Return a number for each event and slot, (n,)."""
-    _, slots = np.unique(slot, return_inverse=True)
-    events, code = np.unique(event, return_inverse=True)
-    found: Ints = slots * max(events.size, 1) + code
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

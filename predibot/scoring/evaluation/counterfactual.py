@@ -1,17 +1,18 @@
-"""Counterfactuals: what the same forecasts would have earned, bet later or by another rule."""
+"""Counterfactuals: what the same forecasts would have earned, bet some days later or by another sizing rule."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from predibot.scoring.arguments import Ints
+from predibot.domain.price import MIN_SIDE_PRICE
+from predibot.domain.sizing import SIZINGS, kelly_share
+from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty, estimates, mean_of
-from predibot.scoring.records.delay import delayed
-from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
-from predibot.scoring.records.sizing import resized
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.price_lookup import MAX_GAP_SECONDS
+from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns, observed_prices
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +99,88 @@ def _beside(
         )
         for (bot, actual, values, rows), difference in zip(cells, estimates(differences, uncertainty), strict=True)
     ]
+
+
+def delayed(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> tuple[TrackRecord, Ints]:
+    """Return the record of what could have been carried out some days later, and the rows of its decisions.
+
+    The same dollars are bet on the same sides, at the price of that later
+    instant, and held for as long as before. A decision is left out where that
+    instant lies after the evaluation, or where a market with money on it had
+    settled, had no price, or cost less than a bet may by then.
+
+    Args:
+        record: What was done.
+        days: How late in units of 24 hours, above zero.
+        max_gap_seconds: How old the price of the later instant may be.
+
+    Returns:
+        The later record with k decisions, and which of the decisions they are, (k,).
+
+    Raises:
+        ValueError: If the days are not above zero.
+
+    Source:
+        The rolling-k analysis of LiveTradeBench (2025), which carries out the
+        allocation of k days ago; ours moves single decisions, so that each can
+        be compared with itself.
+    """
+    if not 0.0 < days < np.inf:
+        raise ValueError(f"a delay is {days!r} days; it must be above zero")
+    late = record.decided_at + days * DAY_SECONDS
+    price = _prices_then(record, late[record.bet_decision], max_gap_seconds)
+    staked = record.bet_usd != 0.0
+    cost = np.where(record.bet_usd > 0.0, price, 1.0 - price)
+    hindered = staked & ~((cost >= MIN_SIDE_PRICE) & (cost < 1.0))
+    done = (late <= record.as_of) & (np.bincount(record.bet_decision, hindered, late.size) == 0)
+    # Where nothing is bet no price is needed, and the old one does no harm.
+    entry = np.where(staked, price, record.bet_price_yes)
+    kept = replace(record, decided_at=late).only(done)
+    # The book of that later instant is on no record.
+    return replace(kept, bet_price_yes=entry[done[record.bet_decision]], bet_bid_yes=None, bet_ask_yes=None), (
+        np.flatnonzero(done)
+    )
+
+
+def _prices_then(record: TrackRecord, at: Floats, gap: float) -> Floats:
+    """Return the price of each bet's market at an instant after its decision, (n_b,); NaN once it is settled."""
+    rows = np.flatnonzero((at <= record.as_of) & ~(record.settled_at[record.bet_market] <= at))
+    price = np.full(at.shape, np.nan)
+    after = record.decided_at[record.bet_decision[rows]]
+    price[rows] = observed_prices(record, record.bet_market[rows], at[rows], after, gap)
+    return price
+
+
+def resized(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
+    """Return the record as if every forecast had been bet by one rule, and the rows of its decisions.
+
+    Each market is sized by itself with the whole dollar, as `bet_usd` does for
+    strategies, then the bets of a decision are made smaller together where they add
+    up to more. Forecasts, prices and everything else stay. Nothing is bet where
+    nothing was forecast. A decision that bet without a forecast is left out: no
+    rule can bet it again.
+
+    Args:
+        record: What was done.
+        rule: One of `SIZINGS`.
+
+    Returns:
+        The changed record with k decisions, and which of the decisions they are, (k,).
+
+    Raises:
+        ValueError: If there is no such rule.
+    """
+    if rule not in SIZINGS:
+        raise ValueError(f"no sizing {rule!r}; there are {', '.join(SIZINGS)}")
+    unsaid = (record.bet_usd != 0.0) & np.isnan(record.bet_probability)
+    again = np.bincount(record.bet_decision, unsaid, record.decided_at.size) == 0
+    kept = record.only(again)
+    yes = kept.bet_probability > kept.bet_price_yes
+    chance, cost = (np.where(yes, each, 1.0 - each) for each in (kept.bet_probability, kept.bet_price_yes))
+    # Where nothing was forecast, the chance is NaN, and nothing is worth it.
+    worth_it = (chance > cost) & (cost >= MIN_SIDE_PRICE) & (cost < 1.0)
+    fraction = SIZINGS[rule]
+    share = 1.0 if fraction is None else fraction * kelly_share(chance - cost, np.where(worth_it, 1.0 - cost, 1.0))
+    wanted = np.where(worth_it, share, 0.0) * np.where(yes, 1.0, -1.0)
+    total = np.bincount(kept.bet_decision, np.abs(wanted), kept.decided_at.size)
+    return replace(kept, bet_usd=wanted / np.maximum(total, 1.0)[kept.bet_decision]), np.flatnonzero(again)

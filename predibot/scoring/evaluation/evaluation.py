@@ -1,20 +1,19 @@
-"""The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
+"""The evaluation: all scores of a record, or of forecasts from a file, in one object."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
-from predibot.scoring.evaluation.few_clusters import without_few
-from predibot.scoring.evaluation.forecast_score import forecast_scores
+from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
 from predibot.scoring.evaluation.parts import (
@@ -28,7 +27,7 @@ from predibot.scoring.evaluation.parts import (
 from predibot.scoring.evaluation.ranking import Place, card_verdict, ranked
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
 from predibot.scoring.evaluation.verdict import Verdict
-from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
 from predibot.scoring.records.daily_marks import record_marks
@@ -38,6 +37,42 @@ from predibot.scoring.records.grouping import GROUPINGS
 from predibot.scoring.records.horizon_returns import NOW, HorizonReturns, horizon_returns
 from predibot.scoring.records.knowledge import UNKNOWN, Knowledge
 from predibot.scoring.records.track_record import TrackRecord
+
+_Scored = TypeVar("_Scored")
+_OF_ESTIMATE = ("low", "high", "cluster_standard_error", "price_standard_error")
+_OF_PAIR = (*_OF_ESTIMATE, "p_value", "p_adjusted", "detectable")
+
+
+def without_few(scored: _Scored, fewest: int = FEWEST_FOR_AN_INTERVAL) -> _Scored:
+    """Return scores of any kind in which nothing that rests on fewer clusters has an interval or a p-value.
+
+    Args:
+        scored: An evaluation, or a part of one.
+        fewest: The number of clusters from which intervals stay.
+    """
+    found: _Scored = _without(scored, fewest)
+    return found
+
+
+def _without(scored: Any, fewest: int) -> Any:
+    if isinstance(scored, tuple):
+        return tuple(_without(each, fewest) for each in scored)
+    if isinstance(scored, Mapping):
+        # The clusters of a Sharpe ratio are dates.
+        return {name: each if name == "sharpe" else _without(each, fewest) for name, each in scored.items()}
+    if not is_dataclass(scored) or isinstance(scored, type):
+        return scored
+    if isinstance(scored, Estimate | Pair):
+        names = _OF_ESTIMATE if isinstance(scored, Estimate) else _OF_PAIR
+        nothing: dict[str, Any] = dict.fromkeys(names)
+        return replace(scored, **nothing) if scored.clusters < fewest else scored
+    changed = {each.name: _without(getattr(scored, each.name), fewest) for each in fields(scored)}
+    if isinstance(scored, ForecastScore) and scored.clusters < fewest and (bins := scored.calibration) is not None:
+        unknown = np.full(bins.outcome_low.shape, np.nan)
+        changed["calibration"] = replace(bins, outcome_low=unknown, outcome_high=unknown)
+    same = all(changed[each.name] is getattr(scored, each.name) for each in fields(scored))
+    return scored if same else replace(scored, **changed)
+
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
 """By what decisions, or forecasts, can be told apart."""

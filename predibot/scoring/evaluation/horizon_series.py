@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.evaluation.averages import Average, Book, Later, Shares, Units
+from predibot.scoring.evaluation.averages import Average, Later, Units
+from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.metrics.frictions import quote_shares
 from predibot.scoring.records.edge import Edges
 from predibot.scoring.records.horizon_returns import HorizonReturns, market_bets_usd
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
-_DAY_SECONDS = 86_400.0
 _QUOTE = "quote_mean_return"
 _AVERAGES = ("mean_return", "market_mean_return", _QUOTE, "friction", "net_mean_return", "drift")
 
@@ -62,7 +62,7 @@ def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str]
         names: Which averages.
     """
     record, values = book.record, _of_decisions(book.record, returns)
-    held_seconds = None if returns.days is None else returns.days * _DAY_SECONDS
+    held_seconds = None if returns.days is None else returns.days * DAY_SECONDS
     later = Later.of(book, returns.price_of_bet, returns.paid, held_seconds)
     everything = np.arange(record.decided_at.size)
     found = {

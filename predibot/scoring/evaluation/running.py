@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from predibot.scoring.accounts.score import is_curve, returns_of
 from predibot.scoring.arguments import Floats, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Average, Book
+from predibot.scoring.evaluation.averages import Average
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.blocks import drawn_curves, growth_estimate
 from predibot.scoring.inference.draws import at_least

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages, horizon_series
 from predibot.scoring.evaluation.sharpe import sharpe_intervals, sharpe_ratios
@@ -29,7 +29,6 @@ from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.track_record import TrackRecord
 
 HORIZONS_DAYS = (1, 2, 7)
-_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)

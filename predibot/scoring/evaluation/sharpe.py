@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.evaluation.averages import Average, Book, Later, Shares, Units
+from predibot.scoring.evaluation.averages import Average, Later, Units
+from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.evaluation.horizon_series import held_at_the_mid
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.student_t import t_quantile
@@ -14,12 +15,11 @@ from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.risk import sharpe_ratio
 from predibot.scoring.metrics.sharpe_interval import sharpe_interval
 from predibot.scoring.records.horizon_returns import HorizonReturns
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 UNKNOWN_DEVIATION = "none: the prices imply swings that have not happened, so the deviation is not known"
 MOST_WIDER = 3.0
 """By how many times events and their prices may say more than dates do."""
-_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class _Series:
         bot = record.decision_bot[rows]
         if convention.returns_per == "decision":
             order = np.lexsort((record.decided_at[rows], bot))
-            at = record.decided_at[rows][order] / _DAY_SECONDS
+            at = record.decided_at[rows][order] / DAY_SECONDS
             return cls(rows[order], np.arange(rows.size), at, bot[order], returns.value[rows][order])
         days, day = np.unique(record.decision_day[rows], return_inverse=True)
         cells, date = np.unique(bot * days.size + day, return_inverse=True)
@@ -103,7 +103,7 @@ def sharpe_intervals(
     weight[series.rows] = series.weights()
     held = held_at_the_mid(book)
     weighed = Shares(held.unit, held.shares * weight[held.unit], held.if_no, held.if_yes)
-    later = Later.of(book, returns.price_of_bet, returns.paid, days * _DAY_SECONDS)
+    later = Later.of(book, returns.price_of_bet, returns.paid, days * DAY_SECONDS)
     units = Units(np.arange(weight.size), returns.value * weight)
     spreads = Average(book, units, weighed, later).spreads()
     found: list[Estimate | None] = []

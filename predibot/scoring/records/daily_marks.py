@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import in_order
-from predibot.scoring.records.track_record import TrackRecord
-
-DAY_SECONDS = 86_400.0
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, column, instance_of, outcomes_of, refuse, same_length, shares
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 _OPTIONAL = ("days_ahead", "confidence", "category", "market", "made_at", "exclusive")
 
@@ -105,7 +105,7 @@ def settled_forecasts(record: TrackRecord) -> Forecasts:
         probability=record.bet_probability[rows],
         outcome=payout[rows],
         market_probability=record.bet_price_yes[rows],
-        days_ahead=ahead_seconds / 86_400.0,
+        days_ahead=ahead_seconds / DAY_SECONDS,
         confidence=None if record.bet_confidence is None else record.bet_confidence[rows],
         category=None if record.decision_category is None else record.decision_category[decision],
         categories=record.categories,

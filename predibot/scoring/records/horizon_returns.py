@@ -12,11 +12,10 @@ from predibot.scoring.arguments import Floats, instance_of, scalar
 from predibot.scoring.metrics.frictions import quote_gains
 from predibot.scoring.metrics.returns import horizon_gains
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 NOW = "now"
 SETTLED = "settled"
-_DAY_SECONDS = 86_400.0
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 
 
@@ -72,7 +71,7 @@ def horizon_returns(
     payout = payouts_as_of(record)
     scored, baseline = record.scored(), market_bets_usd(record)
     # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
-    ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
+    ends = [record.decided_at + days * DAY_SECONDS for days in horizons_days]
     now = np.full(record.decided_at.shape, record.as_of)
     *prices_of_days, prices_now = _prices_at(record, payout, [*ends, now], max_gap_seconds)
     returns = []

@@ -13,7 +13,7 @@ from predibot.scoring.arguments import Floats, Ints, column, instance_of, refuse
 from predibot.scoring.records.knowledge import CLEAN, KNOWLEDGE, UNKNOWN
 
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
-_DAY_SECONDS = 86_400.0
+DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,7 +181,7 @@ class TrackRecord:
         """Return the instant of each decision's slot, (n_d,)."""
         if self.decision_slot is not None:
             return self.decision_slot
-        return np.multiply(self.decision_day, _DAY_SECONDS, dtype=np.float64)
+        return np.multiply(self.decision_day, DAY_SECONDS, dtype=np.float64)
 
     def only(self, kept: NDArray[np.bool_]) -> Self:
         """Return the record of some decisions, with their bets; bots, markets and observations stay.

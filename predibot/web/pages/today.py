@@ -11,7 +11,7 @@ from predibot.jobs.status import status_of
 from predibot.ledger.read.details.lately import said_of_settled, under_way
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import newest_decisions
-from predibot.scoring.baselines import BASELINES
+from predibot.scoring.standing import BASELINES
 from predibot.web.pages.page import WebPage, records
 from predibot.web.shelf import Shelf
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from predibot.scoring import TrackRecord, Uncertainty, cluster_bootstrap_mean
-from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
-from predibot.scoring.records.delay import delayed
+from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, delayed, sizing_scores
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
 from tests.scoring.made_records import NAN, Bet, Made, Paid, Seen, record_of

@@ -13,8 +13,7 @@ from predibot.jobs.evaluation_text import evaluation_to_text as text
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import TrackRecord
 from predibot.scoring.evaluation.e_values import record_evidence
-from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question, evaluation_of
-from predibot.scoring.evaluation.few_clusters import without_few
+from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question, evaluation_of, without_few
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.horizon_returns import NOW, horizon_returns

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import Uncertainty
-from predibot.scoring.evaluation.pairs import brier_pairs
-from predibot.scoring.evaluation.questions import compared_questions
+from predibot.scoring.evaluation.pairs import brier_pairs, compared_questions
 from predibot.scoring.records.forecasts import settled_forecasts
 from tests.scoring.made_records import DAY, Bet, Made, Paid, record_of
 

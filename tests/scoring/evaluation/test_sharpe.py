@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from predibot.scoring import CONVENTIONS
-from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.sharpe import UNKNOWN_DEVIATION, sharpe_intervals, sharpe_ratios
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.student_t import t_quantile

@@ -10,8 +10,17 @@ from scipy import stats
 
 from predibot.scoring.inference.bootstrap import estimate_of, ratio_sums, studentised_distances
 from predibot.scoring.inference.clusters import ClusterSums
-from predibot.scoring.inference.expansion import CORRECTED, SYMMETRIC_T, expanded_comparison, expanded_estimate, expands
-from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, estimates, mean_of
+from predibot.scoring.inference.uncertainty import (
+    CORRECTED,
+    SYMMETRIC_T,
+    Uncertainty,
+    comparisons,
+    estimates,
+    expanded_comparison,
+    expanded_estimate,
+    expands,
+    mean_of,
+)
 from tests.scoring.designs import DESIGNS, Design, long_odds
 
 CELLS = st.lists(st.tuples(st.floats(-5, 5, allow_subnormal=False), st.floats(0.1, 3)), min_size=5, max_size=40)

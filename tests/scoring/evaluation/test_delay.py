@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import TrackRecord
-from predibot.scoring.records.delay import delayed
+from predibot.scoring.evaluation.counterfactual import delayed
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
 from tests.scoring.made_records import DAY, Bet, Made, Paid, Seen, record_of

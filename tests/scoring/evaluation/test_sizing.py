@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.domain.sizing import SIZINGS, SizingRule, bets_usd
-from predibot.scoring.records.sizing import resized
+from predibot.scoring.evaluation.counterfactual import resized
 from tests.scoring.made_records import NAN, Bet, Made, record_of
 
 FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0005, 0.9995)), min_size=1, max_size=5)

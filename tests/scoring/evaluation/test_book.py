@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.scoring import Uncertainty, scorecards
-from predibot.scoring.evaluation.daily_gains import DailyPrices
+from predibot.scoring.evaluation.book import DailyPrices
 from predibot.scoring.records.daily_marks import record_marks
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
