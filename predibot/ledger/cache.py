@@ -1,7 +1,7 @@
-"""The cache: what was worked out of a ledger, kept in the user's own folder while nothing it was made of has changed.
+"""The cache: results computed from a ledger, kept in the user's own folder until the ledger changes.
 
-A ledger may be somebody else's file, so nothing of this lies in it. What a key does not name must not matter: it has
-the place of the ledger and the state of its file, the database's own counts of changes, and the digest of the code.
+A ledger may be somebody else's file, so nothing of this lies in it. A key names all that a result depends on: the
+ledger's place, the state of its file, the database's counts of changes, and the digest of the code.
 """
 
 import hashlib
@@ -38,26 +38,26 @@ _log = logging.getLogger(__name__)
 changes = table_of(ChangeRow)
 
 MOST_BYTES = 500_000_000
-"""Of all that is kept, of all ledgers together; what nobody asked for longest goes first."""
+"""For all ledgers together; the entries that nobody read for longest go first."""
 _DIGEST_BYTES = 32
 _NAME = re.compile("[0-9a-f]{64}")
 _CODE = ("domain", "games", "jobs", "ledger", "plugins", "scoring", "venues")
-"""The folders of the package whose change may change what is worked out."""
+"""Folders of the package on whose code results depend."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """What is kept of a ledger in the state that a transaction sees."""
+    """The entries for one state of a ledger."""
 
     folder: Path
     state: str
-    """Another text after any change of the ledger or the code."""
+    """Differs after any change of the ledger or the code."""
 
     def text(self, asked: object) -> str | None:
-        """Return what is kept under a question, or None.
+        """Return the text kept for a question, or None.
 
         Args:
-            asked: All that the answer depends on besides the state, so that equal questions have an equal `repr`.
+            asked: All that the answer depends on besides the state; equal questions have an equal `repr`.
         """
         try:
             return self._read(asked).decode()
@@ -65,11 +65,11 @@ class Cache:
             return None
 
     def keep_text(self, asked: object, content: str) -> None:
-        """Keep a text under a question, in place of what was there, as far as there is room."""
+        """Keep a text for a question in place of an earlier one, if there is room."""
         self._keep(asked, lambda file: file.write(content.encode()))
 
     def arrays(self, asked: object, kinds: Sequence[np.dtype[np.void]]) -> list[NDArray[np.void]] | None:
-        """Return the rows that are kept under a question, an array of each of these kinds, or None."""
+        """Return the arrays kept for a question, one of each kind, or None."""
         try:
             content = io.BytesIO(self._read(asked))
             found = [np.load(content, allow_pickle=False) for _ in kinds]
@@ -82,7 +82,7 @@ class Cache:
         return found if fit else None
 
     def keep_arrays(self, asked: object, arrays: Sequence[NDArray[np.void]]) -> None:
-        """Keep arrays under a question, as `keep_text`."""
+        """Keep arrays for a question, as `keep_text`."""
 
         def write(file: BinaryIO) -> None:
             for each in arrays:
@@ -102,7 +102,7 @@ class Cache:
             content, digest = (whole := held.read())[:-_DIGEST_BYTES], whole[-_DIGEST_BYTES:]
         if digest != hashlib.sha256(content).digest():
             raise OSError(f"{file} is damaged")
-        # What is asked for stays longest.
+        # The least recently read entries go first.
         os.utime(file)
         return content
 
@@ -120,12 +120,10 @@ class Cache:
 
 
 def cache_of(connection: Connection) -> Cache | None:
-    """Return what is kept of a ledger; None where no folder is this user's alone, or somebody removed a count.
+    """Return the cache of a ledger in a transaction's state; None where the cache cannot be trusted.
 
-    Of a ledger on a server nothing is kept: what was restored there can count as much as what it replaced.
-
-    Args:
-        connection: A transaction that sees a single state, the one that is asked about.
+    Another user could change a folder that is not this user's alone, and without a count a change goes unseen. Nothing
+    is kept of a server: what is restored there can count as many changes as what it replaced.
     """
     if (file := sqlite_file(connection.engine.url)) is None:
         return None
@@ -138,22 +136,24 @@ def cache_of(connection: Connection) -> Cache | None:
         found = folder.stat()
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise PermissionError(f"{folder} is not a folder that only you can use. Remove it; another is made")
-        state = repr((_place(file, connection.info.get(OPENED_FILE)), [tuple(row) for row in counted], code_digest()))
+        state = repr(
+            (_file_identity(file, connection.info.get(OPENED_FILE)), [tuple(row) for row in counted], code_digest())
+        )
     except (OSError, RuntimeError) as error:
         _log.info("nothing is kept for the next evaluation: %s", error)
         return None
     return Cache(folder, hashlib.sha256(state.encode()).hexdigest())
 
 
-def _place(file: Path, opened: tuple[int, int] | None) -> str:
-    """Return where the ledger is, and which: one that was put in its place, or a copy, is another one.
+def _file_identity(file: Path, opened: tuple[int, int] | None) -> str:
+    """Return which file the ledger is; a copy, or a file put in its place, is another one.
 
-    The counts of two copies that were changed apart may be equal, and a file may have the number of one that is gone.
-    So the times of a file belong to it, also that of the last change of its times.
+    The counts of two copies that were changed apart may be equal, and a new file may get a freed inode.
+    So a file's times count too, also that of the last change of its times.
 
     Args:
         file: The file of the ledger.
-        opened: Device and number of the one that is read, which may be another by now.
+        opened: Device and inode of the open file, which `file` may not be any more.
     """
     file = file.resolve()
     said, stats = [str(file)], [file.stat()]
@@ -161,7 +161,7 @@ def _place(file: Path, opened: tuple[int, int] | None) -> str:
         raise FileNotFoundError(f"{file} is not the file that was opened")
     with suppress(FileNotFoundError):
         stats.append(file.with_name(f"{file.name}-wal").stat())
-    # Whoever opens a file makes an empty one beside it.
+    # Opening a file makes an empty log beside it.
     said += [
         f"{each.st_dev} {each.st_ino} {each.st_size} {each.st_mtime_ns} {each.st_ctime_ns}"
         for each in stats
@@ -172,10 +172,10 @@ def _place(file: Path, opened: tuple[int, int] | None) -> str:
 
 @cache
 def code_digest() -> str:
-    """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
+    """Return the digest of the code that evaluates, so that no result outlives its code."""
     package = Path(__file__).parents[1]
     files = [file for folder in _CODE for file in (package / folder).rglob("*.py")]
-    # A file of the user's may take the place of one of ours.
+    # A user's file may replace one of ours.
     files += [
         file
         for kind in ("strategies", "tools")
@@ -187,7 +187,7 @@ def code_digest() -> str:
 
 
 def _make_room(folder: Path) -> None:
-    # The folder may hold files of others, which are none of ours.
+    # Leave other programs' files alone.
     own = (each for each in folder.glob("*") if _NAME.fullmatch(each.name) and each.is_file())
     found = sorted(((each.stat(), each) for each in own), key=lambda pair: -pair[0].st_mtime)
     total = 0

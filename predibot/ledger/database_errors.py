@@ -1,4 +1,4 @@
-"""Errors of a database: what it said in one line, and what to do about it."""
+"""Database errors: the first line of what the database said, and what a user can do."""
 
 import sqlite3
 
@@ -8,13 +8,13 @@ _MAKE_ROOM = "Make room and run the same command again; nothing half-written was
 
 
 def is_away(error: DBAPIError) -> bool:
-    """Return whether a server went away, is not up yet or undid this to let another go on: it may be done again."""
+    """Return whether work may be repeated: the server went away, is not up yet, or undid a deadlock."""
     if error.connection_invalidated:
         return True
     if not isinstance(error, OperationalError) or isinstance(error.orig, sqlite3.Error):
         return False
-    # Who could not even connect has no state. The others: shutting down, crashed, starting up, full of connections,
-    # and of two transactions that wait for each other the one that was undone.
+    # An error without a state is a failed connection. The others: shutting down, crashed, starting up, full of
+    # connections, and the transaction that was undone to end a deadlock.
     state = _state(error)
     return state is None or state in ("57P01", "57P02", "57P03", "53300", "40P01") or state.startswith("08")
 
@@ -22,7 +22,7 @@ def is_away(error: DBAPIError) -> bool:
 def needs_files_beside(error: BaseException | None) -> bool:
     """Return whether SQLite cannot make, or write to, the files through which it reads.
 
-    A reader that would change rows is refused with the plain code of a read-only database.
+    A refused change has the plain code of a read-only database instead.
     """
     said = getattr(error, "orig", error)
     code = getattr(said, "sqlite_errorcode", sqlite3.SQLITE_OK)
@@ -30,10 +30,10 @@ def needs_files_beside(error: BaseException | None) -> bool:
 
 
 def explain_error(error: Exception) -> str:
-    """Return what the database said, its first line, and what to do where we know."""
+    """Return the first line of what the database said, and the remedy where we know one."""
     said = first_line(error)
     if _state(error) == "53100":
-        # In whichever language the server says it.
+        # A full disk, in whichever language the server says it.
         return f"{said}. {_MAKE_ROOM}"
     remedies = {
         "locked": "Another program holds it; try again when that has ended",
@@ -56,5 +56,5 @@ def first_line(error: Exception) -> str:
 
 
 def _state(error: Exception) -> str | None:
-    """Return the five characters by which PostgreSQL names what failed; None of SQLite, and where none was given."""
+    """Return PostgreSQL's five-character code of an error; None for SQLite, and where there is none."""
     return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None

@@ -1,7 +1,6 @@
-"""Merkle trees of RFC 6962: one hash that stands for many things in their order, and the proof that one is among them.
+"""Merkle trees of RFC 6962: one hash for many leaves in order, and proofs that a leaf is among them.
 
-Source: RFC 6962, section 2.1. A leaf and a node are told apart by the byte before them, so that no node can pass for
-a leaf.
+Source: RFC 6962, section 2.1. A different first byte keeps a node from passing for a leaf.
 """
 
 import hashlib
@@ -29,20 +28,20 @@ def root_hash(leaves: Sequence[bytes]) -> bytes:
         return hashlib.sha256(b"").digest()
     if len(leaves) == 1:
         return leaves[0]
-    split = _split(len(leaves))
-    return _node(root_hash(leaves[:split]), root_hash(leaves[split:]))
+    split = _left_size(len(leaves))
+    return _node_hash(root_hash(leaves[:split]), root_hash(leaves[split:]))
 
 
 def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
-    """Return the hashes by which `root_from` comes from one leaf to the root, the nearest first.
+    """Return the hashes that lead from one leaf to the root, the nearest first.
 
     Args:
         leaves: As for `root_hash`.
-        index: Which of them, from 0 on.
+        index: The leaf's place, from 0.
     """
     if len(leaves) == 1:
         return ()
-    split = _split(len(leaves))
+    split = _left_size(len(leaves))
     left, right = leaves[:split], leaves[split:]
     if index < split:
         return (*inclusion_path(left, index), root_hash(right))
@@ -50,13 +49,13 @@ def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
 
 
 def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
-    """Return the root that a leaf and its path come to.
+    """Return the root that a leaf and its path lead to.
 
     Args:
-        leaf: As `leaf_hash` gives it.
-        index: Its place in the tree, from 0 on.
+        leaf: Its hash, from `leaf_hash`.
+        index: Its place in the tree, from 0.
         size: How many leaves the tree has.
-        path: As `inclusion_path` gives it.
+        path: From `inclusion_path`.
 
     Raises:
         ValueError: If no tree of this size has such a path.
@@ -69,16 +68,16 @@ def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> byte
         return leaf
     if not path:
         raise ValueError("the path is too short for its tree")
-    split = _split(size)
+    split = _left_size(size)
     if index < split:
-        return _node(root_from(leaf, index, split, path[:-1]), path[-1])
-    return _node(path[-1], root_from(leaf, index - split, size - split, path[:-1]))
+        return _node_hash(root_from(leaf, index, split, path[:-1]), path[-1])
+    return _node_hash(path[-1], root_from(leaf, index - split, size - split, path[:-1]))
 
 
-def _split(size: int) -> int:
+def _left_size(size: int) -> int:
     """Return the largest power of two below a size of two or more."""
     return 1 << ((size - 1).bit_length() - 1)
 
 
-def _node(left: bytes, right: bytes) -> bytes:
+def _node_hash(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"\x01" + left + right).digest()

@@ -1,8 +1,8 @@
-"""Restoring: the rows of an export put back into a ledger, those that are not there yet, in one transaction.
+"""Restoring: new rows of an export are put back into a ledger, in one transaction.
 
-An export names things and knows no row numbers, so that its rows fit into a
-ledger that holds other runs. It may have been edited by anybody: each row is
-checked, and the first that is wrong is refused with its place.
+An export names things and has no row numbers, so that its rows fit into a
+ledger with other runs. Anybody may have edited it: each row is checked, and
+the first wrong one is refused with its place.
 """
 
 import json
@@ -61,9 +61,9 @@ _POINTS_AT_ONCE = 5_000
 _CHARACTERS_AT_ONCE = 2**20
 _MONEY_TOLERANCE_USD = 1e-5
 MAX_ROW_VALUES = 1_000_000
-"""Of JSON in a row, or cells of CSV; the payload of an event has two for each field of each of its markets."""
+"""Values of JSON in a row, or cells of CSV; an event's payload has two for each field of each market."""
 MAX_EVENT_VALUES = 250_000
-"""Of a frozen event, which has some fifty a market; of each that is wrong a complaint is made."""
+"""Values of a frozen event, which has some fifty a market; each wrong one makes an error message."""
 _SOURCES: tuple[ObservationSource, ...] = ("history", "quote")
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _MISSING: Mapping[str, str] = {
@@ -74,7 +74,7 @@ _MISSING: Mapping[str, str] = {
     "decisions": "there is no decision of {4!r} on {7!r} in the export",
     "accounts": "there is no account of {4!r} in the export",
 }
-"""What is said where no row has a natural key."""
+"""Messages for a natural key without a row."""
 _ADDED: Mapping[str, Mapping[str, Any]] = {
     "runs": {"deadline_at": None},
     "fills": {"order_number": None, "model": None},
@@ -82,7 +82,7 @@ _ADDED: Mapping[str, Mapping[str, Any]] = {
     "news": {"url": None},
     **{table: {"methodology": ""} for table in ("accounts", "journal", "valuations", "marks", "turns")},
 }
-"""What stands for columns that are absent from older exports, which have none of it."""
+"""Defaults for columns that older exports lack."""
 _TABLES = Row.metadata.tables
 
 Values = dict[str, Any]
@@ -90,7 +90,7 @@ Key = tuple[Any, ...]
 
 
 class RowRefused(ValueError):
-    """A row cannot be put back; says where it stands and what is wrong."""
+    """A row cannot be put back; the message has its place and the reason."""
 
     def __init__(self, place: str, reason: str) -> None:
         """Make a sentence of place and reason."""
@@ -98,17 +98,17 @@ class RowRefused(ValueError):
 
 
 class Placed(NamedTuple):
-    """A row of an export and where it stands."""
+    """A row of an export, with its place there."""
 
     place: str
     cells: Mapping[str, Any]
-    """As JSON or Parquet hold them, or as texts."""
+    """Values as in JSON or Parquet, or texts."""
     is_text: bool = False
-    """Whether all of them are texts, of which an empty one stands for nothing too."""
+    """Whether all cells are texts; an empty one then also stands for a missing value."""
 
 
 class Checked(NamedTuple):
-    """The same with values of the right kinds, beside which come those of our tables."""
+    """A row of an export whose values have the right types; row numbers are added to them."""
 
     place: str
     values: Values
@@ -116,17 +116,17 @@ class Checked(NamedTuple):
 
 @dataclass(slots=True)
 class _Money:
-    """What a new decision says of its dollar."""
+    """The sums of a new decision's dollar."""
 
     place: str
     unallocated_usd: float
     scale: float
     staked_usd: float = 0.0
     spent_usd: float = 0.0
-    """By its fills, without fees."""
+    """Cost of its fills, without fees."""
 
     def add_bet(self, place: str, values: Values) -> None:
-        """Count a bet, which is what was asked for, scaled."""
+        """Add a bet, after checking that it is the asked amount times the scale."""
         booked_usd = values["booked_usd"]
         if abs(values["asked_usd"] * self.scale - booked_usd) > _MONEY_TOLERANCE_USD:
             asked = f"{values['asked_usd']:.6g} times the scale {self.scale:.6g}"
@@ -134,7 +134,7 @@ class _Money:
         self.staked_usd += abs(booked_usd)
 
     def add_fill(self, place: str, values: Values) -> None:
-        """Count a fill, whose shares cost what was paid."""
+        """Add a fill, after checking that its shares and fee cost the cash paid."""
         spent_usd = values["shares"] * values["price"]
         if abs(spent_usd + values["fee_usd"] + values["cash_usd"]) > _MONEY_TOLERANCE_USD:
             paid = f"{values['shares']:.6g} shares at {values['price']:.6g} with a fee of {values['fee_usd']:.6g}"
@@ -148,44 +148,41 @@ class Restorer:
 
     connection: Connection
     notes: list[str] = field(default_factory=list)
-    """What a reader should know: what is otherwise here and stays so."""
+    """What differs in the ledger and stays as it is, for the user."""
     _rows: dict[str, dict[Key, int]] = field(default_factory=lambda: {name: {} for name in _TABLES})
-    """By table, the row here of what the export knows by a natural key; 0 of a decision that is still made here."""
+    """Row numbers by table and natural key; 0 for a decision that this ledger has not finished."""
     _here: set[tuple[str, int]] = field(default_factory=set)
-    """Rows that were here; what hangs on a decision or an account of them stays as it is."""
+    """Rows the ledger already had; parts of such decisions and accounts stay as they are."""
     _venues: dict[tuple[str, int], str] = field(default_factory=dict)
-    """By run."""
     _money: dict[int, _Money] = field(default_factory=dict)
     _outcome_of: dict[int, tuple[int | None, str | None]] = field(default_factory=dict)
-    """The market row and the side of each instrument row."""
+    """Market row and side by instrument row."""
     _outcomes: dict[tuple[int | None, str | None], int] = field(default_factory=dict)
-    """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
+    """Instrument row by market row and side; the oldest where it was listed before it had tokens."""
     _new_accounts: dict[int, str] = field(default_factory=dict)
-    """Where each account stands in the export that was not here."""
+    """Place in the export by row of a new account."""
     _orders: dict[int, int] = field(default_factory=dict)
-    """How many orders a new decision has."""
+    """Number of orders by new decision."""
 
     def put(self, table: str, rows: Iterable[Placed]) -> int:
         """Put back rows of one table, and return how many are new.
 
         Raises:
-            RowRefused: If a row is not as it should be, or names what is not there.
+            RowRefused: If a row is malformed, or refers to a row that is not there.
             RunConflict: If the ledger has another run of the same key.
         """
-        checked = (Checked(row.place, _checked(table, row)) for row in rows)
+        checked = (Checked(row.place, _check_row(table, row)) for row in rows)
         if table == "observations":
             return self._put_observations(checked)
         if table == "runs":
             return sum(map(self._put_run, checked))
-        return sum(self._put(table, some) for some in _batches(checked))
+        return sum(self._put(table, some) for some in _row_batches(checked))
 
     def finish(self) -> None:
-        """Check that of each new decision the bets and what is left add up to its dollar, and its fills to its bets.
-
-        And that each new account can have done what its journal says.
+        """Check that bets, fills and the rest of each new decision add up to its dollar, and fold new journals.
 
         Raises:
-            RowRefused: If they do not.
+            RowRefused: If they do not add up, or an account cannot have done what its journal says.
         """
         for money in self._money.values():
             staked_usd, left_usd, spent_usd = money.staked_usd, money.unallocated_usd, money.spent_usd
@@ -211,16 +208,16 @@ class Restorer:
         for row in kept if table in _CHECKS else ():
             _CHECKS[table](self, row)
         if table == "decisions":
-            kept = self._begun(kept)
+            kept = self._make_tasks(kept)
         elif table == "fills":
             self._find_orders(kept)
         elif table == "bets":
-            return len(self._insert("orders", [Checked(row.place, self._order(row)) for row in kept]))
+            return len(self._insert("orders", [Checked(row.place, self._bet_order(row)) for row in kept]))
         new = self._insert(table, kept)
         if _TABLES[table] in REFERS_TO.values():
             self._learn(table, rows, set(new))
         if table == "markets":
-            self._know_outcomes(rows)
+            self._learn_outcomes(rows)
         return len(new)
 
     def _put_run(self, row: Checked) -> bool:
@@ -257,16 +254,16 @@ class Restorer:
 
         new = 0
         for instrument, of_one in groupby(rows, instrument_of):
-            for some in _batches(of_one, _POINTS_AT_ONCE):
+            for some in _row_batches(of_one, _POINTS_AT_ONCE):
                 self._resolve("observations", some[0])
-                seen = [_point(row, instrument) for row in some]
+                seen = [_price_point(row, instrument) for row in some]
                 for source in _SOURCES:
                     points = {some[0].values["instrument_row"]: [point for of, point in seen if of == source]}
                     new += add_observations(self.connection, points, source)
         return new
 
     def _resolve(self, table: str, row: Checked) -> None:
-        """Find the rows that a row refers to, by their natural keys."""
+        """Add the numbers of the rows that a row refers to."""
         values = row.values
         if values.get("run") is not None:
             self._row_of(row, "runs", (values["run"], values["void"]))
@@ -281,37 +278,37 @@ class Restorer:
         return tuple([values[each.name] if each.name else self._venues[values["run"], values["void"]] for each in key])
 
     def _row_of(self, row: Checked, table: str, key: Key) -> int:
-        """Return the row of a natural key; an instrument or a subject that nobody names otherwise is stored."""
+        """Return the row number of a natural key; make it for an instrument or subject, which no table exports."""
         if key not in self._rows[table]:
             if table not in ("subjects", "instruments"):
                 raise RowRefused(row.place, _MISSING[table].format(*(str(each)[:120] for each in key)))
-            self._rows[table][key] = self._made(row, table, key)
+            self._rows[table][key] = self._make_row(row, table, key)
         return self._rows[table][key]
 
-    def _made(self, row: Checked, table: str, key: Key) -> int:
+    def _make_row(self, row: Checked, table: str, key: Key) -> int:
         venue, kind, name = key
         if table == "subjects":
             of_event = self._row_of(row, "events", (venue, name)) if kind == "event" else None
             values = {"venue": venue, "kind": kind, "subject_id": name, "event_row": of_event}
         else:
-            # One that its market is not known by any more, where it has one.
+            # An instrument that its market no longer lists.
             market_id = None if "instrument_venue" in row.values else row.values["market_id"]
             market_row = None if market_id is None else self._row_of(row, "markets", (venue, market_id))
             side = None if market_id is None else row.values.get("outcome", row.values["side"])
             values = instrument_values(Instrument(*key), market_row=market_row, side=side)
         self._insert(table, [Checked(row.place, values)])
-        (found,) = self._found(table, [values], *([] if table == "subjects" else ["market_row", "side"])).values()
+        (found,) = self._find_rows(table, [values], *([] if table == "subjects" else ["market_row", "side"])).values()
         if table == "instruments":
-            self._know(found)
+            self._learn_instrument(found)
         return int(found.id)
 
-    def _know(self, instrument: Any) -> None:
+    def _learn_instrument(self, instrument: Any) -> None:
         self._outcome_of[instrument.id] = outcome = (instrument.market_row, instrument.side)
         self._outcomes.setdefault(outcome, instrument.id)
 
-    def _know_outcomes(self, rows: Sequence[Checked]) -> None:
-        """Store the instruments of markets, as far as they are not known yet, and read all of them."""
-        found = self._found("markets", [row.values for row in rows], "event_row")
+    def _learn_outcomes(self, rows: Sequence[Checked]) -> None:
+        """Store new instruments of markets, and learn all of them."""
+        found = self._find_rows("markets", [row.values for row in rows], "event_row")
         listed = dict[str, list[Market]]()
         for place, values in rows:
             if found[values["venue"], values["market_id"]].event_row != values["event_row"]:
@@ -324,12 +321,12 @@ class Restorer:
         of_markets = instruments.c.market_row.in_([each.id for each in found.values()])
         for each in self.connection.execute(select(instruments).where(of_markets).order_by(instruments.c.id)):
             self._rows["instruments"][each.venue, each.kind, each.instrument_id] = each.id
-            self._know(each)
+            self._learn_instrument(each)
 
     def _learn(self, table: str, rows: Sequence[Checked], new: Collection[int]) -> None:
-        """Find the rows of the natural keys of rows that were put back, or were there."""
-        own = [_own(table, row.values) for row in rows]
-        found = self._found(table, own)
+        """Note the row numbers of rows, new or not."""
+        own = [_own_values(table, row.values) for row in rows]
+        found = self._find_rows(table, own)
         for (place, values), stored in zip(rows, own, strict=True):
             row = found.get(tuple(stored[column.name] for column in key_of(_TABLES[table])))
             number = self._rows[table][self._key(values, named(table).key)] = 0 if row is None else row.id
@@ -341,10 +338,10 @@ class Restorer:
             elif left_usd is not None and values["subject_kind"] not in ACCOUNT_SUBJECTS:
                 self._money[number] = _Money(place, left_usd, values["scale"])
 
-    def _begun(self, rows: Sequence[Checked]) -> list[Checked]:
-        """Return new decisions, each as work that is done with one attempt: the export knows the last only."""
+    def _make_tasks(self, rows: Sequence[Checked]) -> list[Checked]:
+        """Return the new decisions, each with a task of one attempt: an export has no other attempts."""
         new = set(self._insert("tasks", rows))
-        found = self._found("tasks", [row.values for row in rows], "status")
+        found = self._find_rows("tasks", [row.values for row in rows], "status")
         begun, tried, seen = [], [], set[Key]()
         for row in rows:
             place, values = row
@@ -371,22 +368,22 @@ class Restorer:
         try:
             event = event_from_json(values["event_json"], values["payload"])
         except ValueError as error:
-            raise RowRefused(row.place, f"event_json is no event: {_first(error)}") from None
+            raise RowRefused(row.place, f"event_json is no event: {_first_line(error)}") from None
         if event.id != (event_id := values["event_id"]):
             raise RowRefused(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
         for market in event.markets:
             self._row_of(row, "markets", (self._venues[values["run"], values["void"]], market.id))
 
     def _count_money(self, row: Checked) -> None:
-        """Count a bet, or a fill of one."""
+        """Add a bet, or a fill of one, to its decision's sums."""
         if row.values["subject_kind"] not in ACCOUNT_SUBJECTS or "booked_usd" in row.values:
             money = self._money.get(row.values["decision_id"])
             if money is None:
                 raise RowRefused(row.place, "its decision is not recorded, so it has no bets and no fills")
             (money.add_bet if "booked_usd" in row.values else money.add_fill)(row.place, row.values)
 
-    def _order(self, bet: Checked) -> Values:
-        """Return a bet as an order."""
+    def _bet_order(self, bet: Checked) -> Values:
+        """Return the order of a bet."""
         values, price = bet.values, bet.values["price_yes"]
         if not 0.0 < price < 1.0:
             raise RowRefused(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
@@ -398,7 +395,7 @@ class Restorer:
         return {"decision_id": values["decision_id"], "number": number, "instrument_row": instrument_row, **order}
 
     def _find_orders(self, fills: Sequence[Checked]) -> None:
-        """Find the order of each fill, which of a bet is then on the very instrument that was bought."""
+        """Add to each fill the number of its order; a bet's order then gets the instrument that was bought."""
         placed = self.connection.execute(
             select(orders.c.decision_id, orders.c.number, orders.c.instrument_row).where(
                 orders.c.decision_id.in_({row.values["decision_id"] for row in fills})
@@ -436,7 +433,7 @@ class Restorer:
         try:
             resolution_of(SimpleNamespace(**row.values))
         except (ValueError, TypeError) as error:
-            raise RowRefused(row.place, _first(error)) from None
+            raise RowRefused(row.place, _first_line(error)) from None
 
     def _check_cohort(self, row: Checked) -> None:
         values, venue = row.values, self._venues[row.values["run"], row.values["void"]]
@@ -447,37 +444,37 @@ class Restorer:
             stored_game(values["game"], "{}", values["methodology"])
             [Member(**member) for member in json.loads(values["line_up"])]
         except (UsageError, ValueError, TypeError) as error:
-            raise RowRefused(row.place, f"it is no cohort: {_first(error)}") from None
+            raise RowRefused(row.place, f"it is no cohort: {_first_line(error)}") from None
 
     def _check_account(self, row: Checked) -> None:
         if (kind := row.values["subject_kind"]) not in ACCOUNT_SUBJECTS:
             raise RowRefused(row.place, f"a {kind[:40]!r} has no account")
 
     def _require_entry(self, row: Checked) -> None:
-        """Refuse a row of the journal of an account here that has none which says the same."""
+        """Refuse a journal row of an account in this ledger, unless the ledger has an equal one."""
         names = ("account_id", "number", "kind", "at", "shares", "cash_usd")
         same = (journal.c[name] == row.values[name] for name in names)
         if self.connection.execute(select(journal.c.number).where(*same)).first() is None:
             why = "this ledger has the account, and it went on otherwise here. Import into another --ledger"
             raise RowRefused(row.place, why)
 
-    def _found(self, table: str, rows: Sequence[Values], *more: str) -> dict[Key, Any]:
-        """Return the rows here that are known by the same as some, by that."""
+    def _find_rows(self, table: str, rows: Sequence[Values], *more: str) -> dict[Key, Any]:
+        """Return the ledger's rows with the natural keys of some rows, by key."""
         of, key = _TABLES[table], key_of(_TABLES[table])
         within = (column.in_({row[column.name] for row in rows}) for column in key)
         found = self.connection.execute(select(*key, of.c.id, *(of.c[name] for name in more)).where(*within))
         return {tuple(row[: len(key)]): row for row in found}
 
     def _insert(self, table: str, rows: Sequence[Checked]) -> list[int]:
-        """Insert rows that are not there, and return of each that was not the first number of its key."""
+        """Insert new rows, and return the first number of each one's key."""
         try:
             with self.connection.begin_nested():
-                return inserted(self.connection, _TABLES[table], [_own(table, row.values) for row in rows])
+                return inserted(self.connection, _TABLES[table], [_own_values(table, row.values) for row in rows])
         except (IntegrityError, DataError) as error:
-            # Find out which it is.
+            # Insert one by one, to name the refused one.
             if len(rows) > 1:
                 return [number for row in rows for number in self._insert(table, [row])]
-            raise RowRefused(rows[0].place, f"the database refuses it: {_first(error.orig or error)}") from None
+            raise RowRefused(rows[0].place, f"the database refuses it: {_first_line(error.orig or error)}") from None
 
 
 _CHECKS: Mapping[str, Callable[[Restorer, Checked], None]] = {
@@ -490,17 +487,17 @@ _CHECKS: Mapping[str, Callable[[Restorer, Checked], None]] = {
     "cohorts": Restorer._check_cohort,
     "accounts": Restorer._check_account,
 }
-"""What rows of a table must be, beyond what its columns and its constraints say."""
+"""Checks of a table's rows beyond column types and constraints."""
 
 
-def _own(table: str, values: Values) -> Values:
-    """Return what of the values of a row our table holds."""
+def _own_values(table: str, values: Values) -> Values:
+    """Return those values of a row that our table has."""
     return {column: values[name] for column, name in _own_names(table) if name in values}
 
 
 @cache
 def _own_names(table: str) -> tuple[tuple[str, str], ...]:
-    """Return the columns of a table, and what each is called in an export."""
+    """Return the columns of a table with their names in an export."""
     own = (
         {}
         if table not in TABLES
@@ -509,12 +506,12 @@ def _own_names(table: str) -> tuple[tuple[str, str], ...]:
     return tuple((column.name, own.get(column.name, column.name)) for column in _TABLES[table].columns)
 
 
-def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
+def _row_batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
     return batches(rows, lambda row: row.values.values(), size, _CHARACTERS_AT_ONCE)
 
 
-def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
-    """Return where a price was seen, and what and when."""
+def _price_point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
+    """Return the source and the point of an observed price."""
     price, source = row.values["price"], row.values["source"]
     lowest, highest = instrument.price_bound
     if not lowest <= price <= highest:
@@ -524,13 +521,12 @@ def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
     return source, PricePoint(row.values["at"], price)
 
 
-def _first(error: BaseException) -> str:
-    """Return the first line of what an error says."""
+def _first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
 class _Column(NamedTuple):
-    """What a column of an export holds."""
+    """A column of an export."""
 
     name: str
     kind: type
@@ -544,7 +540,7 @@ def _columns(table: str) -> tuple[_Column, ...]:
     found = []
     for name, type_ in export_types(table).items():
         if name == "late":
-            # Follows from the other columns.
+            # It follows from the other columns.
             continue
         kind: type = str
         if isinstance(type_, Instant):
@@ -557,11 +553,11 @@ def _columns(table: str) -> tuple[_Column, ...]:
     return tuple(found)
 
 
-def _checked(table: str, row: Placed) -> Values:
-    """Return the values of a row.
+def _check_row(table: str, row: Placed) -> Values:
+    """Return the typed values of a row.
 
     Raises:
-        RowRefused: If one is missing or not of its kind.
+        RowRefused: If one is missing or of the wrong type.
     """
     values: Values = {}
     added = _ADDED.get(table, {})
@@ -580,22 +576,22 @@ def _checked(table: str, row: Placed) -> Values:
                 values[column.name] = None
             continue
         try:
-            values[column.name] = _value(column, cell)
+            values[column.name] = _parse_cell(column, cell)
         except ValidationError as error:
             raise RowRefused(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
         except (ValueError, OverflowError) as error:
             is_long = isinstance(cell, int) and cell.bit_length() > 256
             shown = "a very large number" if is_long else repr(cell)[:60]
-            raise RowRefused(row.place, f"{column.name} is {shown}: {_first(error)}") from None
+            raise RowRefused(row.place, f"{column.name} is {shown}: {_first_line(error)}") from None
     return values
 
 
-def _value(column: _Column, cell: Any) -> Any:
-    """Return what a cell holds as its column's kind."""
+def _parse_cell(column: _Column, cell: Any) -> Any:
+    """Return a cell's value in its column's type."""
     if column.kind is int:
-        return _whole(cell)
+        return _parse_whole(cell)
     if column.kind is float:
-        number = _number(cell)
+        number = _parse_number(cell)
         if abs(number) > (most := largest(column.name)):
             raise ValueError(f"it must be at most {most:,.0f}")
         return number
@@ -619,7 +615,7 @@ def _value(column: _Column, cell: Any) -> Any:
     return cell
 
 
-def _whole(cell: Any) -> int:
+def _parse_whole(cell: Any) -> int:
     if isinstance(cell, str) and _WHOLE.fullmatch(cell):
         cell = int(cell)
     if isinstance(cell, bool) or not isinstance(cell, int) or not -(2**63) <= cell < 2**63:
@@ -627,7 +623,7 @@ def _whole(cell: Any) -> int:
     return cell
 
 
-def _number(cell: Any) -> float:
+def _parse_number(cell: Any) -> float:
     is_text = isinstance(cell, str) and cell.isascii() and "_" not in cell
     if not is_text and (isinstance(cell, bool) or not isinstance(cell, int | float)):
         raise ValueError("it must be a number")

@@ -1,7 +1,7 @@
-"""The SQLite file of a ledger: its way of writing, its checksum, and a private copy to read.
+"""The SQLite file of a ledger: its journal mode, its checksum, and a private copy to read.
 
-SQLite reads a ledger through files that it makes beside it. Where it cannot make them, the file and its log are copied;
-`immutable=1` would pass over that log.
+SQLite reads a ledger through files that it makes beside it. Where it cannot make them, the file and its log are
+copied; `immutable=1` would ignore that log.
 """
 
 import os
@@ -23,10 +23,10 @@ BUSY_SECONDS = 30
 _HEAD_BYTES = 100
 
 _PROGRAM_AT = 68
-"""Where in a SQLite file the number of a program may stand, of four bytes."""
+"""Offset of the four-byte application id in a SQLite file."""
 
 _LAID_DOWN = b"\x01\x01"
-"""How a SQLite file is written that nobody opened to write since."""
+"""Read and write versions in the head of a file without write-ahead log."""
 
 _PAUSE_SECONDS = 0.02
 
@@ -47,7 +47,7 @@ class PrivateCopy:
     """A copy of one state of a SQLite file, in a temporary folder that only this user can read."""
 
     def __init__(self, file: Path) -> None:
-        """Copy a file with its log; tried anew where somebody writes to it meanwhile.
+        """Copy a file with its log; copy again where somebody writes to it meanwhile.
 
         Raises:
             LedgerUnusable: If it is large, there is no room for it, or it is written to all the time.
@@ -58,34 +58,34 @@ class PrivateCopy:
             self._copy(file)
         except OSError as error:
             self.remove()
-            raise _unusable(file, f"it could not be copied to be read: {error.strerror}") from error
+            raise _error(file, f"it could not be copied to be read: {error.strerror}") from error
         except BaseException:
             self.remove()
             raise
 
     def remove(self) -> None:
-        """Remove it; who has it open reads on."""
+        """Remove the copy; whoever has it open can read on."""
         self._folder.cleanup()
 
     def _copy(self, file: Path) -> None:
         for _ in range(_TRIES):
-            before = _parts(file)
+            before = _file_states(file)
             n_bytes = sum(part.n_bytes for part in before.values())
             if n_bytes > min(MAX_COPIED_BYTES, shutil.disk_usage(self.file.parent).free):
-                raise _unusable(file, f"with {n_bytes:,} bytes it is too large to be copied first")
+                raise _error(file, f"with {n_bytes:,} bytes it is too large to be copied first")
             for part in _PARTS:
                 copy = self.file.with_name(f"{self.file.name}{part}")
                 copy.unlink(missing_ok=True)
                 if part in before:
                     with open_plain(Path(f"{file}{part}")) as source, copy.open("xb") as target:
                         shutil.copyfileobj(source, target)
-            if _parts(file) == before:
+            if _file_states(file) == before:
                 return
-        raise _unusable(file, "another program writes to it all the time")
+        raise _error(file, "another program writes to it all the time")
 
 
-def _parts(file: Path) -> dict[str, _FilePart]:
-    """Return what is seen of each part that is there; whoever writes to one changes that."""
+def _file_states(file: Path) -> dict[str, _FilePart]:
+    """Return what changes with every write, for each part that is there."""
     found = {}
     for part in _PARTS:
         try:
@@ -99,7 +99,7 @@ def _parts(file: Path) -> dict[str, _FilePart]:
     return found
 
 
-def _unusable(file: Path, why: str) -> LedgerUnusable:
+def _error(file: Path, why: str) -> LedgerUnusable:
     return LedgerUnusable(
         f"the ledger {file} lies where SQLite cannot write the files through which it reads, and {why}. Make the file "
         "and its folder writable, or read a backup (`predibot ledger backup`), which needs no such files"
@@ -107,7 +107,7 @@ def _unusable(file: Path, why: str) -> LedgerUnusable:
 
 
 def write_ahead(file: Path) -> None:
-    """Let readers and a writer work at once, for good; SQLite itself does not wait for others here."""
+    """Set the journal mode in which readers and a writer work at once; SQLite does not wait for others here."""
     patient_until = time.monotonic() + BUSY_SECONDS
     with closing(sqlite3.connect(file)) as connection:
         while True:
@@ -121,13 +121,12 @@ def write_ahead(file: Path) -> None:
 
 
 def lay_down(file: Path) -> None:
-    """Make of a SQLite file that nobody has open one that is read without writing, such as from a read-only folder.
+    """Make a SQLite file that nobody has open readable without writing, as in a read-only folder.
 
-    It has its own checksum then, where SQLite has the number of a program, until somebody opens it to write, who has
-    readers and a writer work at once again.
+    Its own checksum replaces the application id. The next writer sets write-ahead mode again.
 
     Raises:
-        LedgerUnusable: If that cannot be done.
+        LedgerUnusable: If SQLite fails.
     """
     try:
         with closing(sqlite3.connect(file)) as connection:
@@ -141,14 +140,14 @@ def lay_down(file: Path) -> None:
 
 
 def matches_checksum(file: Path) -> bool:
-    """Return whether a file is what it was when it was laid down, as far as nobody opened it to write since."""
+    """Return whether a file is as `lay_down` left it, or was opened for writing since."""
     with open_plain(file) as laid_down:
         versions, said, checksum = _checksums(laid_down)
     return versions != _LAID_DOWN or said in (bytes(len(said)), checksum)
 
 
 def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
-    """Return what the head of a SQLite file says of its way of writing and as its checksum, and what that is."""
+    """Return the versions in the head of a SQLite file, its stored checksum, and the computed one."""
     head = file.read(_HEAD_BYTES)
     behind = _PROGRAM_AT + 4
     total = zlib.crc32(head[:_PROGRAM_AT] + head[behind:])
@@ -158,7 +157,7 @@ def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
 
 
 def has_all_pages(file: Path, size_bytes: int) -> bool:
-    """Return whether a file that shrank has all the pages that its head counts, as `ledger compact` leaves it."""
+    """Return whether a file that shrank has all the pages that its head counts, as compaction leaves it."""
     try:
         with open_plain(file) as opened:
             head = opened.read(_HEAD_BYTES)

@@ -1,4 +1,4 @@
-"""The open ledger: transactions on it, and the errors of a database in our words."""
+"""The open ledger: transactions on it, with a database's errors in predibot's words."""
 
 import logging
 import os
@@ -23,31 +23,31 @@ from predibot.ledger.sqlite_files import BUSY_SECONDS, PrivateCopy, has_all_page
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
 T = TypeVar("T")
-_Begun = Callable[[Connection], AbstractContextManager[Connection]]
+_Begin = Callable[[Connection], AbstractContextManager[Connection]]
 
 _log = logging.getLogger(__name__)
 
 RECONNECT_SECONDS = 30.0
-"""For how long a server that went away is asked again before work that needs it is given up."""
+"""How long work waits for a server that went away before it fails."""
 MAX_CONNECTIONS = 5
-"""Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
+"""For one process; PostgreSQL by default takes a hundred from all programs together."""
 OPENED_FILE = "predibot_file"
-"""Under this a connection knows device and number of the file that it has open."""
+"""Key in a connection's `info` for device and inode of the file it has open."""
 _SILENT_SECONDS = 15
-"""How long one that writes to a server may say nothing: it is stopped or gone, and others wait for what it has locked.
+"""A writer on a server that is silent for longer is cut off, because others wait for its locks.
 
-Much longer than any work of ours between two statements, and shorter than a lease of the usual length.
+It is much longer than any work of ours between two statements, and shorter than a usual lease.
 """
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
-# Who runs the server, or wrote the URL, may have set a time of their own.
-_END_SILENT = text(
+# The server's operator, or the URL, may have set another time.
+_SET_IDLE_TIMEOUT = text(
     f"SELECT set_config('idle_in_transaction_session_timeout', '{_SILENT_SECONDS}s', true) "
     "WHERE current_setting('idle_in_transaction_session_timeout') = '0'"
 )
 
 
 class Store:
-    """A ledger that is open and of this version."""
+    """An open ledger of this version."""
 
     def __init__(
         self, url: URL, *, read_only: bool, artefacts_inside: bool = False, copy: PrivateCopy | None = None
@@ -59,16 +59,16 @@ class Store:
         self._artefacts_inside = artefacts_inside
         self._read_only = read_only
         file = sqlite_file(url)
-        # Through a link too everything lies beside the file itself, as what SQLite keeps there does.
+        # A link is followed: SQLite keeps its own files beside the real file too.
         self._file = None if file is None else Path(os.path.realpath(file))
         self._opened: tuple[int, int] | None = None
-        """Device and number of the file that is open; None while it is being made, and for a server."""
+        """Device and inode of the open file; None while it is being made, and for a server."""
         self._largest_bytes = 0
-        """Of the open file as it was seen; one that is written ahead only grows, unless somebody compacts it."""
+        """Its largest size so far; only compaction makes it smaller."""
         self._reconnect_seconds = 0.0
         self._closed = False
         self.upgraded: Upgrade | None = None
-        """What was done to its tables as it was opened; None where they were of this version."""
+        """What upgraded the tables on opening; None where they were of this version."""
 
     @classmethod
     def open(
@@ -81,53 +81,49 @@ class Store:
         was_reached: bool = False,
         artefacts_inside: bool = False,
     ) -> Self:
-        """Open a ledger to write to it, make its tables where there are none, upgrade older ones after a backup.
+        """Open a ledger for writing; make its tables where there are none, and upgrade older ones after a backup.
 
         Args:
             address: A sqlite or postgresql URL.
             create: Whether a missing SQLite file is made; else it is an error.
-            upgrade: Whether tables are made or upgraded; else it is an error where they are not of this version.
-            reconnect_seconds: For how long a server that goes away later is asked again.
-            was_reached: Whether somebody reached it before at this address, so that it is asked again from the start.
-            artefacts_inside: Whether traces and pages are kept within a SQLite file, which is one file then.
+            upgrade: Whether tables are made or upgraded; else other tables are an error.
+            reconnect_seconds: How long to wait for a server that goes away later.
+            was_reached: Whether this address worked before, so that even the first connection waits.
+            artefacts_inside: Whether traces and pages are kept as rows in a SQLite file.
 
         Raises:
-            UsageError: If the URL is not one predibot takes.
+            UsageError: If predibot does not take the URL.
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
-        url = _prepared(address, create=create)
+        url = _prepare_url(address, create=create)
         store = cls(url, read_only=False, artefacts_inside=artefacts_inside)
-        return store._begun(reconnect_seconds, upgrade=upgrade, is_asked=not was_reached)
+        return store._start(reconnect_seconds, upgrade=upgrade, is_asked=not was_reached)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
-        """Open a ledger that is there and of this version; the database itself refuses whatever would change it.
-
-        Args:
-            address: A sqlite or postgresql URL.
-            reconnect_seconds: As for `open`.
+        """Open an existing ledger of this version; the database itself refuses every change.
 
         Raises:
-            UsageError: If the URL is not one predibot takes.
+            UsageError: If predibot does not take the URL.
             LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
         """
-        url = _prepared(address, create=False)
+        url = _prepare_url(address, create=False)
         try:
-            return cls(url, read_only=True)._begun(reconnect_seconds)
+            return cls(url, read_only=True)._start(reconnect_seconds)
         except LedgerUnusable as error:
             file = sqlite_file(url)
             if file is None or not os.access(file, os.R_OK) or not needs_files_beside(error.__cause__):
                 raise
             _log.info("the ledger %s is read from a copy as it is now: %s", file, error)
-        return cls(url, read_only=True, copy=PrivateCopy(file))._begun(reconnect_seconds)
+        return cls(url, read_only=True, copy=PrivateCopy(file))._start(reconnect_seconds)
 
-    def _begun(self, reconnect_seconds: float, *, upgrade: bool = False, is_asked: bool = True) -> Self:
-        """Return the store where its tables are fit for it; where they are not, nothing stays open."""
+    def _start(self, reconnect_seconds: float, *, upgrade: bool = False, is_asked: bool = True) -> Self:
+        """Check or make the tables, and return the store; close it where that fails."""
         try:
             if is_asked:
-                # Told at once where it fails; it may be the address that is wrong.
-                with self._in_use(), self._engine.connect():
+                # Fail at once: the address may be wrong.
+                with self._translate_errors(), self._engine.connect():
                     pass
             self._reconnect_seconds = reconnect_seconds
             if upgrade:
@@ -142,12 +138,12 @@ class Store:
 
     @property
     def address(self) -> str:
-        """Return the URL as it may be shown, without passwords."""
+        """Return the URL without passwords."""
         return masked(self._url)
 
     @property
     def files(self) -> Path | None:
-        """Return the folder beside a SQLite file in which its traces and pages lie; None where they are rows."""
+        """Return the folder for traces and pages beside a SQLite file; None where they are rows."""
         return (
             None if self._file is None or self._artefacts_inside else self._file.with_name(f"{self._file.name}.files")
         )
@@ -156,8 +152,8 @@ class Store:
         """Run one transaction that may write; all of it is stored, or nothing.
 
         Args:
-            durable: Whether it is on the disk when it ends, so that not even a power cut takes it back. A SQLite
-                file keeps other transactions whole, but may lose the last of them; PostgreSQL keeps all of them.
+            durable: Whether a power cut after its end cannot undo it. Without it, a SQLite file may lose the last
+                transactions, each as a whole; PostgreSQL never does.
         """
         self._check_writable()
         return self._transaction(partial(_writing, durable=durable))
@@ -167,50 +163,49 @@ class Store:
         return self._transaction(_reading)
 
     @contextmanager
-    def _transaction(self, begun: _Begun) -> Iterator[Connection]:
-        with self._in_use(), self._patiently(self._engine.connect) as connection, begun(connection) as transaction:
+    def _transaction(self, begin: _Begin) -> Iterator[Connection]:
+        with (
+            self._translate_errors(),
+            self._retry(self._engine.connect) as connection,
+            begin(connection) as transaction,
+        ):
             yield transaction
 
     def run_write(self, work: Callable[[Connection], T], *, durable: bool = False) -> T:
-        """Return what work returns that is done in one transaction, once more where its server went away meanwhile.
+        """Run work in one transaction and return its result; repeat it where the server went away meanwhile.
 
-        Whether a commit went through that was not answered, nobody can know, so the work comes to the same where
-        it is done after itself.
-
-        Args:
-            work: What is done with the connection.
-            durable: As for `write`.
+        Nobody knows whether an unanswered commit went through. So work must give the same result when repeated.
         """
         self._check_writable()
         return self._run(work, partial(_writing, durable=durable))
 
     def run_read(self, work: Callable[[Connection], T]) -> T:
-        """Return what work returns that reads a single state, once more where its server went away meanwhile."""
+        """Run work that reads a single state and return its result; repeat it where the server went away."""
         return self._run(work, _reading)
 
-    def _run(self, work: Callable[[Connection], T], begun: _Begun) -> T:
+    def _run(self, work: Callable[[Connection], T], begin: _Begin) -> T:
         def once() -> T:
-            with self._engine.connect() as connection, begun(connection) as transaction:
+            with self._engine.connect() as connection, begin(connection) as transaction:
                 return work(transaction)
 
-        with self._in_use():
-            return self._patiently(once)
+        with self._translate_errors():
+            return self._retry(once)
 
     def check(self) -> None:
         """Read a row over a connection of its own, however many others are in use.
 
         Raises:
-            LedgerUnusable: If it cannot.
+            LedgerUnusable: If that fails.
         """
         alone = _engine(self._engine.url, read_only=True)
         try:
-            with self._in_use(), alone.connect() as connection:
+            with self._translate_errors(), alone.connect() as connection:
                 connection.execute(text("SELECT 1 FROM runs LIMIT 1"))
         finally:
             alone.dispose()
 
     def require_whole(self) -> None:
-        """Have SQLite look at every page and every index of a file; a server looks after its own.
+        """Have SQLite check every page and index of a file; servers check their own.
 
         Raises:
             LedgerUnusable: If the file is damaged.
@@ -222,7 +217,7 @@ class Store:
         )
         page_bytes = self.run_read(lambda connection: connection.exec_driver_sql("PRAGMA page_size").scalar_one())
         if self._file.stat().st_size % page_bytes:
-            # What is missing of its last page SQLite takes for zeros.
+            # SQLite reads the missing end of a last page as zeros.
             found = ["its end is missing"]
         elif not matches_checksum(self._file):
             found = ["it is not what was written"]
@@ -231,25 +226,25 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} is damaged: {said}. Restore it from a copy")
 
     def give_back_room(self) -> None:
-        """Have the database rewrite itself without the room that nothing takes; others wait meanwhile.
+        """Have the database rewrite itself without unused room; others wait meanwhile.
 
         Raises:
             LedgerUnusable: If others use it for long, or there is no room for a second copy.
         """
         self._check_writable()
-        with self._in_use():
+        with self._translate_errors():
             if self._file is None:
                 with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                     for name in Row.metadata.tables:
                         connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
                 return
-            # Past our own beginning of transactions: this is done in none.
+            # A raw connection, because our own connections begin a transaction, and VACUUM takes none.
             with closing(self._engine.raw_connection()) as pooled:
                 for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
                     pooled.driver_connection.execute(statement).fetchall()  # type: ignore[union-attr]
 
     def close(self) -> None:
-        """Let go of every connection; those that another thread is using go when it is done."""
+        """Close every connection; those that another thread uses close when it is done."""
         self._closed = True
         self._engine.pool.dispose()
         if self._copy is not None:
@@ -263,14 +258,14 @@ class Store:
         """Close the store.
 
         Raises:
-            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut;
-                or in place of an error over rows that predibot did not write.
+            LedgerUnusable: If the file was moved, replaced or cut, so that it lacks what was written;
+                or in place of an error that rows not of predibot caused.
         """
         try:
             if isinstance(error, (*ROW_ERRORS, SQLAlchemyError)):
                 self._blame_rows(error)
             if kind is None:
-                # Closing writes what is still ahead into the file, which hides that it was cut.
+                # Before closing, which copies the log into the file and so hides that it was cut.
                 self._check_in_place()
         finally:
             self.close()
@@ -279,10 +274,10 @@ class Store:
 
     @contextmanager
     def rows_blamed(self) -> Iterator[None]:
-        """Blame the rows for what fails over what was read of them, where it is they that are wrong; closed or not.
+        """Report malformed rows as the cause of errors raised inside, if there are any.
 
         Raises:
-            LedgerUnusable: In place of an error over rows that predibot did not write.
+            LedgerUnusable: In place of an error that rows not of predibot caused.
         """
         try:
             yield
@@ -291,15 +286,15 @@ class Store:
             raise
 
     def _blame_rows(self, error: Exception) -> None:
-        """Tell of a row that predibot did not write, if there is one; without one the error is a mistake of ours.
+        """Raise for a row that predibot did not write, if there is one; else the error is a mistake of ours.
 
         Raises:
-            LedgerUnusable: If there is one; what failed over it is its cause.
+            LedgerUnusable: If there is such a row; the error is its cause.
         """
         if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | DataError):
-            # It is the database that fails, not what stands in it.
+            # The database failed, not its content.
             return
-        # Nobody needs it as long as all is well.
+        # Imported here, because it is needed after an error only.
         from predibot.ledger.schema.foreign_rows import foreign_rows
 
         try:
@@ -322,7 +317,7 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} was opened to be read; nothing can be written to it")
 
     def _on_disk(self) -> tuple[tuple[int, int] | None, int]:
-        """Return device and number of the file at the ledger's path now, None for none and for a server; its bytes."""
+        """Return device and inode of the file at the ledger's path, and its bytes; None and 0 for none."""
         try:
             found = self._file.stat() if self._file is not None else None
         except OSError:
@@ -330,7 +325,7 @@ class Store:
         return (None, 0) if found is None else ((found.st_dev, found.st_ino), found.st_size)
 
     def _check_in_place(self) -> None:
-        """Refuse to go on where the file was removed or cut: SQLite itself would write on, for nobody to read."""
+        """Refuse to go on where the file was removed or cut: SQLite itself would write on unnoticed."""
         if self._opened is None or self._file is None:
             return
         known_bytes = self._largest_bytes
@@ -351,11 +346,7 @@ class Store:
         self._largest_bytes = max(self._largest_bytes, size_bytes)
 
     def _check_current(self) -> None:
-        """Refuse tables of another version: only who writes upgrades them, or who asks for it.
-
-        Raises:
-            LedgerUnusable: If they are.
-        """
+        """Refuse tables of another version: only writers and `ledger upgrade` change them."""
         version = self.run_read(stored_version)
         if version is None:
             raise LedgerUnusable(f"the ledger {self.address} has no tables yet. Run `predibot decide` first")
@@ -366,23 +357,23 @@ class Store:
             )
 
     def _make_current(self) -> None:
-        # Most openings find the tables current, and do not wait for a writer.
+        # Most ledgers are current; those open without waiting for a writer.
         version, ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
         if self._file is not None and not ahead:
-            with self._in_use():
+            with self._translate_errors():
                 write_ahead(self._file)
         if version == HEAD:
             return
-        with self._in_use(), self._patiently(self._engine.connect) as connection:
+        with self._translate_errors(), self._retry(self._engine.connect) as connection:
             self._upgrade(connection)
 
     def _upgrade(self, connection: Connection) -> None:
-        # A migration makes tables anew that others refer to; the new ones have the same rows.
+        # Foreign keys are off, because a migration replaces tables that others refer to.
         unbound = connection.execution_options(predibot_foreign_keys="OFF")
         try:
             with _writing(unbound, durable=False) as transaction:
                 self.upgraded = make_current(transaction)
-            # SQLite remembers that for as long as the connection lives.
+            # SQLite keeps that setting as long as the connection lives.
             with connection.execution_options(predibot_foreign_keys="ON", predibot_begin="BEGIN").begin():
                 pass
         except IntegrityError as error:
@@ -391,8 +382,8 @@ class Store:
                 f"{first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
             ) from error
 
-    def _patiently(self, attempt: Callable[[], T]) -> T:
-        """Return what an attempt returns, made again for a while where the server is away."""
+    def _retry(self, attempt: Callable[[], T]) -> T:
+        """Return the result of an attempt; repeat it for a while where the server is away."""
         give_up_at, pause = None, _FIRST_PAUSE_SECONDS
         while True:
             try:
@@ -409,8 +400,8 @@ class Store:
             pause = min(2.0 * pause, _LONGEST_PAUSE_SECONDS)
 
     @contextmanager
-    def _in_use(self) -> Iterator[None]:
-        """Tell a database's errors in our words, and leave nothing open where the store was closed meanwhile."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate a database's errors, and leave no connection open where the store was closed meanwhile."""
         if self._closed:
             raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
         self._check_in_place()
@@ -419,10 +410,10 @@ class Store:
                 yield
             self._check_in_place()
         except (IntegrityError, DataError):
-            # The database is well; what was to be stored in it is not.
+            # The database works; the new rows are wrong.
             raise
         except UnicodeDecodeError as error:
-            # A damaged schema is quoted by SQLite's own complaint, which Python cannot read then.
+            # SQLite quotes a damaged schema in its message, which then is no UTF-8.
             raise LedgerUnusable(
                 f"the ledger {self.address} is damaged: it has bytes that are no text. Restore it from a copy"
             ) from error
@@ -440,7 +431,7 @@ def _writing(connection: Connection, *, durable: bool) -> Iterator[Connection]:
         connection = connection.execution_options(**options)
     with connection.begin():
         if connection.dialect.name == "postgresql":
-            connection.execute(_END_SILENT)
+            connection.execute(_SET_IDLE_TIMEOUT)
         yield connection
 
 
@@ -452,8 +443,8 @@ def _reading(connection: Connection) -> Iterator[Connection]:
         yield connection
 
 
-def _prepared(address: str, *, create: bool) -> URL:
-    """Return the URL of a ledger that can be opened, the folder of a new one made."""
+def _prepare_url(address: str, *, create: bool) -> URL:
+    """Return the URL of a ledger that can be opened; make the folder of a new one."""
     url = parse_ledger_url(address)
     file = sqlite_file(url)
     if file is None:
@@ -496,9 +487,9 @@ def _engine(url: URL, *, read_only: bool = False) -> Engine:
 
 def _configure(connection: Any, record: Any, *, file: Path, read_only: bool) -> None:
     with suppress(OSError):
-        # Another may take its place while this one is read.
+        # Another file may take its place later.
         record.info[OPENED_FILE] = (found := file.stat()).st_dev, found.st_ino
-    # Python's driver would begin its own transactions; ours say when they begin, and how.
+    # Python's driver would begin transactions itself; `_begin` does.
     connection.isolation_level = None
     guard = ("query_only=ON",) if read_only else ()
     for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", "foreign_keys=ON", *guard):
@@ -508,9 +499,8 @@ def _configure(connection: Any, record: Any, *, file: Path, read_only: bool) -> 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     if foreign_keys := options.get("predibot_foreign_keys"):
-        # Of this too it hears between transactions only.
         connection.exec_driver_sql(f"PRAGMA foreign_keys={foreign_keys}")
     if synchronous := options.get("predibot_synchronous"):
-        # SQLite takes this between transactions only.
+        # SQLite takes both settings between transactions only.
         connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
     connection.exec_driver_sql(options.get("predibot_begin", "BEGIN"))

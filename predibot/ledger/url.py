@@ -1,4 +1,4 @@
-"""The address of a ledger: which are taken, and how one is shown without its password."""
+"""The address of a ledger: which URLs are taken, and how one is shown without its password."""
 
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,33 +18,32 @@ def parse_ledger_url(text: str) -> URL:
     """Return the URL of a ledger, with the driver that predibot uses.
 
     Raises:
-        UsageError: If it is not the URL of a SQLite file or of a PostgreSQL
-            database; the message ends with what is taken.
+        UsageError: If it is not the URL of a SQLite file or of a PostgreSQL database.
     """
     if not text.isprintable():
-        # Also bytes of a path that are no UTF-8, which no database takes and no terminal shows.
+        # Also a path that is no UTF-8, which no database takes.
         raise UsageError(f"the ledger's address has characters that cannot be read: {ascii(text)[:100]}. {TAKEN}")
     try:
         url = make_url(text)
         backend = url.get_backend_name()
     except (ArgumentError, ValueError):
         if "://" in text or "@" in text or "=" in text:
-            # It may hold a password in a place we do not know.
+            # Not shown, because it may hold a password.
             raise UsageError(f"that ledger URL cannot be read. {TAKEN}") from None
         example = f"for a file write sqlite:///{text[:100]}"
         raise UsageError(f"{text[:100]!r} is not a URL; {example}. {TAKEN}") from None
     if "@" in (url.host or ""):
-        # Of a password with an @ the rest would be taken for the host, and shown.
+        # An @ in the password puts its rest into the host, which would be shown.
         raise UsageError(f"that ledger URL cannot be read; write an @ in its password as %40. {TAKEN}")
     if backend == "sqlite":
-        return _sqlite(url, text)
+        return _check_sqlite_url(url, text)
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     raise UsageError(f"no ledger can be kept in {masked(url)!r}. {TAKEN}")
 
 
 def masked(url: URL) -> str:
-    """Return the text of a URL as it may be shown: passwords are `***`, also in its query."""
+    """Return a URL as text, with `***` for passwords, also in its query."""
     query = {
         name: "***" if any(word in name.lower() for word in _SECRET_WORDS) else value
         for name, value in url.query.items()
@@ -56,12 +55,12 @@ def masked(url: URL) -> str:
 
 
 def without_password(text: str) -> tuple[str, str]:
-    """Return the address of a ledger as another process may be told it, and the password that was in it.
+    """Return an address to give another process, and the password taken out of it.
 
-    A file is named by its whole path, because the other may stand in another folder.
+    A file has its whole path, because the other process may stand in another folder.
 
     Raises:
-        UsageError: If it is not one predibot takes.
+        UsageError: If predibot does not take the URL.
     """
     url = parse_ledger_url(text)
     file = sqlite_file(url)
@@ -74,7 +73,7 @@ def without_password(text: str) -> tuple[str, str]:
 
 
 def sqlite_address(file: str | PathLike[str]) -> str:
-    """Return the URL of a file that holds a ledger, in which only what would be read otherwise is encoded.
+    """Return the URL of a ledger's file; only `%` and `?` are encoded.
 
     Examples:
         >>> sqlite_address("runs/100% #1?.db")
@@ -88,7 +87,7 @@ def sqlite_file(url: URL) -> Path | None:
     return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
 
 
-def _sqlite(url: URL, text: str) -> URL:
+def _check_sqlite_url(url: URL, text: str) -> URL:
     if not url.database or url.database == ":memory:":
         raise UsageError(f"a ledger in memory would be lost; name a file, as in {DEFAULT_LEDGER}. {TAKEN}")
     if url.database.startswith("file:") or url.host or "?" in text:

@@ -1,4 +1,4 @@
-"""What is stored of traces and pages, named by rows or not: files, or rows of the database, and how large they are."""
+"""Traces and pages of a ledger: those that rows name, and those that are stored, as files or rows."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("trace", "page")
 
 
 def named_digests(connection: Connection, kind: Kind) -> list[str]:
-    """Return the hash of every trace or page that a row names, each once, in their order."""
+    """Return the hash of every trace or page that a row names, each once, in order."""
     statement: Select[tuple[str | None]]
     if kind == "trace":
         statement = select(decisions.c.trace_sha256).where(decisions.c.trace_sha256.is_not(None))
@@ -32,7 +32,7 @@ def named_digests(connection: Connection, kind: Kind) -> list[str]:
 
 
 def content_store(store: Store, kind: Kind) -> ContentStore:
-    """Return where the artefacts of a kind are."""
+    """Return the content store of a kind."""
     return Traces(store).files if kind == "trace" else Pages(store).files
 
 
@@ -41,17 +41,17 @@ _FILE = re.compile(r"([0-9a-f]{64})\.(jsonl|txt)")
 
 @dataclass(frozen=True, slots=True)
 class StoredArtefact:
-    """One artefact that is there."""
+    """A stored artefact."""
 
     sha256: str
     n_bytes: int
-    """As it lies there; compressed where it is a row."""
+    """As it is stored; a row is compressed."""
     file: Path | None
-    """None where it is a row."""
+    """None for a row."""
 
 
 def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredArtefact]:
-    """Return every artefact that is there, by its hash; what was pruned is not."""
+    """Return every stored artefact by hash, without pruned ones."""
     head, size = func.substr(artefacts.c.content, 1, len(PRUNED)), func.length(artefacts.c.content)
     rows = connection.execute(select(artefacts.c.sha256, size, head))
     found = {
@@ -59,19 +59,19 @@ def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, Store
         for sha256, n_bytes, begins in rows
         if begins != PRUNED or n_bytes > LONGEST_MARK
     }
-    return found | {each.sha256: each for each in _files(store)}
+    return found | {each.sha256: each for each in _artefact_files(store)}
 
 
 def unfinished_files(store: Store) -> Iterator[Path]:
-    """Yield what a killed process left of artefacts that it was writing."""
+    """Yield artefact files that a killed process was writing."""
     if store.files is not None and store.files.is_dir():
         yield from (path for path in store.files.rglob(".unfinished-*") if path.is_file())
 
 
 def require_nobody_at_work(connection: Connection, store: Store, now: datetime) -> None:
-    """Refuse to remove artefacts while decisions are made: what is kept for one is named when that is stored.
+    """Refuse to remove artefacts while decisions are made: rows name new artefacts only afterwards.
 
-    Nobody begins one before the connection's transaction ends, which may write.
+    No decision begins before the connection's writing transaction ends.
 
     Raises:
         UsageError: If decisions are being made.
@@ -87,7 +87,7 @@ def require_nobody_at_work(connection: Connection, store: Store, now: datetime) 
         )
 
 
-def _files(store: Store) -> Iterator[StoredArtefact]:
+def _artefact_files(store: Store) -> Iterator[StoredArtefact]:
     if store.files is None or not store.files.is_dir():
         return
     for path in store.files.rglob("*"):

@@ -1,4 +1,4 @@
-"""Compacting: artefacts that no row names are removed, and the database gives back the room it does not use."""
+"""Compaction: unnamed artefacts are removed, and the database gives back unused room."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,10 +21,10 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What was removed, and the size of the database before and after."""
+    """What was removed, and the database's size before and after."""
 
     artefacts: int
-    """Traces and pages that no row named: of tries that came to nothing, or of a copy that was killed."""
+    """Traces and pages that no row named: of tries without a result, or of a killed copy."""
     artefact_bytes: int
     unfinished: int
     """Files that a killed process was writing."""

@@ -1,8 +1,7 @@
-"""Copying a ledger into an empty one of any kind: a single state of its rows, and every artefact they name.
+"""Copying a ledger into an empty one of any kind: one state of its rows, and every artefact they name.
 
-All rows go in one transaction, which ends only if each table holds what was read, by count and hash. So a copy that
-is killed leaves no row behind. Artefacts go before them, each under the hash of its content; those that arrived stay,
-and the next copy finds them there.
+All rows go in one transaction. It ends only if count and hash of each table are those of the source, so a killed
+copy leaves no row. Artefacts go first, each under its hash. Those that arrived stay, and the next copy finds them.
 """
 
 import os
@@ -30,28 +29,28 @@ class ArtefactCount:
 
     named: int
     copied: int
-    """Read again from the copy, with the content of their hash."""
+    """Read again from the copy, with the right hash."""
     pruned: int
-    """Before, in the ledger that was copied; the copy says so too."""
+    """Pruned in the source before; the copy says so too."""
     missing: tuple[str, ...]
-    """Why each that is not in the copy is not."""
+    """Why each artefact is missing in the copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerCopy:
-    """What was copied, and found to be the same in both."""
+    """What was copied, and compared in both ledgers."""
 
     tables: Mapping[str, TableSum]
     artefacts: Mapping[Kind, ArtefactCount]
 
 
 def copy_ledger(source: Store, target: Store, listener: ProgressListener) -> LedgerCopy:
-    """Copy a ledger as it is when this begins, whatever is written to it meanwhile.
+    """Copy a ledger in its state when this begins, whatever is written to it meanwhile.
 
     Args:
         source: The ledger, which may be in use.
-        target: An empty one of this version.
-        listener: Who wants to know how far it is.
+        target: An empty ledger of this version.
+        listener: Gets the progress.
 
     Raises:
         UsageError: If the target has rows.
@@ -59,10 +58,10 @@ def copy_ledger(source: Store, target: Store, listener: ProgressListener) -> Led
     """
     target.run_read(lambda connection: _require_empty(connection, target))
     with source.read() as reading:
-        # The rows of this state name nothing that is not kept by now.
+        # Artefacts are written before the rows that name them, so all are there by now.
         artefacts = {kind: _copy_artefacts(reading, kind, source, target, listener) for kind in KINDS}
         if target.files is not None:
-            # Once for all: a sync of each would take longer than all the rest.
+            # One sync for all: a sync of each would take longer than all the rest.
             os.sync()
         try:
             with target.write(durable=True) as writing:
@@ -80,7 +79,7 @@ def _copy_rows(
 ) -> Mapping[str, TableSum]:
     tables = ledger_tables()
     if writing.dialect.name == "postgresql":
-        # Who reads goes on, who writes waits, so that what is verified is what was copied.
+        # Writers wait, so that the verified rows are the copied ones; readers go on.
         writing.execute(text(f"LOCK TABLE {', '.join(each.name for each in tables)} IN EXCLUSIVE MODE"))
     _require_empty(writing, target)
     found = {}

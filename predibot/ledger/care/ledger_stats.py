@@ -1,4 +1,4 @@
-"""What a ledger holds and how large that is: how many of everything, bytes each, the oldest and the newest."""
+"""Size of a ledger: how many of each kind of thing, their bytes, the oldest and the newest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,53 +29,55 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
     "events": ("events", "subjects"),
     "markets": ("markets", "instruments"),
 }
-"""The tables that each kind of thing is stored in; the first has a row for each."""
+"""The tables of each kind of thing; the first has one row for each."""
 _FIRST_AT = 2
-"""Where the instant of a path's first point begins, as SQL counts: after the version."""
+"""Where the instant of a path's first point begins, counted from 1: behind the version."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindStats:
-    """One kind of thing: how many, how large, from when to when."""
+    """Count, size and time span of one kind of thing."""
 
     name: str
     rows: int
     n_bytes: int | None
-    """With what belongs to them and indexes; None where the database does not tell."""
+    """With indexes and what belongs to them; None where the database does not tell."""
     oldest_at: datetime | None = None
     newest_at: datetime | None = None
 
     @property
     def bytes_each(self) -> float | None:
-        """Return the bytes of one; None where there is none, or nobody tells."""
+        """Return the bytes of one; None where there is none, or the database does not tell."""
         return None if not self.rows or self.n_bytes is None else self.n_bytes / self.rows
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerStats:
-    """What a ledger holds."""
+    """The size of a ledger."""
 
     held: tuple[KindStats, ...]
     pruned_traces: int
     database_bytes: int
     unused_bytes: int | None
-    """Within a SQLite file; None for a server, which uses such room again by itself."""
+    """Within a SQLite file; None for a server, which reuses such room by itself."""
 
 
 def ledger_stats(store: Store) -> LedgerStats:
-    """Return how much of everything a ledger holds."""
+    """Return the size of a ledger."""
     with store.read() as connection:
         sizes = table_bytes(connection)
         there = stored_artefacts(connection, store)
         traces = named_digests(connection, "trace")
         known = set(connection.execute(select(artefacts.c.sha256)).scalars())
-        held = [_of_tables(connection, name, sizes) for name in _TABLES]
-        held[2:2] = [_of_artefacts(connection, kind, there) for kind in KINDS]
+        held = [_table_stats(connection, name, sizes) for name in _TABLES]
+        held[2:2] = [_artefact_stats(connection, kind, there) for kind in KINDS]
         others = [
             name for name in Row.metadata.tables if name not in {each for own in _TABLES.values() for each in own}
         ]
         own = [name for name in others if name != "artefacts"]
-        held.append(KindStats("everything else", sum(_rows(connection, name) for name in own), _bytes(own, sizes)))
+        held.append(
+            KindStats("everything else", sum(_count_rows(connection, name) for name in own), _sum_bytes(own, sizes))
+        )
         return LedgerStats(
             tuple(held),
             sum(digest in known and digest not in there for digest in traces),
@@ -84,21 +86,21 @@ def ledger_stats(store: Store) -> LedgerStats:
         )
 
 
-def _of_tables(connection: Connection, name: str, sizes: Mapping[str, int] | None) -> KindStats:
+def _table_stats(connection: Connection, name: str, sizes: Mapping[str, int] | None) -> KindStats:
     tables = _TABLES[name]
-    n_bytes = _bytes(tables, sizes)
+    n_bytes = _sum_bytes(tables, sizes)
     if name == "observations":
-        return _observations(connection, n_bytes)
+        return _observation_stats(connection, n_bytes)
     at = {"runs": runs.c.slot_at, "decisions": decisions.c.decided_at, "resolutions": resolutions.c.seen_at}.get(name)
     ends = (None, None) if at is None else connection.execute(select(func.min(at), func.max(at))).one()
-    return KindStats(name, _rows(connection, tables[0]), n_bytes, *ends)
+    return KindStats(name, _count_rows(connection, tables[0]), n_bytes, *ends)
 
 
-def _observations(connection: Connection, n_bytes: int | None) -> KindStats:
+def _observation_stats(connection: Connection, n_bytes: int | None) -> KindStats:
     length = func.length(price_paths.c.points)
     last_at = func.substr(price_paths.c.points, length - POINT.itemsize + 1, 8)
     first_at = func.substr(price_paths.c.points, _FIRST_AT, 8)
-    # A path without points has a version only.
+    # A path without points has only the version byte.
     statement = select(length, first_at, last_at).where(length > POINT.itemsize)
     rows = connection.execute(statement).all()
     if not rows:
@@ -110,7 +112,7 @@ def _observations(connection: Connection, n_bytes: int | None) -> KindStats:
     )
 
 
-def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, StoredArtefact]) -> KindStats:
+def _artefact_stats(connection: Connection, kind: Kind, there: Mapping[str, StoredArtefact]) -> KindStats:
     found = [there[digest] for digest in named_digests(connection, kind) if digest in there]
     at = func.coalesce(attempts.c.ended_at, attempts.c.started_at)
     made = select(func.min(at), func.max(at)).join(decisions, decisions.c.task_id == attempts.c.task_id)
@@ -123,11 +125,11 @@ def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, Stored
     return KindStats(f"{kind}s", len(found), sum(each.n_bytes for each in found), *ends)
 
 
-def _rows(connection: Connection, table: str) -> int:
+def _count_rows(connection: Connection, table: str) -> int:
     return int(connection.execute(select(func.count()).select_from(Row.metadata.tables[table])).scalar_one())
 
 
-def _bytes(tables: Sequence[str], sizes: Mapping[str, int] | None) -> int | None:
+def _sum_bytes(tables: Sequence[str], sizes: Mapping[str, int] | None) -> int | None:
     return None if sizes is None else sum(sizes.get(name, 0) for name in tables)
 
 
@@ -138,7 +140,7 @@ _OF_A_FILE = (
 
 
 def table_bytes(connection: Connection) -> Mapping[str, int] | None:
-    """Return the bytes of each table and its indexes; None where a SQLite was built without telling them."""
+    """Return the bytes of each table with its indexes; None where SQLite was built without `dbstat`."""
     if connection.dialect.name == "postgresql":
         names = Row.metadata.tables
         sizes = ", ".join(f"pg_total_relation_size('{name}')" for name in names)
@@ -150,17 +152,17 @@ def table_bytes(connection: Connection) -> Mapping[str, int] | None:
 
 
 def database_bytes(connection: Connection) -> int:
-    """Return the bytes of all tables on a server, or of the whole file with the room in it that nothing takes."""
+    """Return the bytes of all tables on a server, or of the whole file with its unused room."""
     if connection.dialect.name == "postgresql":
         return sum((table_bytes(connection) or {}).values())
-    return _pages(connection, "page_count")
+    return _page_bytes(connection, "page_count")
 
 
 def unused_bytes(connection: Connection) -> int | None:
-    """Return the bytes within a SQLite file that nothing takes, and `ledger compact` gives back; None for a server."""
-    return None if connection.dialect.name == "postgresql" else _pages(connection, "freelist_count")
+    """Return the unused bytes in a SQLite file, which `ledger compact` gives back; None for a server."""
+    return None if connection.dialect.name == "postgresql" else _page_bytes(connection, "freelist_count")
 
 
-def _pages(connection: Connection, which: str) -> int:
+def _page_bytes(connection: Connection, which: str) -> int:
     count, size = (connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in (which, "page_size"))
     return int(count) * int(size)

@@ -1,4 +1,4 @@
-"""Pruning: old traces are removed and known by their hash only; nothing that a score rests on is touched."""
+"""Pruning: old traces are removed and only their hashes stay; no score rests on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from predibot.ledger.write.decisions import bots, decisions
 
 @dataclass(frozen=True, slots=True)
 class OldTraces:
-    """The traces of one bot that are older than was asked."""
+    """The old traces of one bot."""
 
     bot: str
     traces: int
@@ -31,13 +31,13 @@ class Pruning:
     before: datetime
     bots: tuple[OldTraces, ...]
     traces: int
-    """Each once, though several decisions may name it."""
+    """Each counted once, though several decisions may name it."""
     n_bytes: int
     done: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Old:
+class _OldTrace:
     bot: str
     at: datetime
     stored: StoredArtefact
@@ -46,14 +46,13 @@ class _Old:
 def prunable_traces(store: Store, *, before: datetime) -> Pruning:
     """Return what pruning would remove: traces that no decision of that instant or later names."""
     with store.read() as connection:
-        return _pruning(_old(connection, store, before), before, done=False)
+        return _summarize(_old_traces(connection, store, before), before, done=False)
 
 
 def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
-    """Remove such traces, and write down when; their decisions keep the hash.
+    """Remove such traces, and store when; their decisions keep the hash.
 
-    Killed meanwhile, all of them are as they were, or marked and as far as they are still there removed by the next
-    call.
+    If this is killed, either nothing was pruned, or all traces are marked and the next call removes the files left.
 
     Raises:
         UsageError: If decisions are being made.
@@ -61,17 +60,17 @@ def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
     """
     with store.write(durable=True) as connection:
         require_nobody_at_work(connection, store, now)
-        found = _old(connection, store, before)
+        found = _old_traces(connection, store, before)
         mark_pruned(connection, sorted({each.stored.sha256 for each in found}), at=now)
     for each in found:
         if each.stored.file is not None:
             each.stored.file.unlink(missing_ok=True)
-    return _pruning(found, before, done=True)
+    return _summarize(found, before, done=True)
 
 
-def _old(connection: Connection, store: Store, before: datetime) -> list[_Old]:
-    """Return old traces that are there, once for each bot that has one."""
-    # By the clock of the machine: in a replay a decision itself is of long ago.
+def _old_traces(connection: Connection, store: Store, before: datetime) -> list[_OldTrace]:
+    """Return the stored old traces, once for each bot that has one."""
+    # By the machine's clock: the decision's own instant is long ago in a replay.
     made_at = func.max(func.coalesce(attempts.c.ended_at, attempts.c.started_at))
     rows = connection.execute(
         select(decisions.c.trace_sha256, bots.c.name, made_at)
@@ -82,12 +81,12 @@ def _old(connection: Connection, store: Store, before: datetime) -> list[_Old]:
     ).all()
     young = {sha256 for sha256, _, at in rows if at >= before}
     there = stored_artefacts(connection, store)
-    return [_Old(bot, at, there[sha256]) for sha256, bot, at in rows if sha256 in there and sha256 not in young]
+    return [_OldTrace(bot, at, there[sha256]) for sha256, bot, at in rows if sha256 in there and sha256 not in young]
 
 
-def _pruning(found: Sequence[_Old], before: datetime, *, done: bool) -> Pruning:
+def _summarize(found: Sequence[_OldTrace], before: datetime, *, done: bool) -> Pruning:
     each_once = {each.stored.sha256: each.stored.n_bytes for each in found}
-    by_bot: dict[str, list[_Old]] = {}
+    by_bot: dict[str, list[_OldTrace]] = {}
     for each in found:
         by_bot.setdefault(each.bot, []).append(each)
     of_bots = (

@@ -1,4 +1,4 @@
-"""The rows of every table as they are stored, number for number, and their hash, equal in every database."""
+"""The rows of every table as they are stored, and their hash, which is equal in every database."""
 
 import hashlib
 import sqlite3
@@ -14,14 +14,14 @@ from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema.tables import Row
 
 _MADE_HERE = ("artefacts", "changes", "paces", "permits", "services")
-"""What each ledger has of its own: artefacts go one by one, triggers count changes, and who is at work over one ledger
-is not at work over its copy.
+"""Tables that are not copied: artefacts go one by one, triggers count changes, and processes at work over one
+ledger are not at work over its copy.
 """
 _ROWS_AT_ONCE = 1_000
 _FEW_ROWS = 10
 _CHARACTERS_AT_ONCE = 2**22
 MAX_ROW_BYTES = 32 * 2**20
-"""As of a row that is imported."""
+"""As for an imported row."""
 
 Values = tuple[Any, ...]
 T = TypeVar("T")
@@ -29,14 +29,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TableSum:
-    """What a table holds: how many rows, and the SHA-256 of all of them in the order of their keys."""
+    """A table's number of rows, and the SHA-256 of all of them in the order of their keys."""
 
     rows: int
     sha256: str
 
 
 def ledger_tables() -> list[Table]:
-    """Return the tables that make a ledger what it is, each behind those it refers to."""
+    """Return the tables that a copy has, each behind those it refers to."""
     return [each for each in Row.metadata.sorted_tables if each.name not in _MADE_HERE]
 
 
@@ -49,11 +49,11 @@ def first_with_rows(connection: Connection) -> str | None:
 def sum_of_table(
     connection: Connection, which: Table, put: Callable[[Sequence[Values]], object] | None = None
 ) -> TableSum:
-    """Return what a table holds, some rows of which at a time are handed on to whoever wants them."""
+    """Return count and hash of a table's rows, and give the rows to `put` in batches."""
     n, digest = 0, hashlib.sha256()
-    for rows in _batches(connection, which):
+    for rows in _read_batches(connection, which):
         n += len(rows)
-        # SQLite knows one zero only.
+        # SQLite has no negative zero.
         texts = (repr([0.0 if value == 0.0 and isinstance(value, float) else value for value in row]) for row in rows)
         digest.update("\n".join((*texts, "")).encode("utf-8", "surrogatepass"))
         if put is not None:
@@ -62,33 +62,33 @@ def sum_of_table(
 
 
 def copy_table(source: Connection, target: Connection, which: Table) -> TableSum:
-    """Put all rows of a table into an empty one, as they are, and return what was read of them."""
+    """Copy all rows of a table into an empty one, and return the count and hash of those read."""
     names = [each.name for each in which.columns]
-    # Without types: what our types make of a value was made long ago.
+    # Without types: the values are already as our types store them.
     into = table(which.name, *(column(name) for name in names)).insert()
     total = sum_of_table(
         source, which, lambda rows: target.execute(into, [dict(zip(names, row, strict=True)) for row in rows])
     )
     if target.dialect.name == "postgresql":
-        _count_on(target, which)
+        _advance_sequence(target, which)
     return total
 
 
-def _batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
-    """Yield all rows in the order of their keys, some at a time."""
-    statement = select(*(_raw(each) for each in which.columns)).order_by(*_key(connection, which))
+def _read_batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
+    """Yield all rows in the order of their keys, in batches."""
+    statement = select(*(_raw(each) for each in which.columns)).order_by(*_ordered_key(connection, which))
     flags = [index for index, each in enumerate(which.columns) if each.type.python_type is bool]
-    with _short_values(connection):
+    with _limit_values(connection):
         # Few at a time, as each may be large.
         result = connection.execute(statement.execution_options(yield_per=_FEW_ROWS))
-        rows = (_with_flags(tuple(row), flags) for row in result)
+        rows = (_to_booleans(tuple(row), flags) for row in result)
         yield from batches(rows, tuple, _ROWS_AT_ONCE, _CHARACTERS_AT_ONCE)
 
 
 def batches(
     rows: Iterable[T], values: Callable[[T], Iterable[object]], most: int, most_characters: int
 ) -> Iterator[list[T]]:
-    """Yield rows, some at a time: so many at most, and no more than one beyond so many characters."""
+    """Yield rows in batches of at most `most` rows, each ended by the row that exceeds `most_characters`."""
     some, characters = list[T](), 0
     for row in rows:
         some.append(row)
@@ -101,8 +101,8 @@ def batches(
 
 
 @contextmanager
-def _short_values(connection: Connection) -> Iterator[None]:
-    """Have SQLite refuse a value that is longer than any of ours, before it is in the memory several times."""
+def _limit_values(connection: Connection) -> Iterator[None]:
+    """Have SQLite refuse a value longer than any of ours, before it takes memory several times."""
     if connection.dialect.name != "sqlite":
         yield
         return
@@ -118,20 +118,20 @@ def _raw(of: Column[Any]) -> Any:
     return type_coerce(of, NullType()).label(of.name)
 
 
-def _key(connection: Connection, which: Table) -> list[Any]:
+def _ordered_key(connection: Connection, which: Table) -> list[Any]:
     collation = collation_of(connection)
     return [each.collate(collation) if each.type.python_type is str else each for each in which.primary_key]
 
 
-def _with_flags(row: Values, flags: Sequence[int]) -> Values:
-    """Return a row with truth values as such: SQLite has numbers for them."""
+def _to_booleans(row: Values, flags: Sequence[int]) -> Values:
+    """Return a row with booleans in place of SQLite's numbers."""
     if not flags:
         return row
     return tuple(bool(value) if index in flags and value in (0, 1) else value for index, value in enumerate(row))
 
 
-def _count_on(connection: Connection, which: Table) -> None:
-    """Have a server number new rows behind those that came with a number."""
+def _advance_sequence(connection: Connection, which: Table) -> None:
+    """Have a server number new rows behind the copied ones."""
     if which.autoincrement_column is None:
         return
     name = which.autoincrement_column.name

@@ -1,4 +1,4 @@
-"""A ledger computed anew beside its receipts: which rows are other ones, gone, or in none."""
+"""Verification: a ledger's receipts computed anew, to find rows that were changed, are gone, or are in none."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,18 +30,18 @@ GONE = "the ledger has no receipt of its own any more, and runs that were decide
 
 @dataclass(frozen=True, slots=True)
 class RowDifference:
-    """A row that is not what a receipt of the ledger says."""
+    """A row that differs from a receipt of the ledger."""
 
     row: str
     """Its table, or part of one, and its key."""
     what: Literal["changed", "missing", "new"]
     receipt: int | None
-    """None of one that is in none."""
+    """None for a row in no receipt."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedLedger:
-    """All that receipts of a ledger cover, computed anew."""
+    """A ledger's receipts, and how its rows differ from them."""
 
     receipts: tuple[LedgerReceipt, ...] = ()
     differences: tuple[RowDifference, ...] = ()
@@ -55,24 +55,24 @@ class VerifiedLedger:
 
     @property
     def rows(self) -> int:
-        """Return how many rows they are over."""
+        """Return how many rows the receipts cover."""
         return sum(receipt.size for receipt in self.receipts)
 
 
 @dataclass(slots=True)
-class _Found:
-    """What stands in the ledger, by part and key, and what became of it."""
+class _Leaves:
+    """The rows in the ledger, and the receipt that covers each."""
 
     leaves: dict[str, Mapping[Key, bytes]] = field(default_factory=dict)
     points: dict[int, dict[Key, bytes]] = field(default_factory=dict)
-    """Leaves of paths by the number of their receipt."""
+    """Leaves of price paths by the number of their receipt."""
     void: frozenset[int] = frozenset()
     last: dict[tuple[str, Key], int] = field(default_factory=dict)
-    """By which receipt a row is covered now."""
+    """The last receipt of each row."""
 
 
 def verified_ledger(connection: Connection) -> VerifiedLedger:
-    """Return a ledger as it is now, with what differs from its receipts; nothing is changed.
+    """Return how a ledger differs from its receipts; nothing is changed.
 
     Raises:
         LedgerUnusable: If the ledger cannot be read.
@@ -82,8 +82,8 @@ def verified_ledger(connection: Connection) -> VerifiedLedger:
     except LedgerUnusable as error:
         return VerifiedLedger(problems=(str(error),))
     if not known:
-        return _without(connection)
-    found = _found(connection)
+        return _check_missing(connection)
+    found = _read_leaves(connection)
     for receipt in known:
         found.last |= {(name, key): receipt.number for name, keys in receipt.rows.parts.items() for key in keys}
     differences, problems = list[RowDifference](), list[str]()
@@ -98,21 +98,21 @@ def verified_ledger(connection: Connection) -> VerifiedLedger:
                 "Upgrade predibot"
             )
             break
-        wrong, leaves = _compared(receipt, found)
+        wrong, leaves = _compare(receipt, found)
         differences += wrong
         if not wrong and root_over(before, number, receipt.made_at, leaves) != receipt.root:
             problems.append(f"receipt {number} of the ledger or a row in it was changed: its rows come to another root")
         before = receipt.root
-    added = [*_added(found, known)]
+    added = [*_new_rows(found, known)]
     notes: tuple[str, ...] = ()
-    if added and (unfinished := _unfinished(connection, known[-1].made_at)):
+    if added and (unfinished := _unfinished_run(connection, known[-1].made_at)):
         notes = (f"rows in no receipt yet ({len(added)}): run {unfinished} has not come to its end; decide again",)
         added = []
     return VerifiedLedger(known, (*differences, *added), tuple(problems), notes)
 
 
-def _without(connection: Connection) -> VerifiedLedger:
-    """Return a ledger without receipts of its own: one that was upgraded or imported has none until the next job."""
+def _check_missing(connection: Connection) -> VerifiedLedger:
+    """Return the result for a ledger without receipts: an upgraded or imported one has none until the next job."""
     form_with_them = select(receipts.c.run_id).where(receipts.c.form >= 2).limit(1)
     if connection.execute(form_with_them).first() is not None:
         return VerifiedLedger(problems=(GONE,))
@@ -120,8 +120,8 @@ def _without(connection: Connection) -> VerifiedLedger:
     return VerifiedLedger(notes=(said,) if connection.execute(select(runs.c.id).limit(1)).first() else ())
 
 
-def _unfinished(connection: Connection, since: datetime) -> str | None:
-    """Return the key of a run without a receipt that was made, or decided on, after the last one of the ledger."""
+def _unfinished_run(connection: Connection, since: datetime) -> str | None:
+    """Return the key of a run without a receipt that was made, or decided on, after the ledger's last one."""
     last_at = func.coalesce(attempts.c.ended_at, attempts.c.started_at)
     at_work = select(tasks.c.run_id).join(attempts, attempts.c.task_id == tasks.c.id).where(last_at >= since)
     statement = select(runs.c.key).where(
@@ -132,8 +132,10 @@ def _unfinished(connection: Connection, since: datetime) -> str | None:
     return found
 
 
-def _found(connection: Connection) -> _Found:
-    found = _Found(void=frozenset(connection.execute(select(runs.c.id).where(runs.c.voided_at.is_not(None))).scalars()))
+def _read_leaves(connection: Connection) -> _Leaves:
+    found = _Leaves(
+        void=frozenset(connection.execute(select(runs.c.id).where(runs.c.voided_at.is_not(None))).scalars())
+    )
     for part in PARTS:
         found.leaves[part.name] = leaves_of_part(connection, part)
     for row in connection.execute(select(price_paths).order_by(price_paths.c.instrument_row)):
@@ -142,8 +144,8 @@ def _found(connection: Connection) -> _Found:
     return found
 
 
-def _compared(receipt: LedgerReceipt, found: _Found) -> tuple[list[RowDifference], Mapping[str, Mapping[Key, bytes]]]:
-    """Return where rows differ from a receipt, and the leaves of those that it is over."""
+def _compare(receipt: LedgerReceipt, found: _Leaves) -> tuple[list[RowDifference], Mapping[str, Mapping[Key, bytes]]]:
+    """Return the rows that differ from a receipt, and the leaves it covers."""
     wrong, leaves = [], dict[str, dict[Key, bytes]]()
     for name, checks in receipt.rows.parts.items():
         there = found.points.get(receipt.number, {}) if name == PRICES else found.leaves.get(name, {})
@@ -152,35 +154,39 @@ def _compared(receipt: LedgerReceipt, found: _Found) -> tuple[list[RowDifference
             if _was_replaced(name, key, leaf, receipt, found):
                 leaf = bytes.fromhex(check)
             if leaf is None:
-                wrong.append(RowDifference(_row(name, key), "missing", receipt.number))
+                wrong.append(RowDifference(_row_name(name, key), "missing", receipt.number))
             elif not leaf.hex().startswith(check):
-                wrong.append(RowDifference(_row(name, key), "changed", receipt.number))
+                wrong.append(RowDifference(_row_name(name, key), "changed", receipt.number))
             else:
                 leaves.setdefault(name, {})[key] = leaf
     return wrong, leaves
 
 
-def _was_replaced(name: str, key: Key, leaf: bytes | None, receipt: LedgerReceipt, found: _Found) -> bool:
-    """Return whether a command may change a row, and did; by its part, as no root says what else a receipt keeps."""
+def _was_replaced(name: str, key: Key, leaf: bytes | None, receipt: LedgerReceipt, found: _Leaves) -> bool:
+    """Return whether a command changed a row that it may change; only the part's name tells, as no root covers
+    what else a receipt keeps.
+    """
     if name == "cohorts.archived":
         return found.last[name, key] != receipt.number
     return name == "turns" and leaf is None and key[-1] in found.void
 
 
-def _added(found: _Found, known: Sequence[LedgerReceipt]) -> Iterator[RowDifference]:
-    """Yield the rows that are in no receipt."""
+def _new_rows(found: _Leaves, known: Sequence[LedgerReceipt]) -> Iterator[RowDifference]:
+    """Yield the rows in no receipt."""
     paths = {receipt.number: receipt.rows.parts.get(PRICES, {}) for receipt in known}
     for name, leaves in found.leaves.items():
-        yield from (RowDifference(_row(name, key), "new", None) for key in leaves if (name, key) not in found.last)
+        yield from (RowDifference(_row_name(name, key), "new", None) for key in leaves if (name, key) not in found.last)
     for number, leaves in sorted(found.points.items()):
-        yield from (RowDifference(_row(PRICES, key), "new", None) for key in leaves if key not in paths.get(number, {}))
+        yield from (
+            RowDifference(_row_name(PRICES, key), "new", None) for key in leaves if key not in paths.get(number, {})
+        )
 
 
 _NAMES: Mapping[str, RowPart] = {part.name: part for part in PARTS}
 
 
-def _row(name: str, key: Key) -> str:
-    """Return a row by its table and key, as people read it."""
+def _row_name(name: str, key: Key) -> str:
+    """Return a row's table and key as text."""
     if name not in _NAMES:
         return f"{name} {', '.join(map(str, key))}"
     said = (

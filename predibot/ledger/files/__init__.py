@@ -1,1 +1,1 @@
-"""What lies beside the database, addressed by its content."""
+"""Artefacts of a ledger, addressed by their content."""

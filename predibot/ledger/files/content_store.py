@@ -1,4 +1,4 @@
-"""What belongs to a ledger and is found by the hash of its content, such as pages: files, or rows of the database."""
+"""Artefacts of a ledger, such as pages, found by the hash of their content: files, or rows of the database."""
 
 import hashlib
 import re
@@ -19,15 +19,15 @@ from predibot.plain_file import open_plain, unpacked
 from predibot.whole_file import whole_file
 
 OLDER = Path("runs/out")
-"""Below this of the current folder lie artefacts from before they belonged to a ledger's address."""
+"""Artefacts of older versions lie here, in the current folder, not at a ledger's address."""
 
 MAX_BYTES = 128 * 2**20
-"""What one may hold; a trace of thousands of steps and a page as an agent reads it are far smaller."""
+"""Of one artefact; a trace of thousands of steps, and a page as an agent reads it, are far smaller."""
 MAX_PAGE_CHARACTERS = 2_000_000
-"""Kept of a page; the longest recorded one has a tenth of that."""
+"""More of a page is cut off; the longest recorded one has a tenth of that."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 PRUNED = b"pruned "
-"""What a row begins with, in place of a compressed content, of something that was pruned; its instant follows."""
+"""A pruned artefact's row begins with this and goes on with the instant; other rows are compressed content."""
 LONGEST_MARK = 64
 _MARKED_AT_ONCE = 500
 
@@ -36,30 +36,30 @@ artefacts = table_of(ArtefactRow)
 
 @dataclass(frozen=True, slots=True)
 class ContentStore:
-    """The artefacts of one kind, each written once, whole, under the SHA-256 of what is in it."""
+    """The artefacts of one kind, each written once, whole, under its SHA-256."""
 
     store: Store
     kind: str
-    """The folder of them in `<name>.files/`."""
+    """Their folder in `<name>.files/`."""
     suffix: str
     noun: str
-    """What one of them is, for messages."""
+    """One of them, in messages."""
 
     def keep(self, data: bytes) -> str:
-        """Write one, unless it is there, and return its hash.
+        """Write an artefact, unless it is there, and return its hash.
 
         Raises:
             LedgerUnusable: If it cannot be written.
         """
-        # A decision that names it is stored behind it, and outlives a power cut.
+        # The decision that names it is stored later, and survives a power cut.
         (digest,) = self.keep_all([data], durable=True)
         return digest
 
     def keep_all(self, contents: Sequence[bytes], *, durable: bool = False) -> tuple[str, ...]:
-        """Write several, those that are not there, and return their hashes.
+        """Write those of several artefacts that are not there, and return the hashes of all.
 
         Args:
-            contents: What is in them; of a server or a backup all go in one transaction.
+            contents: Their bytes; rows are written in one transaction.
             durable: Whether files are on the disk when this returns.
 
         Raises:
@@ -68,7 +68,7 @@ class ContentStore:
         found = {hashlib.sha256(data).hexdigest(): data for data in contents}
         if self.store.files is None:
             rows = [{"sha256": digest, "content": zlib.compress(data)} for digest, data in found.items()]
-            self.store.run_write(lambda connection: _insert(connection, rows))
+            self.store.run_write(lambda connection: _insert_rows(connection, rows))
         else:
             for digest, data in found.items():
                 self._write(self._path(self.store.files, digest), data, durable=durable)
@@ -87,15 +87,15 @@ class ContentStore:
             ) from error
 
     def read(self, digest: str) -> bytes:
-        """Return the content of one.
+        """Return an artefact's content.
 
         Raises:
             ArtefactPruned: If it was pruned.
-            UsageError: If there is none, or its content is not what its name says.
+            UsageError: If there is none, or its content does not have the hash.
             LedgerUnusable: If the ledger cannot be read.
         """
-        self._check(digest)
-        place, data = self._found(digest)
+        self._check_digest(digest)
+        place, data = self._locate(digest)
         if data is None:
             raise UsageError(f"there is no {self.noun} {place}; it was removed, or not copied with the ledger")
         if hashlib.sha256(data).hexdigest() != digest:
@@ -104,26 +104,26 @@ class ContentStore:
             )
         return data
 
-    def _found(self, digest: str) -> tuple[str, bytes | None]:
-        """Return where one is, or would be, and its content."""
+    def _locate(self, digest: str) -> tuple[str, bytes | None]:
+        """Return where an artefact is or would be, and its content."""
         path = None if self.store.files is None else self._path(self.store.files, digest)
-        data = None if path is None else _from_file(path)
+        data = None if path is None else _read_file(path)
         place = f"{digest} in {self.store.address}" if path is None else str(path)
         # A backup is a file in which they are rows.
-        data = self._from_row(digest) if data is None else data
+        data = self._read_row(digest) if data is None else data
         if data is not None:
             return place, data
         older = self._path(OLDER, digest)
-        data = _from_file(older)
+        data = _read_file(older)
         return (place, None) if data is None else (str(older), data)
 
     def path_of(self, digest: str) -> Path | None:
-        """Return the file of one; None where there is none, and it may be a row.
+        """Return an artefact's file; None where there is none, and it may be a row.
 
         Raises:
-            UsageError: If it is no SHA-256.
+            UsageError: If the digest is no SHA-256.
         """
-        self._check(digest)
+        self._check_digest(digest)
         own = None if self.store.files is None else self._path(self.store.files, digest)
         if own is not None and own.exists():
             return own
@@ -135,35 +135,35 @@ class ContentStore:
         return older if older.exists() else None
 
     def packed(self, digest: str) -> bytes:
-        """Return the content of the row of one, compressed.
+        """Return the compressed content of an artefact's row.
 
         Raises:
             ArtefactPruned: If it was pruned.
             UsageError: If there is none.
         """
-        self._check(digest)
+        self._check_digest(digest)
         content = self._content(digest)
         if content is None:
             raise UsageError(f"there is no {self.noun} {digest}; it was removed, or not copied with the ledger")
         return content
 
-    def _check(self, digest: str) -> None:
-        # A ledger may be somebody else's, and what it names a path that leads anywhere.
+    def _check_digest(self, digest: str) -> None:
+        # A ledger may be somebody else's, and its digest a path that leads anywhere.
         if _DIGEST.fullmatch(digest) is None:
             raise UsageError(f"{digest[:80]!r} is no SHA-256 of a {self.noun}")
 
-    def _from_row(self, digest: str) -> bytes | None:
+    def _read_row(self, digest: str) -> bytes | None:
         content = self._content(digest)
         if content is None:
             return None
         try:
             return unpacked(content, MAX_BYTES)
         except (TypeError, ValueError):
-            # It does not have its hash either, which is what is told.
+            # Its hash is wrong too, which the caller reports.
             return b""
 
     def _content(self, digest: str) -> bytes | None:
-        """Return the content of a row as it is stored; None where there is no row."""
+        """Return a row's content as it is stored; None without a row."""
         query = select(artefacts.c.content).where(artefacts.c.sha256 == digest)
         content: bytes | None = self.store.run_read(lambda connection: connection.execute(query).scalar_one_or_none())
         if content is None:
@@ -182,40 +182,40 @@ class ContentStore:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The text of every page an agent read."""
+    """The texts of the pages that agents read."""
 
     store: Store
 
     def keep(self, text: str) -> str:
-        """Write a page's text under the SHA-256 of what is written, and return that hash.
+        """Write a page's text, and return the SHA-256 of what is written.
 
-        It is UTF-8 without a change, so nothing in it does anything; only what
-        goes beyond `MAX_PAGE_CHARACTERS` is left out, and a last line says so.
+        The text is stored unchanged as UTF-8. Only what goes beyond `MAX_PAGE_CHARACTERS` is cut off, and a last line
+        says so.
 
         Raises:
             LedgerUnusable: If it cannot be written.
         """
         if len(text) > MAX_PAGE_CHARACTERS:
             text = f"{text[:MAX_PAGE_CHARACTERS]}\n… ({len(text):,} characters)"
-        # Half a character pair is no UTF-8, and no reason to lose the rest.
+        # Half a surrogate pair is no UTF-8, and no reason to lose the rest.
         return self.files.keep(text.encode("utf-8", "surrogatepass"))
 
     def text(self, digest: str) -> str:
-        """Return the text of a page.
+        """Return a page's text.
 
         Raises:
-            UsageError: If there is none, or its content is not what its name says.
+            UsageError: If there is none, or its content does not have the hash.
         """
         return self.files.read(digest).decode("utf-8", "surrogatepass")
 
     @property
     def files(self) -> ContentStore:
-        """Return where they are."""
+        """Return the content store of pages."""
         return ContentStore(self.store, "pages", ".txt", "page")
 
 
 def mark_pruned(connection: Connection, digests: Sequence[str], *, at: datetime) -> None:
-    """Write down of some hashes that what they name was pruned; of a row its content goes with that."""
+    """Mark artefacts as pruned; rows lose their content with that."""
     mark = {"content": PRUNED + format_instant(at.replace(microsecond=0)).encode()}
     for start in range(0, len(digests), _MARKED_AT_ONCE):
         some = digests[start : start + _MARKED_AT_ONCE]
@@ -223,18 +223,18 @@ def mark_pruned(connection: Connection, digests: Sequence[str], *, at: datetime)
         connection.execute(update(artefacts).where(artefacts.c.sha256.in_(some)).values(**mark))
 
 
-def _insert(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
+def _insert_rows(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
     if insert_new(connection, ArtefactRow, rows) == len(rows):
         return
     for row in rows:
-        # What was pruned is there again; the others are what they were.
+        # Only a pruned one gets its content back.
         is_mark = func.length(artefacts.c.content) <= LONGEST_MARK
         own = artefacts.c.sha256 == row["sha256"]
         connection.execute(update(artefacts).where(own, is_mark).values(content=row["content"]))
 
 
 def _pruned_at(content: object) -> datetime | None:
-    """Return when something was pruned of which that is the row; None for one that is there, or is anything else."""
+    """Return the instant of a row that marks a pruned artefact; None for any other row."""
     if not isinstance(content, bytes) or not content.startswith(PRUNED):
         return None
     try:
@@ -243,8 +243,8 @@ def _pruned_at(content: object) -> datetime | None:
         return None
 
 
-def _from_file(path: Path) -> bytes | None:
-    """Return the beginning of a file, all of it where it may be that long; nothing of what is no file."""
+def _read_file(path: Path) -> bytes | None:
+    """Return a file's bytes, at most `MAX_BYTES`; None where it cannot be read."""
     try:
         with open_plain(path) as file:
             return file.read(MAX_BYTES)

@@ -1,8 +1,8 @@
-"""The lines of a trace, found by their numbers: what is not shown of a long one is neither kept nor parsed.
+"""Lines of a trace by number, without holding or parsing a long trace whole.
 
-The format has no index. So the first who asks reads the trace once in blocks, which checks its hash and notes where
-lines end; later ones read what they want from there, of a row, which is compressed as one, from the last of some
-places before it at which the state of the decompression was kept.
+The format has no index. So the first reader goes through the trace once in blocks, checks its hash and notes where
+lines end. Later reads begin there. A row is compressed as a whole: its reads begin at the last kept state of the
+decompressor before the line.
 """
 
 import hashlib
@@ -28,42 +28,42 @@ MOST_LINES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class TraceLines:
-    """A trace whose content has the hash of its name, and where its lines end."""
+    """A trace with the right hash, and where its lines end."""
 
     files: ContentStore
     digest: str
     ends: "array[int]"
-    """Behind the line feed of each line, in bytes from the beginning; what follows the last one is no line."""
+    """Offsets behind each line feed, in bytes; what follows the last one is no line."""
     state: tuple[int, ...]
-    """Of its file, which is another one when somebody has changed it; empty of a row."""
+    """The file's state, which differs after any change; empty for a row."""
     stops: "tuple[_Stop, ...]"
-    """Of a row, where it can be gone on with."""
+    """For a row, where decompression can resume."""
 
     def __len__(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self.ends)
 
     def read(self, numbers: Sequence[int], most_bytes: int) -> Iterator[tuple[int, bytes]]:
-        """Yield some lines by their numbers, from 0 and increasing: how long each is, and its beginning.
+        """Yield lines by number: the whole length of each, and its beginning.
 
         Args:
-            numbers: Of the lines.
-            most_bytes: Of each line so many are read.
+            numbers: From 0, increasing.
+            most_bytes: To read of each line.
 
         Raises:
-            UsageError: If it is gone.
+            UsageError: If the trace is gone.
         """
         spans = [(self.ends[number - 1] if number else 0, self.ends[number] - 1) for number in numbers]
         if not spans:
             return
         if self.state:
-            with _opened(self.files, self.digest) as file:
+            with _open(self.files, self.digest) as file:
                 for start, end in spans:
                     file.seek(start)
                     yield end - start, file.read(min(end - start, most_bytes))
             return
         stop = next((each for each in reversed(self.stops) if each.at <= spans[0][0]), None)
-        blocks, held, at = _unpacked(self.files.packed(self.digest), stop), b"", 0 if stop is None else stop.at
+        blocks, held, at = _unpack(self.files.packed(self.digest), stop), b"", 0 if stop is None else stop.at
         for start, end in spans:
             wanted = min(end, start + most_bytes)
             found = bytearray()
@@ -74,12 +74,12 @@ class TraceLines:
             yield end - start, bytes(found)
 
     def find(self, words: str) -> tuple[int, ...]:
-        """Return the numbers of the lines that hold a text; capitals of the Latin alphabet are as small ones.
+        """Return the numbers of the lines that hold a text; case of Latin letters is ignored.
 
         Raises:
-            UsageError: If it is gone.
+            UsageError: If the trace is gone.
         """
-        # As JSON writes it: a quote within a text has a backslash before it.
+        # As JSON writes it: a backslash stands before a quote within a text.
         wanted = json.dumps(words, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace").lower()
         found, at, before = dict[int, None](), 0, b""
         for block in self.blocks():
@@ -90,27 +90,27 @@ class TraceLines:
                 if line >= len(self.ends):
                     break
                 found[line] = None
-                # Whatever else is in this line says nothing more.
+                # Further hits in this line add nothing.
                 place = text.find(wanted, max(place + 1, self.ends[line] - at + len(before)))
             at += len(block)
             before = text[-(len(wanted) - 1) :] if len(wanted) > 1 else b""
         return tuple(found)
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield all of it as it is stored, a part at a time."""
+        """Yield the whole trace in parts, as it is stored."""
         return _blocks(self.files, self.digest)
 
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
-    """Where the decompression of a row can go on."""
+    """Where the decompression of a row can resume."""
 
     at: int
-    """How much came before."""
+    """Bytes before it."""
     offset: int
-    """How much of what is compressed was read."""
+    """Compressed bytes before it."""
     unpacking: Any
-    """A decompressor as it was there; each who goes on takes a copy."""
+    """The decompressor in that state; whoever resumes takes a copy."""
 
 
 def trace_lines(files: ContentStore, digest: str) -> TraceLines:
@@ -118,7 +118,7 @@ def trace_lines(files: ContentStore, digest: str) -> TraceLines:
 
     Raises:
         ArtefactPruned: If it was pruned.
-        UsageError: If there is none, or its content is not what its name says.
+        UsageError: If there is none, or its content does not have the hash.
         LedgerUnusable: If the ledger cannot be read.
     """
     state = state_of(files, digest)
@@ -141,10 +141,10 @@ def trace_lines(files: ContentStore, digest: str) -> TraceLines:
 
 
 def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
-    """Return what is other when somebody has changed the file of a trace; nothing of a row.
+    """Return what differs after any change of a trace's file; empty for a row.
 
     Raises:
-        UsageError: If it is no SHA-256.
+        UsageError: If the digest is no SHA-256.
     """
     path = files.path_of(digest)
     try:
@@ -154,7 +154,7 @@ def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
     return () if found is None else (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _opened(files: ContentStore, digest: str) -> BinaryIO:
+def _open(files: ContentStore, digest: str) -> BinaryIO:
     try:
         return open_plain(files.path_of(digest) or Path(os.devnull))
     except OSError as error:
@@ -162,19 +162,19 @@ def _opened(files: ContentStore, digest: str) -> BinaryIO:
 
 
 def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) -> Iterator[bytes]:
-    """Yield a content in blocks, no more of it than is ever kept; of a row note where it can be gone on with."""
+    """Yield a content in blocks, at most `MAX_BYTES` of it; for a row add stops."""
     if files.path_of(digest) is None:
-        yield from _unpacked(files.packed(digest), None, stops)
+        yield from _unpack(files.packed(digest), None, stops)
         return
     left = MAX_BYTES
-    with _opened(files, digest) as file:
+    with _open(files, digest) as file:
         while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):
             left -= len(block)
             yield block
 
 
-def _unpacked(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = None) -> Iterator[bytes]:
-    """Yield what a row holds from a stop on, or from its beginning."""
+def _unpack(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = None) -> Iterator[bytes]:
+    """Yield the content of a row from a stop, or from its beginning."""
     at, offset = (0, 0) if stop is None else (stop.at, stop.offset)
     unpacking = zlib.decompressobj() if stop is None else stop.unpacking.copy()
     next_stop = at + _STOP_BYTES
@@ -182,7 +182,7 @@ def _unpacked(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = No
         while offset < len(content) and at < MAX_BYTES:
             packed, offset = content[offset : offset + _PACKED_BYTES], offset + _PACKED_BYTES
             most, block = BLOCK_BYTES, b""
-            # Some of what was unpacked may not have had room, after all of this was taken.
+            # A full block may leave unpacked bytes behind after all input was taken.
             while at < MAX_BYTES and (packed or len(block) == most):
                 most = min(BLOCK_BYTES, MAX_BYTES - at)
                 block = unpacking.decompress(packed, most)
@@ -194,5 +194,5 @@ def _unpacked(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = No
                 stops.append(_Stop(at, offset, unpacking.copy()))
                 next_stop = at + _STOP_BYTES
     except (TypeError, zlib.error):
-        # What came so far does not have its hash, which is what is told.
+        # What came so far does not have the hash, which the caller reports.
         return

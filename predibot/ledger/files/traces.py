@@ -1,4 +1,4 @@
-"""Traces: everything an agent said, called and was told, one JSONL file a decision, found by its content's hash."""
+"""Traces: every message and tool call of an agent, one JSONL file a decision, found by its hash."""
 
 import json
 import re
@@ -17,19 +17,19 @@ from predibot.ledger.store import Store
 
 _SECRET_NAME = re.compile("authorization|api_key|apikey|api-key|cookie|password|secret")
 _SHORTEST_SECRET = 4
-"""In characters; a trace is shared more readily than a message, so shorter values are hidden in it too."""
+"""In characters. Traces are shared more readily than messages, so shorter values are hidden too."""
 _DEEPER = "…"
 
 
 class Trace:
-    """What is written down while one decision is made; thread-safe, kept in memory until it is whole."""
+    """The steps of one decision so far; thread-safe, in memory until it is whole."""
 
     def __init__(self, secrets: Collection[str] = (), *, untrusted_mark: str = "") -> None:
-        """Begin a trace in which none of these values may appear.
+        """Begin a trace that hides these values.
 
         Args:
             secrets: API keys.
-            untrusted_mark: Of the fence around untrusted text; the first step keeps it, so that a rerun finds it.
+            untrusted_mark: Mark of the fence around untrusted text; the first step keeps it, so that a rerun finds it.
         """
         self._untrusted_mark = untrusted_mark
         self._secrets = SecretValues(secrets, shortest=_SHORTEST_SECRET)
@@ -37,10 +37,10 @@ class Trace:
         self._lines: list[str] = []
         self._lock = threading.Lock()
         self.listener: Callable[[int, Step], None] | None = None
-        """Is told of every step as it is written down, with its number."""
+        """Called with the number of every new step, and the step."""
 
     def write(self, step: Step) -> None:
-        """Write one step down; values of secrets, and of fields that are named like one, are hidden."""
+        """Add a step; hide secret values, and fields with the name of a secret."""
         with self._lock:
             cleaned: Step = self._clean("", step, MAX_DEPTH - 1)
             number = len(self._steps) + 1
@@ -51,11 +51,11 @@ class Trace:
             self.listener(number, cleaned)
 
     def record(self, kind: str, **fields: object) -> None:
-        """Write down a step of a strategy's own."""
+        """Add a step of a strategy's own."""
         self.write(OwnStep(kind, fields))
 
     def without_secrets(self, text: str) -> str:
-        """Return a text in which the values of secrets are hidden."""
+        """Return a text with secret values hidden."""
         return self._secrets.hidden(text)
 
     @property
@@ -66,7 +66,7 @@ class Trace:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Return the steps as they are written down."""
+        """Return the steps so far."""
         with self._lock:
             return tuple(self._steps)
 
@@ -88,7 +88,7 @@ class Trace:
             }
         if isinstance(value, list | tuple):
             return tuple(self._clean("", each, depth - 1) for each in value)
-        # What is no JSON is written down as its text.
+        # What is no JSON is written as text.
         return value if isinstance(value, int | float | None) else self.without_secrets(str(value))
 
 
@@ -99,25 +99,25 @@ class Traces:
     store: Store
 
     def keep(self, trace: TraceWriter) -> str:
-        """Write a trace under the hash of its content, and return that hash.
+        """Write a trace, and return the hash of its content.
 
         Raises:
             LedgerUnusable: If it cannot be written.
         """
-        # Half a character pair is no UTF-8; escaped it is JSON that reads the same.
+        # Half a surrogate pair is no UTF-8; escaped it is JSON that reads the same.
         return self.files.keep(trace.text.encode("utf-8", "backslashreplace"))
 
     def read(self, digest: str) -> StoredTrace:
-        """Return a trace, in which a ledger of somebody else may have anything.
+        """Return a trace; in somebody else's ledger it may hold anything.
 
         Raises:
-            UsageError: If there is none, its content is not what its name says, or it holds no steps.
+            UsageError: If there is none, its content does not have the hash, or it holds no steps.
         """
         data = self.files.read(digest)
         try:
             if has_too_many_values(data):
                 raise ValueError("more values than are read")
-            # Nothing else ends a line: what Unicode calls a line end may stand in any text.
+            # Unicode's other line ends may stand within a text.
             return StoredTrace.of([json.loads(line) for line in data.decode().split("\n")[:-1]])
         except (ValueError, RecursionError) as error:
             raise UsageError(
@@ -126,5 +126,5 @@ class Traces:
 
     @property
     def files(self) -> ContentStore:
-        """Return where they are."""
+        """Return the content store of traces."""
         return ContentStore(self.store, "traces", ".jsonl", "trace")

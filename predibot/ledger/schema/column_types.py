@@ -1,4 +1,4 @@
-"""The types of columns: instants, texts of ours, and prose that bots and people wrote."""
+"""Column types: instants, our own texts, and prose of bots and people."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sqlalchemy.types import TypeDecorator
 from predibot.domain.clock import EPOCH
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""PostgreSQL takes no NUL, and half of a surrogate pair is no UTF-8."""
+"""PostgreSQL takes no NUL, and half a surrogate pair is no UTF-8."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -26,19 +26,19 @@ def from_microseconds(microseconds: int) -> datetime:
 
 
 def listed(rows: Sequence[int]) -> BindParameter[Any]:
-    """Return numbers of rows for `in_`, written into the statement: it has not places for as many as there may be."""
+    """Return row numbers for `in_`, written into the statement, which allows too few parameters."""
     return bindparam(None, [int(row) for row in rows], expanding=True, literal_execute=True, type_=Integer())
 
 
 class Instant(TypeDecorator[datetime]):
-    """An aware UTC datetime, stored as whole microseconds since 1970, so that both databases agree to the digit."""
+    """An aware UTC datetime, stored as whole microseconds since 1970, so that both databases agree exactly."""
 
     impl = BigInteger
     cache_ok = True
 
     @property
     def python_type(self) -> type[datetime]:
-        """Return what values are outside of the database."""
+        """Return the Python type of values."""
         return datetime
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
@@ -46,26 +46,26 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else to_microseconds(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        """Return what was stored, aware and in UTC."""
+        """Return the aware UTC instant."""
         return None if value is None else from_microseconds(value)
 
 
 class StoredText(TypeDecorator[str]):
-    """Text, which a SQLite file of somebody else need not hold where it says so."""
+    """Text; somebody else's SQLite file may hold another type in such a column."""
 
     impl = Text
     cache_ok = True
 
     @property
     def python_type(self) -> type[str]:
-        """Return what values are outside of the database."""
+        """Return the Python type of values."""
         return str
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Return what was stored.
 
         Raises:
-            TypeError: If it is no text; who reads the ledger finds out where it stands.
+            TypeError: If it is no text; `Store` then looks for the malformed row.
         """
         if value is not None and type(value) is not str:
             raise TypeError(f"a text in the ledger is of type {type(value).__name__}")
@@ -73,7 +73,7 @@ class StoredText(TypeDecorator[str]):
 
 
 class Prose(StoredText):
-    """Text in which what cannot be stored is replaced by the mark for it, U+FFFD."""
+    """Text in which U+FFFD replaces what cannot be stored."""
 
     cache_ok = True
 

@@ -1,7 +1,7 @@
-"""Foreign rows: what stands in a ledger and cannot be predibot's, whatever the file says of its own columns.
+"""Foreign rows: rows that predibot cannot have written, whatever the file declares of its columns.
 
-No command checks each cell it reads, which would cost every evaluation; where
-one fails, and when a ledger is verified, all are looked at.
+To check each cell on reading would slow every evaluation. Where a row
+fails its reader, and when a ledger is verified, all rows are checked.
 """
 
 import json
@@ -46,31 +46,31 @@ _SHOWN = 60
 
 
 class ForeignRow(NamedTuple):
-    """A row that predibot did not write as it stands."""
+    """A row that predibot did not write as it is."""
 
     row: str
-    """Its table and its key."""
+    """Table and key."""
     seen: str
 
 
 def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
-    """Yield what no row of predibot holds: values that are not of their column, and what our constraints forbid."""
+    """Yield rows with values that are not of their column, or that break our constraints."""
     for table in Row.metadata.sorted_tables:
         if table.name == "artefacts":
-            # Read as untrusted wherever they are read, and looked at by a check of their own.
+            # Every reader distrusts artefacts, and another check computes their hashes.
             continue
         try:
-            yield from _values(connection, table)
-            yield from _constraints(connection, table)
+            yield from _foreign_values(connection, table)
+            yield from _broken_constraints(connection, table)
         except DBAPIError as error:
             # Such as a text that is no UTF-8.
             yield ForeignRow(table.name, f"it cannot be read: {str(error.orig).splitlines()[0]}")
 
 
-def _values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
+def _foreign_values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
     columns = list(table.columns)
-    # In plain SQL, as the database has them: what our types make of a value may fail.
-    raw = text(_of(table, columns)).execution_options(yield_per=_ROWS_AT_ONCE)
+    # As raw values, because our column types may fail on them.
+    raw = text(_select(table, columns)).execution_options(yield_per=_ROWS_AT_ONCE)
     keys = [columns.index(column) for column in table.primary_key]
     readers = [_reader(column) for column in columns]
     for row in connection.execute(raw):
@@ -86,21 +86,21 @@ def _values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
                 yield ForeignRow(f"{table.name} {named}", f"{column.name} is {shown}: {said[:200]}")
 
 
-def _constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
-    """Yield the rows that our constraints forbid, whether or not the file has them."""
-    for statement, said in _forbidden(table):
+def _broken_constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
+    """Yield rows that break our constraints, whether or not the file has these."""
+    for statement, said in _constraint_queries(table):
         for row in connection.execute(text(statement)):
             yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", said)
 
 
-def _forbidden(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield what finds the rows that a constraint forbids, and what is to be said of them."""
-    keyed = _of(table, table.primary_key)
+def _constraint_queries(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield a statement for the rows that break each constraint, and its message."""
+    keyed = _select(table, table.primary_key)
     for constraint in table.constraints:
         if isinstance(constraint, CheckConstraint):
             yield f"{keyed} WHERE NOT ({constraint.sqltext})", f"{constraint.sqltext} does not hold"
         elif isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint):
-            yield _repeated(table, constraint.columns), "these stand in several rows"
+            yield _select_repeated(table, constraint.columns), "these stand in several rows"
         elif isinstance(constraint, ForeignKeyConstraint):
             other = constraint.referred_table.name
             keys = [(f'"{table.name}"."{key.parent.name}"', key.column.name) for key in constraint.elements]
@@ -113,16 +113,16 @@ def _forbidden(table: Table) -> Iterator[tuple[str, str]]:
     for index in table.indexes:
         if index.unique:
             alive = index.dialect_options["sqlite"]["where"]
-            yield _repeated(table, index.columns, str(alive)), "this stands in several rows"
+            yield _select_repeated(table, index.columns, str(alive)), "this stands in several rows"
 
 
-def _of(table: Table, columns: Iterable[Column[Any]]) -> str:
+def _select(table: Table, columns: Iterable[Column[Any]]) -> str:
     return f'SELECT {_names(columns)} FROM "{table.name}"'
 
 
-def _repeated(table: Table, columns: Iterable[Column[Any]], alive: str = "TRUE") -> str:
+def _select_repeated(table: Table, columns: Iterable[Column[Any]], alive: str = "TRUE") -> str:
     known = " AND ".join(f'"{column.name}" IS NOT NULL' for column in columns)
-    return f"{_of(table, columns)} WHERE {known} AND {alive} GROUP BY {_names(columns)} HAVING count(*) > 1"
+    return f"{_select(table, columns)} WHERE {known} AND {alive} GROUP BY {_names(columns)} HAVING count(*) > 1"
 
 
 def _names(columns: Iterable[Column[Any]]) -> str:
@@ -130,61 +130,61 @@ def _names(columns: Iterable[Column[Any]]) -> str:
 
 
 def _reader(column: Column[Any]) -> Callable[[Any], object]:
-    """Return what fails at a value that is not of a column."""
+    """Return a function that raises for a value that is not of a column."""
     if column.name in _BY_NAME:
         return _BY_NAME[column.name]
     if isinstance(column.type, Instant):
-        # A page may be older than computers.
-        return from_microseconds if column.name == "published_at" else _instant
+        # A page may be older than 1970.
+        return from_microseconds if column.name == "published_at" else _check_instant
     if isinstance(column.type, LargeBinary):
         return lambda blob: unpacked_points([blob], highest=math.inf)
     kind = column.type.python_type
     if kind is float:
-        return partial(_number, most=largest(column.name))
-    return _whole if kind in (int, bool) else _text
+        return partial(_check_number, most=largest(column.name))
+    return _check_int if kind in (int, bool) else _check_text
 
 
-def _text(value: Any) -> str:
+def _check_text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it must be a text")
     return value
 
 
-def _whole(value: Any) -> None:
+def _check_int(value: Any) -> None:
     if not isinstance(value, int):
         raise ValueError("it must be a whole number")
 
 
-def _instant(value: Any) -> None:
-    _whole(value)
+def _check_instant(value: Any) -> None:
+    _check_int(value)
     if not _EARLIEST <= value < _LATEST:
         raise ValueError("it must be in the years 1970 to 2999")
 
 
-def _number(value: Any, *, most: float) -> None:
+def _check_number(value: Any, *, most: float) -> None:
     if not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("it must be a finite number")
     if abs(value) > most:
         raise ValueError(f"it must be at most {most:,.0f}")
 
 
-def _json(name: str) -> Callable[[Any], object]:
-    """Return what reads a column of JSON, as it is written and as those who read it do."""
+def _json_check(name: str) -> Callable[[Any], object]:
+    """Return a check of a JSON column: its type, and that it can be read."""
 
     def read(value: Any) -> None:
-        json_columns()[name].validate_json(_text(value))
+        json_columns()[name].validate_json(_check_text(value))
         json.loads(value)
 
     return read
 
 
 _BY_NAME: Mapping[str, Callable[[Any], object]] = {
-    **{name: _json(name) for name in json_columns()},
-    "event_json": lambda value: event_from_json(_text(value), ""),
-    "recipe_json": lambda value: Recipe.from_json(_text(value)),
-    "knowledge_cutoff": lambda value: date.fromisoformat(_text(value)),
+    **{name: _json_check(name) for name in json_columns()},
+    "event_json": lambda value: event_from_json(_check_text(value), ""),
+    "recipe_json": lambda value: Recipe.from_json(_check_text(value)),
+    "knowledge_cutoff": lambda value: date.fromisoformat(_check_text(value)),
     "leaves_packed": unpacked_leaves,
     "receipts": unpacked_numbers,
     "rows_packed": unpacked_rows,
 }
-"""By the name of the column."""
+"""Checks by column name."""

@@ -1,7 +1,7 @@
-"""Natural keys: by what others know a row in place of our number of it, worked out from the tables themselves.
+"""Natural keys: columns that identify a row without row numbers, derived from the tables.
 
-A row is known by what its table says is unique; where a column holds the number of a row of another table, that
-one's natural key stands there. `export` writes tables so, and `import ledger` finds the rows of its ledger by it.
+A row is known by what its table declares unique. A column with another row's number is replaced by that row's
+natural key. `export` writes rows so, and `import ledger` finds the ledger's rows by it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,12 +19,12 @@ REFERS_TO: Mapping[str, Table] = {
     for key in table.foreign_keys
     if key.column.name == "id"
 }
-"""The table of the row whose number a column holds, by the column's name, which is the same wherever one does."""
+"""The table that a column refers to, by the column's name, which is the same in all tables."""
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "decisions": ("run_id", "bot_id", "subject_row"),
     "bets": ("decision_id", "market_row"),
 }
-"""What is known by something else than what its constraints say: a decision is that of a task, which has the same."""
+"""Keys that differ from the constraints: a decision has the key of its task."""
 _NAMES: Mapping[tuple[str, str], str] = {
     ("runs", "key"): "run",
     ("bots", "name"): "bot",
@@ -34,37 +34,37 @@ _NAMES: Mapping[tuple[str, str], str] = {
 
 
 class Named(NamedTuple):
-    """A column by the name that others know it by."""
+    """A column and its name in an export."""
 
     name: str
-    """Empty of a venue that is the one of the run."""
+    """Empty where the venue is that of the run."""
     path: tuple[Any, ...]
-    """Columns that refer to a row of another table, each of the one before, and in the end the column itself."""
+    """Columns that lead from row to row by reference, and the column itself at the end."""
 
     @property
     def is_nullable(self) -> bool:
-        """Return whether it may hold nothing."""
+        """Return whether it may be null."""
         return any(isinstance(getattr(column, "table", None), Table) and column.nullable for column in self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table as others know it."""
+    """A table as an export has it."""
 
     table: FromClause
     key: tuple[Named, ...]
     columns: tuple[Named, ...]
-    """Those of the key first."""
+    """The key's columns first."""
     references: Mapping[str, tuple[Named, ...]]
-    """By a column that refers to a row of another table: the natural key of that."""
+    """The natural key behind each column that refers to another table."""
 
     @property
     def n_keys(self) -> int:
-        """Return how many columns, from the first one on, no two rows have in common."""
+        """Return how many of the first columns form the key."""
         return len({named.name for named in self.key if named.name})
 
     def statement(self) -> Select[Any]:
-        """Return the statement of all its rows, in the order of their numbers."""
+        """Return the statement of all rows, in the order of their numbers."""
         source: Any = self.table
         chosen, joined = [], set[str]()
         for name, path in self.columns:
@@ -80,33 +80,33 @@ class NamedTable:
 
 
 def named_table(table: FromClause, behind: str | None = None) -> NamedTable:
-    """Return a table as others know it.
+    """Return a table as an export has it.
 
     Args:
-        table: One of ours, or what is selected like one.
-        behind: The columns behind its key in their order, such as `note`, or `market_row.question` of the row that is
-            referred to, or `instrument_row.side=outcome` under another name; left out, all of the table.
+        table: One of ours, or a subquery like one.
+        behind: The columns behind its key in order: `note`, or `market_row.question` for a column of the row that
+            `market_row` refers to, or `instrument_row.side=outcome` to rename it; left out, all of the table.
     """
-    key = [*_spelled(own_key := key_of(table))]
+    key = [*_expand(own_key := key_of(table))]
     if behind is None:
         behind = " ".join(column.name for column in table.c if column.name != "id" and column not in {*own_key})
-    more = [named for word in behind.split() for named in _behind(table, word)]
+    more = [named for word in behind.split() for named in _parse_column(table, word)]
     named, columns = list[Named](), dict[str, Named]()
     for each in (*key, *more):
-        named.append(each._replace(name=_name_beside(each, columns)))
+        named.append(each._replace(name=_unique_name(each, columns)))
         columns.setdefault(named[-1].name, named[-1])
     columns.pop("", None)
     references = dict[str, tuple[Named, ...]]()
     for column in table.c:
         if column.name in REFERS_TO:
-            of_key = {each.path for each in _spelled(key_of(REFERS_TO[column.name]), (column,))}
+            of_key = {each.path for each in _expand(key_of(REFERS_TO[column.name]), (column,))}
             references[column.name] = tuple(columns.get(each.name, each) for each in named if each.path in of_key)
     references = {name: names for name, names in references.items() if names}
     return NamedTable(table, tuple(named[: len(key)]), tuple(columns.values()), references)
 
 
 def key_of(table: FromClause) -> tuple[Any, ...]:
-    """Return the columns that a row of a table is known by."""
+    """Return the columns of a table's natural key, as they are stored."""
     if table is _runs:
         return (_runs.c.key, VOID)
     if names := _KEYS.get(getattr(table, "name", "")):
@@ -115,22 +115,22 @@ def key_of(table: FromClause) -> tuple[Any, ...]:
     return tuple(unique[0].columns if unique and "id" in table.c else table.primary_key)
 
 
-def _spelled(columns: Iterable[Any], before: tuple[Any, ...] = ()) -> Iterator[Named]:
-    """Yield columns by their names, in place of each that refers to a row the natural key of that."""
+def _expand(columns: Iterable[Any], before: tuple[Any, ...] = ()) -> Iterator[Named]:
+    """Yield named columns; a column that refers to a row becomes the natural key of that."""
     for column in columns:
         if column.name in REFERS_TO:
-            yield from _spelled(key_of(REFERS_TO[column.name]), (*before, column))
+            yield from _expand(key_of(REFERS_TO[column.name]), (*before, column))
         else:
             owner = "" if column is VOID else column.table.name
             yield Named(_NAMES.get((owner, column.name), column.name), (*before, column))
 
 
-def _behind(table: FromClause, word: str) -> Iterator[Named]:
-    """Yield what a word of `named_table` stands for."""
+def _parse_column(table: FromClause, word: str) -> Iterator[Named]:
+    """Yield the columns that a word of `named_table` means."""
     names, _, called = word.partition("=")
     *through, last = names.split(".")
     if not through:
-        yield from _spelled([table.c[last]])
+        yield from _expand([table.c[last]])
         return
     path = list[Any]()
     for name in through:
@@ -139,8 +139,8 @@ def _behind(table: FromClause, word: str) -> Iterator[Named]:
     yield Named(called or last, (*path, table.c[last]))
 
 
-def _name_beside(named: Named, others: Mapping[str, Named]) -> str:
-    """Return the name of a column beside others; of the venues of rows there may be several, or that of the run."""
+def _unique_name(named: Named, others: Mapping[str, Named]) -> str:
+    """Return a column's name beside others: rows may have several venues, or that of their run."""
     *through, column = named.path
     if not through or column.name != "venue":
         return named.name
@@ -150,7 +150,7 @@ def _name_beside(named: Named, others: Mapping[str, Named]) -> str:
     return "" if "run" in others and owner != "instruments" else "venue"
 
 
-def _void() -> Label[Any]:
+def _void_ordinal() -> Label[Any]:
     earlier = _runs.alias("earlier")
     ordinal = (
         select(func.count())
@@ -161,5 +161,5 @@ def _void() -> Label[Any]:
     return case((_runs.c.voided_at.is_(None), 0), else_=ordinal).label("void")
 
 
-VOID = _void()
-"""Which of the void runs of its key a run is, 0 for none."""
+VOID = _void_ordinal()
+"""The ordinal of a void run among those with its key; 0 for a run that counts."""

@@ -1,4 +1,4 @@
-"""Leaves: what a receipt keeps of each decision, as the bytes a ledger holds of them."""
+"""Leaves of a run's receipt, one a decision, and their bytes in the ledger."""
 
 import json
 import re
@@ -12,33 +12,33 @@ from predibot.plain_file import unpacked
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHECK_DIGITS = 4
-"""Of each field."""
+"""For each field."""
 _CHECKS = re.compile(f"(?:[0-9a-f]{{{CHECK_DIGITS}}})*")
 _BROKEN = "a receipt is broken"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Leaf:
-    """A decision by the names things have, and the hash of all that a score of it rests on."""
+    """A decision by its natural key, and the hash of everything its scores rest on."""
 
     bot: str
     subject_kind: str
     subject_id: str
     sha256: str
-    """Of the leaf, as RFC 6962 has it."""
+    """Leaf hash of RFC 6962."""
     checks: str
-    """`CHECK_DIGITS` hexadecimal digits for each field, in their order, by which a field that differs is found."""
+    """`CHECK_DIGITS` hexadecimal digits for each field in order, which tell which field differs."""
     is_final: bool
     """Whether it cannot be tried again."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Return what it is known by, and in the order of what a tree has its leaves."""
+        """Return its natural key; trees have leaves in this order."""
         return self.bot, self.subject_kind, self.subject_id
 
 
 def packed_leaves(leaves: Sequence[Leaf]) -> bytes:
-    """Return the bytes of leaves."""
+    """Return leaves as bytes."""
     columns = [[getattr(leaf, name) for leaf in leaves] for name in Leaf.__slots__]
     return zlib.compress(json.dumps(columns, ensure_ascii=False).encode())
 
@@ -47,7 +47,7 @@ def unpacked_leaves(blob: Any) -> tuple[Leaf, ...]:
     """Return the leaves that `packed_leaves` packed.
 
     Raises:
-        LedgerUnusable: If they are none.
+        LedgerUnusable: If the bytes are malformed.
     """
     try:
         columns = json.loads(unpacked(blob))

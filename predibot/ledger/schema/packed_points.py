@@ -1,4 +1,4 @@
-"""Points: the prices that were observed of one instrument, as the bytes a ledger holds of them."""
+"""Points: observed prices of an instrument, and their bytes in the ledger."""
 
 from collections.abc import Sequence
 
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from predibot.errors import LedgerUnusable
 
 SOURCES = ("history", "quote")
-"""What a point may come from, by name; of equal instants the last one counts, track's own quote."""
+"""Sources of points; of equal instants the last source counts, track's own quote."""
 POINT = np.dtype([("at", "<i8"), ("source", "u1"), ("price", "<f8")])
-"""A point: microseconds since 1970, an index into `SOURCES`, and the price in the bound of the instrument."""
+"""Microseconds since 1970, an index into `SOURCES`, and the price within the instrument's bound."""
 LAST_MICROSECOND = 32_503_680_000_000_000
-"""The year 3000, in microseconds."""
+"""The year 3000."""
 _VERSION = b"\x01"
-"""Before the points, so that they may be written in another way one day."""
+"""Format version, the first byte."""
 
 Points = NDArray[np.void]
 
 
 def packed_points(points: Points) -> bytes:
-    """Return the bytes of points."""
+    """Return points as bytes."""
     return _VERSION + points.tobytes()
 
 
@@ -28,11 +28,11 @@ def unpacked_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Po
     """Return the points of several instruments behind each other, and how many each has.
 
     Args:
-        blobs: Of each instrument.
-        highest: The most that one can cost, which is a dollar for an outcome.
+        blobs: One for each instrument.
+        highest: The highest price, a dollar for an outcome.
 
     Raises:
-        LedgerUnusable: If they are not as `packed_points` writes them, or hold what no point is.
+        LedgerUnusable: If the bytes are malformed, or hold impossible points.
     """
     # A database may hold anything in a column, whatever it is declared as.
     if not all(isinstance(blob, bytes) for blob in blobs):
@@ -51,7 +51,7 @@ def unpacked_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Po
 
 
 def merged_points(held: Points, more: Points) -> Points:
-    """Return points in order of time and source, each instant and source once: as it was held, or came first."""
+    """Return points in order of time and source, each pair once; held ones and first ones win."""
     both = np.concatenate([held, more])
     both = both[np.lexsort((both["source"], both["at"]))]
     again = (both["at"][1:] == both["at"][:-1]) & (both["source"][1:] == both["source"][:-1])
@@ -59,21 +59,19 @@ def merged_points(held: Points, more: Points) -> Points:
 
 
 def receipt_numbers(receipts: bytes | None, size: int) -> NDArray[np.uint32]:
-    """Return for each of so many points the number of the ledger's receipt that it is in, 0 for none.
+    """Return the number of the ledger's receipt for each of `size` points; 0 for none.
 
-    Args:
-        receipts: As they are stored beside the points; as many as they are, or they say nothing.
-        size: How many points there are.
+    Stored numbers that are not as many as the points count as none.
     """
     found = unpacked_numbers(receipts)
     return found if found.size == size else np.zeros(size, dtype=_NUMBER)
 
 
 def unpacked_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
-    """Return the numbers of receipts beside points as they are stored.
+    """Return the stored numbers of receipts.
 
     Raises:
-        LedgerUnusable: If they are none.
+        LedgerUnusable: If the bytes are malformed.
     """
     if receipts is None:
         return np.zeros(0, dtype=_NUMBER)
@@ -83,7 +81,7 @@ def unpacked_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
 
 
 def merged_numbers(numbers: NDArray[np.uint32], held: Points, merged: Points) -> bytes:
-    """Return the numbers beside merged points: those of the points that were held, and 0 for the others."""
+    """Return receipt numbers for merged points: those of held points, and 0 for new ones."""
     names, known = (each["at"] * len(SOURCES) + each["source"] for each in (merged, held))
     found = np.zeros(merged.size, dtype=_NUMBER)
     found[np.isin(names, known)] = numbers

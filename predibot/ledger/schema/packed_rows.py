@@ -1,4 +1,4 @@
-"""Rows of a ledger's receipt: their keys and a check of each, as the bytes a ledger holds of them."""
+"""Rows of a ledger's receipt: their keys and checks, and their bytes in the ledger."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from predibot.errors import LedgerUnusable
 from predibot.plain_file import unpacked
 
 CHECK_DIGITS, DIGEST_DIGITS = 4, 64
-"""Hexadecimal digits of the hash of a leaf by which a row that differs is found; all of one that may change."""
+"""Hexadecimal digits of a leaf's hash: a few find a changed row, all are kept of a row that may change."""
 _HEX = re.compile("[0-9a-f]*")
 
 Key = tuple[int, ...]
@@ -19,16 +19,16 @@ Key = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """What a receipt says of its rows."""
+    """The rows that a receipt covers."""
 
     parts: Mapping[str, Mapping[Key, str]]
-    """Of each part the keys of its rows in their order, and the first digits of the hash of each leaf."""
+    """Keys in order, each with the first digits of its leaf's hash, by part."""
     totals: Mapping[str, int]
-    """How many rows each part had then, of prices how many points: where it has as many, none came since."""
+    """How many rows each part had then, for prices how many points; an equal number means that none came since."""
 
 
 def packed_rows(rows: PackedRows) -> bytes:
-    """Return the bytes of what a receipt says of its rows."""
+    """Return a receipt's rows as bytes."""
     parts = {
         name: [[list(column) for column in zip(*found, strict=True)], "".join(found.values())]
         for name, found in rows.parts.items()
@@ -37,14 +37,14 @@ def packed_rows(rows: PackedRows) -> bytes:
 
 
 def unpacked_rows(blob: Any) -> PackedRows:
-    """Return what `packed_rows` packed.
+    """Return the rows that `packed_rows` packed.
 
     Raises:
-        LedgerUnusable: If it is nothing of that.
+        LedgerUnusable: If the bytes are malformed.
     """
     try:
         parts, totals = json.loads(unpacked(blob))
-        found = {name: _part(columns, checks) for name, (columns, checks) in parts.items()}
+        found = {name: _unpack_part(columns, checks) for name, (columns, checks) in parts.items()}
         if not all(type(count) is int for count in totals.values()):
             raise ValueError("a total is no whole number")
         return PackedRows(found, totals)
@@ -52,7 +52,7 @@ def unpacked_rows(blob: Any) -> PackedRows:
         raise LedgerUnusable(f"a receipt of the ledger is broken: {str(error)[:100]}") from None
 
 
-def _part(columns: Any, checks: Any) -> Mapping[Key, str]:
+def _unpack_part(columns: Any, checks: Any) -> Mapping[Key, str]:
     keys = [*zip(*columns, strict=True)]
     digits = len(checks) // len(keys)
     if digits not in (CHECK_DIGITS, DIGEST_DIGITS) or digits * len(keys) != len(checks) or not _HEX.fullmatch(checks):

@@ -1,4 +1,4 @@
-"""Which rows and columns receipts cover, taken from the tables themselves; what is in none is here with its reason."""
+"""Rows and columns that receipts cover, derived from the tables, and reasons for those in no receipt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from sqlalchemy import Column, ColumnElement, Table, or_
 from predibot.ledger.schema.tables import Row
 
 PRICES = "price_paths"
-"""Its points are covered each, by the number of their receipt beside them."""
+"""Its points are covered one by one; the number of their receipt stands beside them."""
 OF_RUNS = ("decisions", "forecasts", "orders", "labels", "quotes", "sources")
-"""Tables of which a run's own receipts cover every row."""
+"""Tables whose every row the receipts of runs cover."""
 NOT_COVERED: Mapping[str, str] = {
     "tasks": "who works at a decision, and how often it failed; `ledger verify` compares its status with the decision",
     "attempts": "what became of tries at a decision; no money and no score rests on one",
@@ -32,14 +32,14 @@ NOT_COVERED: Mapping[str, str] = {
     "ledger_receipts": "the receipts themselves: each is computed anew, with the root before it",
     "price_paths.receipts": "in which receipt a point is; moved to another one, both come to other roots",
 }
-"""Tables and columns in no leaf of a receipt, and why; `docs/receipts.md` says the same."""
+"""Tables and columns in no leaf, and why; `docs/receipts.md` says the same."""
 _SPLIT: Mapping[str, tuple[str, ...]] = {
     "runs.voided": ("voided_at", "void_reason"),
     "markets.tokens": ("token_ids_json",),
     "orders.ended": ("status", "note", "ended_at"),
     "cohorts.archived": ("archived_at", "archived_reason"),
 }
-"""Columns that are written later than the rest of their row, which are leaves of their own from then on."""
+"""Columns that are written later than the rest of their row, and then are a leaf of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,22 @@ class RowPart:
     """Rows that a ledger's receipts cover, each once, as soon as it is there."""
 
     name: str
-    """Of its table, or that with what of it is written later."""
+    """The table's, or with the name of the columns that are written later."""
     table: Table
     columns: tuple[Column[Any], ...]
     """What a leaf holds besides the key."""
     where: ColumnElement[bool] | None = None
-    """Which rows have it; None for all."""
+    """Which rows; None for all."""
 
     @property
     def key(self) -> tuple[Column[Any], ...]:
-        """Return the columns by which a row is known; a slot of a void run may be had anew by another one."""
+        """Return the columns of a row's key; the run is one for turns, as a void run's slot may be played again."""
         own = tuple(self.table.primary_key.columns)
         return (*own, self.table.c.run_id) if self.name == "turns" else own
 
     @property
     def may_change(self) -> bool:
-        """Return whether a leaf may be another one later, or gone, by what a command says."""
+        """Return whether a command may change or remove a leaf later."""
         return self.name in ("turns", "cohorts.archived")
 
 
@@ -91,7 +91,7 @@ PARTS = _parts()
 
 
 def coverage() -> Mapping[str, str]:
-    """Return for every column of every table, as `table.column`, what covers it, or why nothing does."""
+    """Return what covers each `table.column`, or why nothing does."""
     in_parts = {str(column) for part in PARTS for column in (*part.key, *part.columns)}
     found = {}
     for table in Row.metadata.sorted_tables:

@@ -1,6 +1,6 @@
 """The tables. A row is only ever built from a domain object: a `table=True` class checks nothing itself.
 
-What the database can refuse by itself, it refuses: every rule below has a name.
+The database refuses what it can: every rule below has a name.
 """
 
 from datetime import datetime, timedelta
@@ -32,15 +32,15 @@ NAMING = {
 
 
 POINT_BYTES = 17
-"""Of one point of `packed_points`; said here it loads no numpy where nobody computes."""
+"""Size of a point of `packed_points`, repeated here to avoid loading numpy."""
 CLUSTERED = {"sqlite_with_rowid": False}
-"""Rows lie in the order of their key, which is the order they are read in."""
+"""Rows lie in the order of their key, in which they are read."""
 
 
 class Row(SQLModel):
-    """What all tables share: one catalogue with named constraints."""
+    """The base of all tables: one catalogue with named constraints."""
 
-    # Nothing checks a row, so that what would is not built: that takes a sixth of the program's start.
+    # No validators are built, as nothing validates a row; they would take a sixth of the program's start.
     model_config = {"defer_build": True}
     metadata = MetaData(naming_convention=NAMING)
 
@@ -64,11 +64,11 @@ def _one_of(column: str, *words: str) -> CheckConstraint:
 
 LIVE = text("voided_at IS NULL")
 LIVE_KEY = Index("uq_runs_live_key", "key", unique=True, sqlite_where=LIVE)
-"""Where tables are made on a server it says the same: said here it would load those drivers at every start."""
+"""`schema.versions` sets the same condition for a server; here it would load those drivers at every start."""
 
 
 RECEIPTED = ("here", "imported", "older")
-"""A run that got a receipt here, came from an export or somebody's files, or is of a ledger before version 0018."""
+"""A run that got a receipt here, was imported, or is of a ledger before version 0018."""
 
 
 class RunRow(Row, table=True):
@@ -95,9 +95,9 @@ class RunRow(Row, table=True):
     voided_at: datetime | None = _instant(nullable=True)
     void_reason: str | None = Field(default=None, sa_type=Prose)
     deadline_at: datetime | None = _instant(nullable=True)
-    """A decision made later is in no score; None where no schedule made the run."""
+    """Later decisions are in no score; None for a run without a schedule."""
     receipted: str | None = Field(default=None, sa_type=StoredText)
-    """Of which kind of run a receipt is expected, as `RECEIPTED` has them; None until it came to its end."""
+    """One of `RECEIPTED`, which tells what receipt is expected; None until the run ended."""
 
 
 class EventRow(Row, table=True):
@@ -112,7 +112,7 @@ class EventRow(Row, table=True):
 
 
 class RunEventRow(Row, table=True):
-    """An event a run plays, frozen with the venue's payload it was chosen from."""
+    """An event a run plays, frozen with the venue's payload."""
 
     __tablename__ = "run_events"
     __table_args__ = (UniqueConstraint("run_id", "event_row"),)
@@ -124,7 +124,7 @@ class RunEventRow(Row, table=True):
 
 
 class MarketRow(Row, table=True):
-    """A market of an event, with all that is needed to ask for it later."""
+    """A market of an event, with all that a later request to the venue needs."""
 
     __tablename__ = "markets"
     __table_args__ = (UniqueConstraint("venue", "market_id"),)
@@ -136,7 +136,7 @@ class MarketRow(Row, table=True):
     token_ids_json: str = _text()
     question: str = _text()
     outcomes_json: str | None = Field(default=None, sa_type=StoredText)
-    """The names of its outcomes where it has more than two; None of any other."""
+    """Names of its outcomes; None for YES and NO."""
 
 
 class InstrumentRow(Row, table=True):
@@ -156,13 +156,13 @@ class InstrumentRow(Row, table=True):
     side: str | None = Field(default=None, sa_type=StoredText)
     currency: str = Field(sa_type=StoredText, sa_column_kwargs={"server_default": "USD"})
     lowest_price: float = Field(sa_column_kwargs={"server_default": text("0")})
-    """The least that one can cost; the bound belongs to its kind, so that no table of prices has one."""
+    """Kind of instrument decides the bound, so that no table of prices needs one."""
     highest_price: float | None = None
-    """None where there is no most."""
+    """None for no bound."""
     tracked_from: datetime | None = _instant(nullable=True)
     tracked_until: datetime | None = _instant(nullable=True)
     outcome: int | None = None
-    """Which of more than two outcomes it is, counted from 0; it then has no side."""
+    """Index from 0 of one of more than two outcomes, which has no side."""
 
 
 class BotRow(Row, table=True):
@@ -179,13 +179,13 @@ class BotRow(Row, table=True):
     model: str | None = Field(default=None, sa_type=StoredText)
     """None for a bot without a model."""
     knowledge_cutoff: str | None = Field(default=None, sa_type=StoredText)
-    """The day up to which the model was trained, as `2025-06-01`; None where it is not known."""
+    """Last day of the model's training data, as `2025-06-01`; None where unknown."""
     members_json: str | None = Field(default=None, sa_type=StoredText)
-    """The names of the bots whose decisions it pools; None where an older predibot did not write them down."""
+    """Names of the bots whose decisions it pools; None where an older predibot did not store them."""
 
 
 class SubjectRow(Row, table=True):
-    """What decisions on a venue are about, each once, whichever runs play it."""
+    """What decisions on a venue are about, each once for all runs."""
 
     __tablename__ = "subjects"
     __table_args__ = (UniqueConstraint("venue", "kind", "subject_id"),)
@@ -194,11 +194,11 @@ class SubjectRow(Row, table=True):
     kind: str = _text()
     subject_id: str = _text()
     event_row: int | None = Field(default=None, foreign_key="events.id", index=True)
-    """The event itself; None where it is none."""
+    """None for a subject that is no event."""
 
 
 class TaskRow(Row, table=True):
-    """A claim: who does which piece of work, and how it ended."""
+    """A piece of work, who has claimed it, and how it ended."""
 
     __tablename__ = "tasks"
     __table_args__ = (
@@ -216,7 +216,7 @@ class TaskRow(Row, table=True):
     owner: str | None = Field(default=None, sa_type=StoredText)
     lease_until: datetime | None = _instant(nullable=True)
     next_try_at: datetime | None = _instant(nullable=True)
-    """Before this a failed task is not tried again unasked; None for at once."""
+    """A failed task is not tried again unasked before; None for at once."""
 
 
 class AttemptRow(Row, table=True):
@@ -233,7 +233,7 @@ class AttemptRow(Row, table=True):
 
 
 class DecisionRow(Row, table=True):
-    """What one bot said about one subject, or why it did not."""
+    """A bot's answer about one subject, or why there is none."""
 
     __tablename__ = "decisions"
     __table_args__ = (
@@ -262,13 +262,13 @@ class DecisionRow(Row, table=True):
     seconds: float = 0.0
     trace_sha256: str | None = Field(default=None, sa_type=StoredText)
     models_json: str | None = Field(default=None, sa_type=StoredText)
-    """The names of the models that were opened for it; None where nobody wrote them down."""
+    """Names of the models it opened; None where unknown."""
     reason_kind: str | None = Field(default=None, sa_type=StoredText)
-    """What made it abstain, or `answer` where no answer of its model could be taken; None for any other."""
+    """Why it abstained, or `answer` where no answer of its model could be used; None for any other."""
 
 
 class ForecastRow(Row, table=True):
-    """A probability of YES, with the hash of the question as it read then."""
+    """A probability of YES, with the hash of the question at the time."""
 
     __tablename__ = "forecasts"
     __table_args__ = (
@@ -285,7 +285,7 @@ class ForecastRow(Row, table=True):
 
 
 class OrderRow(Row, table=True):
-    """What was asked for and carried out: so much of an instrument; one row also for a bet of zero."""
+    """An order for an amount of an instrument, and what became of it; a bet of zero has a row too."""
 
     __tablename__ = "orders"
     __table_args__ = (
@@ -303,20 +303,20 @@ class OrderRow(Row, table=True):
     side: str = _text()
     unit: str = _text()
     asked: float | None = None
-    """What the bot said; None where it was carried out as it was said."""
+    """What the bot wanted; None where the order is the same."""
     amount: float
     status: str = _text()
     price: float | None = None
-    """What it was booked by: its instrument's own, of a bet on an event that of YES; None where there was none."""
+    """The booked price: of the instrument, for a bet on an event that of YES; None where there was none."""
     price_source: str | None = Field(default=None, sa_type=StoredText)
     note: str | None = Field(default=None, sa_type=Prose)
-    """Why it, or a part of it, was not filled."""
+    """Why some or all of it was not filled."""
     ended_at: datetime | None = _instant(nullable=True)
-    """When one that was pending was filled, expired or replaced; None of one that never was, or still is."""
+    """When a pending order was filled, expired or replaced; None for any other."""
 
 
 class FillRow(Row, table=True):
-    """What an order came to, or a part of it; shares and cash are of opposite signs, sold shares negative."""
+    """A fill of an order; shares and cash have opposite signs, sold shares are negative."""
 
     __tablename__ = "fills"
     __table_args__ = (
@@ -338,7 +338,7 @@ class FillRow(Row, table=True):
 
 
 class LabelRow(Row, table=True):
-    """The class a bot put something in."""
+    """The class that a bot put something in."""
 
     __tablename__ = "labels"
     __table_args__ = (CLUSTERED,)
@@ -347,11 +347,11 @@ class LabelRow(Row, table=True):
     item_id: str = _text()
     label: str = Field(sa_type=Prose)
     probabilities_json: str = _text()
-    """Of each class it might be; an empty object where none was stated."""
+    """Probability by class; an empty object where none was stated."""
 
 
 class QuoteRow(Row, table=True):
-    """A quote stored with a decision: the one the bot was shown, or the one it was booked at."""
+    """A quote stored with a decision: the one shown to the bot, or the one it was booked at."""
 
     __tablename__ = "quotes"
     __table_args__ = (_one_of("role", "shown", "booked"), CLUSTERED)
@@ -365,11 +365,11 @@ class QuoteRow(Row, table=True):
     last: float | None = None
     history: float | None = None
     depth_json: str | None = Field(default=None, sa_type=StoredText)
-    """The book of YES beside the best bid and ask, best first; None where the venue did not show it."""
+    """The order book of YES behind bid and ask, best first; None where the venue did not show it."""
 
 
 class SourceRow(Row, table=True):
-    """A search that was made or a page that was read before a decision, in their order."""
+    """A search or a page read before a decision, in order."""
 
     __tablename__ = "sources"
     __table_args__ = (
@@ -399,37 +399,37 @@ class _Amounts(Row):
 
 
 class SpendingRow(_Amounts, table=True):
-    """What is settled of one account; until version 0004 what was set aside was in it too."""
+    """What is settled of an account; until version 0004 reservations were in it too."""
 
     __tablename__ = "spending"
     account: str = Field(primary_key=True, sa_type=StoredText)
 
 
 class ReservationRow(_Amounts, table=True):
-    """What one process has set aside of one account; it counts as long as the process lives."""
+    """What one process has set aside of an account; it counts as long as the process lives."""
 
     __tablename__ = "reservations"
     account: str = Field(primary_key=True, sa_type=StoredText)
     owner: str = Field(primary_key=True, sa_type=StoredText)
     kept: bool = Field(primary_key=True)
-    """Whether it is kept for answers that will be asked for."""
+    """Whether it is kept for later answers."""
     lease_until: datetime = _instant()
 
 
 class PaceRow(Row, table=True):
-    """What all processes share of a host that bears only so much."""
+    """Request limits of a host, shared by all processes."""
 
     __tablename__ = "paces"
     host: str = Field(primary_key=True, sa_type=StoredText)
     free_at: datetime = _instant()
-    """When its next turn is, if nothing may come before; bursts come earlier."""
+    """When its next turn is; a burst may come earlier."""
     at_once: float | None = None
-    """How many calls may be under way; None where nobody has asked yet."""
+    """How many calls may be under way; None before the first."""
     lowered_at: datetime | None = _instant(nullable=True)
 
 
 class PermitRow(Row, table=True):
-    """How many calls at once one process may have of that; it counts as long as the process lives."""
+    """How many calls at once one process may have at a host; it counts as long as the process lives."""
 
     __tablename__ = "permits"
     host: str = Field(primary_key=True, sa_type=StoredText)
@@ -440,7 +440,7 @@ class PermitRow(Row, table=True):
 
 
 class PricePathRow(Row, table=True):
-    """The prices that `track` saw of an instrument, as `points` packs them: a row each would be millions."""
+    """Prices of an instrument that `track` saw, as `packed_points` packs them: a row each would be millions."""
 
     __tablename__ = "price_paths"
     __table_args__ = (CheckConstraint(f"length(points) % {POINT_BYTES} = 1", name="points_whole"),)
@@ -449,28 +449,28 @@ class PricePathRow(Row, table=True):
     )
     points: bytes = Field(sa_type=LargeBinary)
     receipts: bytes | None = Field(default=None, sa_type=LargeBinary)
-    """For each point the number of the ledger's receipt that it is in, four bytes, 0 for none; None where all are 0."""
+    """Number of each point's receipt of the ledger, four bytes, 0 for none; None where all are 0."""
 
 
 class ResolutionRow(Row, table=True):
-    """One revision of what a market paid."""
+    """One revision of a market's payout."""
 
     __tablename__ = "resolutions"
     __table_args__ = (_unit("payout_yes"), _one_of("settled_source", "venue", "first_sight"))
     market_row: int = Field(foreign_key="markets.id", primary_key=True)
     revision: int = Field(primary_key=True)
     payout_yes: float | None = None
-    """None of a market that was voided without a payout: what a position cost is paid back."""
+    """None for a market voided without a payout: positions get their cost back."""
     settled_at: datetime = _instant()
     settled_source: str = _text()
     effective_at: datetime = _instant()
     seen_at: datetime = _instant()
     payouts_json: str | None = Field(default=None, sa_type=StoredText)
-    """What a share of each of more than two outcomes paid; None of any other, and of one without a payout."""
+    """Payout of each of more than two outcomes; None for any other market, and without a payout."""
 
 
 class AccountRow(Row, table=True):
-    """One bot in one instance of a game, through all runs of a recipe; what it holds follows from its journal."""
+    """One bot in one instance of a game, through all runs of a recipe; its journal says what it holds."""
 
     __tablename__ = "accounts"
     __table_args__ = (
@@ -481,20 +481,20 @@ class AccountRow(Row, table=True):
     recipe: str = _text()
     game: str = _text()
     mode: str = _text()
-    """Whether its runs are live or replays; the two never share one."""
+    """Live or replay; the two never share an account."""
     methodology: str = Field(default="", sa_type=StoredText, sa_column_kwargs={"server_default": text("''")})
-    """The version of the game's rules; empty of a game that has only one."""
+    """The version of the game's rules; empty where there is only one."""
     bot: str = _text()
-    """Its name: a bot has another row in every run."""
+    """A name, as a bot has another row in every run."""
     subject_row: int = Field(foreign_key="subjects.id", index=True)
     task_id: int | None = Field(default=None, foreign_key="tasks.id", index=True)
-    """The claim under which it was last written to; who has another one may not."""
+    """The claim that last wrote to it; no other claim may."""
     slot_at: datetime | None = _instant(nullable=True)
-    """Of that claim's run; an earlier slot has missed its turn."""
+    """Slot of that claim's run; an earlier slot has missed its turn."""
 
 
 class CohortRow(Row, table=True):
-    """A cohort of weekly cohorts as it was frozen when it started; its universe is what its run froze."""
+    """A weekly cohort as it was frozen when it started; its universe is what its run froze."""
 
     __tablename__ = "cohorts"
     __table_args__ = (
@@ -516,12 +516,12 @@ class CohortRow(Row, table=True):
     line_up: str = _text()
     """A JSON list of its members."""
     archived_at: datetime | None = _instant(nullable=True)
-    """Since when it is in no score, and decides no more; None where it is not archived."""
+    """From then on it is in no score, and decides no more; None where it is not archived."""
     archived_reason: str | None = Field(default=None, sa_type=Prose)
 
 
 class JournalEntryRow(Row, table=True):
-    """One thing that happened to an account; rows are only ever added."""
+    """One change of an account; rows are only ever added."""
 
     __tablename__ = "journal"
     __table_args__ = (
@@ -540,13 +540,13 @@ class JournalEntryRow(Row, table=True):
     shares: float
     cash_usd: float
     decision_id: int | None = Field(default=None, foreign_key="decisions.id", index=True)
-    """The decision it follows from, or with the next two the revision of a resolution."""
+    """The decision it follows from; else the next two name the revision of a resolution."""
     market_row: int | None = None
     revision: int | None = None
 
 
 class ValuationRow(Row, table=True):
-    """An account marked at prices; written once, corrected by a further revision."""
+    """An account marked at prices; a correction is a further revision."""
 
     __tablename__ = "valuations"
     __table_args__ = (
@@ -555,16 +555,16 @@ class ValuationRow(Row, table=True):
     )
     account_id: int = Field(foreign_key="accounts.id", primary_key=True)
     at: datetime = Field(sa_type=Instant, primary_key=True)
-    """Floored to the interval of the game."""
+    """Floored to the game's interval."""
     revision: int = Field(primary_key=True)
     journal_number: int
-    """The last row of the journal that is in it."""
+    """The last journal row in it."""
     cash_usd: float
     value_usd: float
 
 
 class MarkRow(Row, table=True):
-    """The price that a valuation marked a position at."""
+    """The price at which a valuation marked a position."""
 
     __tablename__ = "marks"
     __table_args__ = (
@@ -583,11 +583,11 @@ class MarkRow(Row, table=True):
     priced_at: datetime = _instant()
     """When that was the price; it may be long before the valuation."""
     state: str = Field(default="quoted", sa_type=StoredText, sa_column_kwargs={"server_default": "quoted"})
-    """What was known of the instrument then."""
+    """State of the instrument at the time."""
 
 
 class TurnRow(Row, table=True):
-    """That an account was brought to a slot: settled, valued, and its pending orders filled or ended, once."""
+    """An account was brought to a slot: settled, valued, and its pending orders filled or ended, once."""
 
     __tablename__ = "turns"
     __table_args__ = (
@@ -599,13 +599,13 @@ class TurnRow(Row, table=True):
     run_id: int = Field(foreign_key="runs.id", index=True)
     """The run that plays the slot."""
     at: datetime = _instant()
-    """The instant of its prices; the slot's valuation is that instant floored."""
+    """Instant of its prices; the slot's valuation has it floored."""
     journal_number: int
-    """The last row of the journal after it; what the slot's own decision books at once stands behind."""
+    """The last journal row after it; bookings of the slot's own decision come later."""
 
 
 class NewsRow(Row, table=True):
-    """What a run showed all its bots as news on a market: number 0 is the search, the items follow."""
+    """News on a market that a run showed all its bots: number 0 is the search, the items follow."""
 
     __tablename__ = "news"
     __table_args__ = (
@@ -617,17 +617,17 @@ class NewsRow(Row, table=True):
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
     number: int = Field(primary_key=True)
     title: str = Field(default="", sa_type=Prose)
-    """Of an item; of the search what was searched for."""
+    """Title of an item, or the words of the search."""
     snippet: str = Field(default="", sa_type=Prose)
     published_at: datetime | None = _instant(nullable=True)
     failure: str | None = Field(default=None, sa_type=Prose)
-    """Why the news were unavailable."""
+    """Why there were no news."""
     url: str | None = Field(default=None, sa_type=Prose)
-    """Of an item; None of those that were found before addresses were kept."""
+    """None of the search, and of items from before addresses were stored."""
 
 
 class ReceiptRow(Row, table=True):
-    """What a run's decisions came to at the end of a call, as one hash; one more where a retry changed them."""
+    """A run's decisions at the end of a call, as one hash; another row where a retry changed them."""
 
     __tablename__ = "receipts"
     run_id: int = Field(foreign_key="runs.id", primary_key=True)
@@ -637,11 +637,11 @@ class ReceiptRow(Row, table=True):
     root: str = _text()
     made_at: datetime = _instant()
     leaves_packed: bytes = Field(sa_type=LargeBinary)
-    """The hash of each leaf, as `packed_leaves` packs them: what the root is made of."""
+    """Leaves under the root, as `packed_leaves` packs them."""
 
 
 class LedgerReceiptRow(Row, table=True):
-    """What was written since the receipt before, as one hash that has the root before in it."""
+    """The rows written since the receipt before, as one hash that includes the root before."""
 
     __tablename__ = "ledger_receipts"
     number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
@@ -650,47 +650,47 @@ class LedgerReceiptRow(Row, table=True):
     root: str = _text()
     made_at: datetime = _instant()
     rows_packed: bytes = Field(sa_type=LargeBinary)
-    """Which rows it is over, as `packed_rows` packs them."""
+    """The covered rows, as `packed_rows` packs them."""
 
 
 class ArtefactRow(Row, table=True):
-    """A trace or page of a ledger that is no file, compressed by zlib; beside a file they are files."""
+    """A trace or page that is no file, compressed by zlib; beside a SQLite file they are files."""
 
     __tablename__ = "artefacts"
     sha256: str = Field(primary_key=True, sa_type=StoredText)
-    """Of the content before it was compressed."""
+    """Hash of the uncompressed content."""
     content: bytes = Field(sa_type=LargeBinary)
 
 
 class ChangeRow(Row, table=True):
-    """How often what caches are made of was changed; triggers of the database count, so nothing gets past them."""
+    """Count of changes to what caches rest on; database triggers count, so nothing is missed."""
 
     __tablename__ = "changes"
     scope: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    """The run whose bots, decisions and what belongs to them are counted; 0 for everything else."""
+    """The run whose bots, decisions and their parts are counted; 0 for everything else."""
     number: int = Field(sa_type=BigInteger)
     counted_by: int | None = Field(default=None, sa_type=BigInteger)
-    """The last one that changed something, where the database numbers them: each counts once."""
+    """The last transaction that changed something, where the database numbers them: each counts once."""
 
 
 class ScheduleRow(Row, table=True):
-    """A recipe that is run by its schedule."""
+    """A recipe that a schedule runs."""
 
     __tablename__ = "schedules"
     recipe: str = Field(primary_key=True, sa_type=StoredText)
     argument: str = _text()
-    """Where it is read anew: its file or name."""
+    """The recipe's file or name, to read it again."""
     since: datetime = _instant()
-    """Its slots are those after this."""
+    """Only later slots are its own."""
     paused_at: datetime | None = _instant(nullable=True)
     tracked_at: datetime | None = _instant(nullable=True)
     evaluated_at: datetime | None = _instant(nullable=True)
     problem: str = Field(default="", sa_type=Prose)
-    """What is wrong with the recipe as it reads now, while the last good one is run."""
+    """What is wrong with the recipe now, while its last good version runs."""
 
 
 class SlotRow(Row, table=True):
-    """What became of a slot of a schedule; one that nobody was there for has a row too."""
+    """What became of a slot of a schedule; a missed one has a row too."""
 
     __tablename__ = "slots"
     __table_args__ = (
@@ -704,10 +704,10 @@ class SlotRow(Row, table=True):
     status: SlotStatus = Field(sa_type=StoredText)
     tries: int = 0
     started_at: datetime | None = _instant(nullable=True)
-    """Of the first try: how late it was."""
+    """Start of the first try, which tells how late it was."""
     ended_at: datetime | None = _instant(nullable=True)
     next_try_at: datetime | None = _instant(nullable=True)
-    """When what failed is tried again; None for never."""
+    """When a failed slot is tried again; None for never."""
     run_key: str | None = Field(default=None, sa_type=StoredText)
     reason: str = Field(default="", sa_type=Prose)
 
@@ -718,7 +718,7 @@ class SlotRow(Row, table=True):
 
 
 class ServiceRow(Row, table=True):
-    """Who runs the schedules of this ledger: one process at a time."""
+    """The process that runs this ledger's schedules, one at a time."""
 
     __tablename__ = "services"
     name: str = Field(primary_key=True, sa_type=StoredText)

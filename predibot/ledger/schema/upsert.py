@@ -1,4 +1,4 @@
-"""Rows that may be there already: written once, by the first that comes."""
+"""Inserting rows that may be there already: the first writer wins."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,21 +15,21 @@ def table_of(model: type[SQLModel]) -> Table:
 
 
 def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert the rows that break no unique rule, leave the others as they are, and return how many went in."""
+    """Insert the rows that break no unique constraint, and return how many went in."""
     return len(inserted(connection, table_of(model), rows))
 
 
 def inserted(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Insert the rows that break no unique rule, and return the first column of the key of each."""
+    """Insert the rows that break no unique constraint, and return the first key column of each."""
     if not rows:
         return []
-    # With RETURNING a thousand rows go in one statement; one at a time, each would wait for the other threads.
+    # RETURNING sends a thousand rows in one statement; single ones would each wait for the other threads.
     statement = _insert(connection, table).on_conflict_do_nothing().returning(next(iter(table.primary_key)))
     return [*connection.execute(statement, [dict(row) for row in rows]).scalars()]
 
 
 def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:
-    """Insert one row and return its id, or None where a unique rule says it is there already."""
+    """Insert one row and return its id, or None where a unique constraint finds it there already."""
     table = table_of(model)
     statement = _insert(connection, table).on_conflict_do_nothing().returning(table.c.id)
     found: int | None = connection.execute(statement, dict(row)).scalar_one_or_none()
@@ -39,7 +39,7 @@ def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, 
 def _insert(connection: Connection, table: Table) -> Any:
     if connection.dialect.name != "postgresql":
         return sqlite.insert(table)
-    # It brings the drivers it knows, which take a tenth of the start of a program that has a file.
+    # Imported late: its drivers take a tenth of the start of a program with a file.
     from sqlalchemy.dialects import postgresql
 
     return postgresql.insert(table)

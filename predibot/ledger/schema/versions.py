@@ -1,4 +1,4 @@
-"""The version of the tables: new ledgers are made, those of the base or later upgraded, others refused."""
+"""The version of the tables: they are made new, upgraded from the base or later, or refused."""
 
 import logging
 import sqlite3
@@ -17,10 +17,10 @@ from predibot.whole_file import clear_unfinished, whole_file
 _log = logging.getLogger(__name__)
 
 VERSIONS = ("0018", "0019")
-"""The base and the migrations behind it, in their order."""
+"""The base and the migrations behind it, in order."""
 HEAD = VERSIONS[-1]
 _UPGRADES_OLDER = "845ea409"
-"""The last commit whose program upgrades ledgers of before the base, to the base."""
+"""The last commit that upgrades ledgers from before the base."""
 _NO_COPY = "PostgreSQL keeps the old tables if that fails; a copy of them is the operator's to make, as with pg_dump"
 _OURS = {"alembic_version", "bots", "decisions", "events", "markets", "runs", "tasks"}
 """Tables that a ledger of any version has."""
@@ -28,21 +28,21 @@ _COMPUTED = """
 SELECT name FROM sqlite_master AS found WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'
 OR type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(found.name) WHERE hidden <> 0)
 """
-"""What a SQLite file makes up as it is read, which may take forever or all memory."""
+"""Names of what a SQLite file computes on reading, which may take forever or all memory."""
 _MAKE_VERSION = (
     "CREATE TABLE alembic_version"
     " (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
 )
-"""What alembic itself says."""
+"""Alembic's own statement."""
 _LOCK = 7_305_991_201
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """That the tables of a ledger were brought to this version."""
+    """An upgrade of a ledger's tables."""
 
     before: str | None
-    """Their version until then; None where there were no tables."""
+    """Their version before; None where there were no tables."""
     backup: Path | None
     """The copy of a SQLite file as it was."""
 
@@ -50,14 +50,14 @@ class Upgrade:
 def make_current(connection: Connection) -> Upgrade | None:
     """Bring the tables to this version, inside the connection's transaction.
 
-    The caller has begun an exclusive transaction, so that of two processes that
-    open the same new file one makes the tables and the other finds them made.
+    The transaction is exclusive. So when two processes open the same new file, one
+    makes the tables and the other finds them.
 
     Returns:
-        What was done; None where the tables are of this version.
+        The upgrade; None where the tables are of this version.
 
     Raises:
-        LedgerUnusable: If the tables are of a newer predibot, of one before the base, or not predibot's.
+        LedgerUnusable: If the tables are newer, from before the base, or not predibot's.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
@@ -65,7 +65,7 @@ def make_current(connection: Connection) -> Upgrade | None:
     if version == HEAD:
         return None
     if version is None:
-        _make(connection)
+        _make_tables(connection)
         return Upgrade(None, None)
     backup = _back_up(connection, version)
     said = f"a copy of it as it was is {backup.name}" if backup else _NO_COPY
@@ -78,18 +78,18 @@ def stored_version(connection: Connection) -> str | None:
     """Return the version of the tables, or None where there are no tables at all.
 
     Raises:
-        LedgerUnusable: If there are tables of a newer version, of one before the base, or of something else.
+        LedgerUnusable: If the tables are newer, from before the base, or not predibot's.
     """
     tables = inspect(connection).get_table_names()
     shown = masked(connection.engine.url)
     if not set(tables) >= _OURS:
-        # A server's extensions bring views of their own.
+        # On a server, extensions have views.
         views = inspect(connection).get_view_names() if connection.dialect.name == "sqlite" else []
         for kind, names in (("tables", sorted({*tables} - _OURS) or tables), ("views", views)):
             if names:
                 raise LedgerUnusable(f"{shown} holds {kind} of something else ({names[0]}). Name another ledger")
         return None
-    _require_stored(connection)
+    _require_no_views(connection)
     versions = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
     if len(versions) != 1:
         raise LedgerUnusable(f"{shown} says that it is of {len(versions)} versions; restore it from a copy")
@@ -106,8 +106,8 @@ def stored_version(connection: Connection) -> str | None:
     return version
 
 
-def _require_stored(connection: Connection) -> None:
-    """Refuse a SQLite file that computes what stands in our tables, before any of it is read."""
+def _require_no_views(connection: Connection) -> None:
+    """Refuse a SQLite file that computes our tables, before reading any of it."""
     if connection.dialect.name != "sqlite":
         return
     computed = set(map(str.lower, connection.exec_driver_sql(_COMPUTED).scalars()))
@@ -129,7 +129,7 @@ def _back_up(connection: Connection, version: str) -> Path | None:
     try:
         copy = next(name for name in names if not name.exists())
         clear_unfinished(file.parent)
-        # What is committed is copied, which the exclusive transaction that is open here does not disturb.
+        # This copies what is committed; the open exclusive transaction does not disturb it.
         with (
             whole_file(copy, durable=True) as unfinished,
             closing(sqlite3.connect(address, uri=True)) as source,
@@ -144,8 +144,8 @@ def _back_up(connection: Connection, version: str) -> Path | None:
     return copy
 
 
-def _make(connection: Connection) -> None:
-    """Make the tables of this version at once; the migrations make the same of those of the base."""
+def _make_tables(connection: Connection) -> None:
+    """Make the tables of this version directly; migrations of the base come to the same."""
     if connection.dialect.name == "postgresql":
         LIVE_KEY.dialect_options["postgresql"]["where"] = LIVE
     Row.metadata.create_all(connection, checkfirst=False)
@@ -155,7 +155,7 @@ def _make(connection: Connection) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
-    # alembic costs 0.2 s, and most openings find the tables current.
+    # Imported late: alembic takes 0.2 s, and most ledgers are current.
     from alembic import command
     from alembic.config import Config
 
@@ -168,17 +168,17 @@ def _upgrade(connection: Connection) -> None:
 OF_RUN = "{row}.run_id"
 OF_DECISION = "(SELECT run_id FROM decisions WHERE id = {row}.decision_id)"
 OF_NO_RUN = "0"
-"""Where a change is counted, written for a row `NEW` or `OLD`."""
+"""SQL of the scope in which a change is counted, for the row `NEW` or `OLD`."""
 _COUNTED = {
     **dict.fromkeys(("runs", "events", "run_events", "markets"), OF_NO_RUN),
     **dict.fromkeys(("instruments", "price_paths", "resolutions"), OF_NO_RUN),
-    # Of an account that goes through many runs.
+    # An account goes through many runs.
     **dict.fromkeys(("journal", "valuations", "turns", "cohorts"), OF_NO_RUN),
     **dict.fromkeys(("bots", "decisions"), OF_RUN),
     **dict.fromkeys(("forecasts", "orders", "quotes"), OF_DECISION),
 }
 _COUNTED_FOR_ALL = {"instruments": "market_row, side", "subjects": "venue, kind, subject_id, event_row"}
-"""Columns of which a change, and tables of which the loss of a row, is counted for every run: any may refer to it."""
+"""Updates of these columns, and deletions from these tables, count for every run, as any may refer to them."""
 _NEW_RUN = (
     "INSERT INTO changes (scope, number) SELECT NEW.id, 0"
     " WHERE NOT EXISTS (SELECT 1 FROM changes WHERE scope = NEW.id);"
@@ -187,20 +187,20 @@ _ALL = "UPDATE changes SET number = number + 1;"
 
 
 def count_all_changes(connection: Connection) -> None:
-    """Have the database count, in tables of this version, whatever caches are made of."""
+    """Have the database count changes to what caches rest on."""
     connection.exec_driver_sql("INSERT INTO changes (scope, number) VALUES (0, 0)")
     is_server = connection.dialect.name == "postgresql"
     for table, scope in _COUNTED.items():
-        for statement in (_on_a_server if is_server else triggers_in_a_file)(table, scope):
+        for statement in (_server_triggers if is_server else triggers_in_a_file)(table, scope):
             connection.exec_driver_sql(statement)
     for table, columns in _COUNTED_FOR_ALL.items():
-        for statement in (_for_all_on_a_server if is_server else _for_all_in_a_file)(table, columns):
+        for statement in (_server_triggers_for_all if is_server else _file_triggers_for_all)(table, columns):
             connection.exec_driver_sql(statement)
 
 
 def triggers_in_a_file(table: str, scope: str) -> Iterator[str]:
-    """Yield the triggers of a table, as a migration needs them too that makes one anew."""
-    # An update, which no OR REPLACE of the statement that fires this turns into something else.
+    """Yield the triggers of a table; a migration that makes a table anew needs them too."""
+    # An update, because an outer OR REPLACE would also apply to an insert in a trigger.
     more = "UPDATE changes SET number = number + 1 WHERE scope = {scope};"
     for change, named in {"INSERT": ("NEW",), "UPDATE": ("OLD", "NEW"), "DELETE": ("OLD",)}.items():
         counted = dict.fromkeys(more.format(scope=scope.format(row=row)) for row in named)
@@ -209,13 +209,13 @@ def triggers_in_a_file(table: str, scope: str) -> Iterator[str]:
         yield f"CREATE TRIGGER {name} AFTER {change} ON {table} BEGIN {first} {' '.join(counted)} END"
 
 
-def _for_all_in_a_file(table: str, columns: str) -> Iterator[str]:
+def _file_triggers_for_all(table: str, columns: str) -> Iterator[str]:
     for name, change in (("update", f"UPDATE OF {columns}"), ("delete", "DELETE")):
         yield f"CREATE TRIGGER changes_for_all_{table}_{name} AFTER {change} ON {table} BEGIN {_ALL} END"
 
 
-def _on_a_server(table: str, scope: str) -> Iterator[str]:
-    """Count at the end of a transaction, so that none waits for the count and then for another that waits for it.
+def _server_triggers(table: str, scope: str) -> Iterator[str]:
+    """Count at the end of a transaction, so that transactions do not wait for each other's count.
 
     A later migration that writes to a table and then alters it says SET CONSTRAINTS ALL IMMEDIATE in between.
     """
@@ -234,14 +234,14 @@ def _on_a_server(table: str, scope: str) -> Iterator[str]:
         f"CREATE CONSTRAINT TRIGGER changes_of_{table} AFTER INSERT OR UPDATE OR DELETE ON {table}"
         f" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION changes_of_{table}()"
     )
-    yield from _each_statement(table, f"changes_of_all_{table}", "TRUNCATE")
+    yield from _statement_trigger(table, f"changes_of_all_{table}", "TRUNCATE")
 
 
-def _for_all_on_a_server(table: str, columns: str) -> Iterator[str]:
-    return _each_statement(table, f"changes_for_all_{table}", f"UPDATE OF {columns} OR DELETE OR TRUNCATE")
+def _server_triggers_for_all(table: str, columns: str) -> Iterator[str]:
+    return _statement_trigger(table, f"changes_for_all_{table}", f"UPDATE OF {columns} OR DELETE OR TRUNCATE")
 
 
-def _each_statement(table: str, name: str, changes: str) -> Iterator[str]:
+def _statement_trigger(table: str, name: str, changes: str) -> Iterator[str]:
     yield (
         f"CREATE OR REPLACE FUNCTION changes_of_all_{table}() RETURNS trigger LANGUAGE plpgsql AS"
         f" $$ BEGIN {_ALL} RETURN NULL; END $$"

@@ -1,4 +1,4 @@
-"""Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
+"""Accounts in the ledger: opened once, with a journal that only grows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,19 +35,19 @@ _orders, _decisions = table_of(OrderRow), table_of(DecisionRow)
 _events, _markets = table_of(EventRow), table_of(MarketRow)
 
 VALUED_EVERY = timedelta(minutes=10)
-"""To which the instant of a valuation is floored."""
+"""The instant of a valuation is floored to this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What an account comes to at an instant, to be stored as a valuation."""
+    """An account's value at an instant, to be stored as a valuation."""
 
     at: datetime
     journal: Journal
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """Of all that it holds; what else is priced here is written down beside it."""
+    """Of all holdings; further prices are stored with them."""
     states: Mapping[Instrument, MarkState] = field(default_factory=dict)
-    """What is known of each instrument; it is quoted where it is left out."""
+    """State of each instrument; `quoted` where left out."""
 
 
 def open_account(
@@ -61,16 +61,16 @@ def open_account(
     at: datetime,
     methodology: str = "",
 ) -> int:
-    """Return the row of a bot's account, which is opened with a deposit where the bot has none.
+    """Return the row of a bot's account, opened with a deposit where the bot has none.
 
     Args:
         connection: A writing transaction.
-        run: Of the recipe and the game that it is for; all runs of a recipe go on with the same one.
+        run: A run of the recipe and the game; all runs of a recipe share the account.
         bot: The name of the bot.
         subject: The instance of the game, such as a portfolio or a cohort.
         mode: Whether the run is live; a replay has an account of its own.
-        deposit_usd: What it begins with.
-        at: When that was paid in.
+        deposit_usd: The first deposit.
+        at: When it was paid in.
         methodology: The version of the game's rules, where it has several.
     """
     row = {
@@ -100,21 +100,15 @@ def claim_with_account(
     now: datetime,
     token: str | None = None,
 ) -> Claim | Taken:
-    """Return the claim on a decision and on the account it is about, or why it cannot be had.
+    """Return the claim on a decision and its account, or why there is none.
 
-    An account has one writer at a time, in the order of slots: while the decision of another run is under way it
-    cannot be had, and once a later slot had it an earlier one has missed its turn. In a cohort a week has one decision,
-    whichever run of the week asks for it.
+    An account has one writer at a time, in the order of slots. While another run's decision is under way it cannot be
+    claimed. Once a later slot had it, an earlier one has missed its turn. In a cohort a week has one decision,
+    whichever run of the week makes it.
 
     Args:
-        connection: A writing transaction.
-        account_id: The account.
-        run: Whose slot it is.
-        bot_id: As for `claim`, with all that follows.
-        subject: What is decided about.
-        claimant: Who asks.
-        now: The instant it is.
-        token: What the claim is to be known by.
+        run: The run of the slot.
+        bot_id: As for `claim`, with all other arguments.
     """
     account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()
     if account.slot_at is not None and account.slot_at > run.slot_at:
@@ -136,7 +130,7 @@ def claim_with_account(
 def accounts_at(
     connection: Connection, venue: str, mode: Mode, recipe: str | None = None
 ) -> tuple[tuple[int, str], ...]:
-    """Return the row and the bot of each account of runs at a venue, of one recipe or of all."""
+    """Return row and bot of each account of a venue's runs, of one recipe or of all."""
     at_venue = select(accounts.c.id, accounts.c.bot).join(subjects, subjects.c.id == accounts.c.subject_row)
     of_recipe = [] if recipe is None else [accounts.c.recipe == recipe]
     found = connection.execute(
@@ -146,7 +140,7 @@ def accounts_at(
 
 
 def free_account(connection: Connection, account_id: int, *, now: datetime) -> bool:
-    """Return whether no bot has an account at the moment; then none gets it before this transaction ends."""
+    """Return whether no bot is at work on an account; then none gets it before this transaction ends."""
     query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
     task_id = connection.execute(query).scalar_one()
     at_it = (tasks.c.id == task_id, tasks.c.status == "claimed", tasks.c.lease_until > now)
@@ -154,19 +148,19 @@ def free_account(connection: Connection, account_id: int, *, now: datetime) -> b
 
 
 def is_valued(connection: Connection, account_id: int, *, at: datetime, interval: timedelta) -> bool:
-    """Return whether an account has a valuation of the interval that an instant is in."""
+    """Return whether an account has a valuation in the interval of an instant."""
     same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % interval)
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
 
 
 def last_valued_at(connection: Connection, account_id: int) -> datetime | None:
-    """Return the interval that an account was last valued in."""
+    """Return the interval of an account's last valuation."""
     found = select(valuations.c.at).where(valuations.c.account_id == account_id).order_by(valuations.c.at.desc())
     return connection.execute(found.limit(1)).scalar()
 
 
 def is_past(connection: Connection, account_id: int, at: datetime) -> bool:
-    """Return whether an account has gone on beyond an instant: something was booked or valued later."""
+    """Return whether an account was booked or valued after an instant."""
     later = (
         select(journal.c.number).where(journal.c.account_id == account_id, journal.c.at > at),
         select(valuations.c.revision).where(valuations.c.account_id == account_id, valuations.c.at > at),
@@ -175,12 +169,12 @@ def is_past(connection: Connection, account_id: int, at: datetime) -> bool:
 
 
 def lock_account(connection: Connection, account_id: int) -> None:
-    """Keep an account to this transaction, before its task as a claim does: else two may wait for each other."""
+    """Lock an account, before its task as a claim does: else two transactions may wait for each other."""
     connection.execute(select(accounts.c.id).where(accounts.c.id == account_id).with_for_update())
 
 
 def require_account(connection: Connection, account_id: int, held: Claim) -> None:
-    """Let nobody else take an account before this transaction ends.
+    """Lock an account for a claim.
 
     Raises:
         ClaimLost: If another claim has it by now; nothing may be stored.
@@ -199,15 +193,15 @@ def add_to_journal(
     resolution: tuple[int, int] | None = None,
     known: Journal | None = None,
 ) -> None:
-    """Write further rows behind those of an account.
+    """Add rows to an account's journal.
 
     Args:
         connection: The transaction that stores what they follow from.
-        account_id: Whose they are.
+        account_id: The account.
         rows: In their order.
         decision_id: The decision that they follow from.
-        resolution: Or the market row and the revision of the resolution.
-        known: What was read of its journal before.
+        resolution: Or market row and revision of the resolution that they follow from.
+        known: The journal as it was read before.
 
     Raises:
         ValueError: If the account cannot do that, such as sell what it does not hold.
@@ -238,7 +232,7 @@ def add_to_journal(
     )
 
 
-_ROWS = (
+_JOURNAL_ROWS = (
     select(journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares, journal.c.instrument_row)
     .add_columns(journal.c.decision_id, journal.c.market_row, journal.c.revision)
     .add_columns(instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
@@ -249,26 +243,26 @@ _ROWS = (
 
 
 def stored_account(connection: Connection, account_id: int, known: Journal | None = None) -> Journal:
-    """Return the journal of an account with what it comes to, from what was read of it before: no row ever changes.
+    """Return the journal of an account; `known` is what was read before, as no row ever changes.
 
     Raises:
-        ValueError: If it says what no account can do.
+        ValueError: If no account can have done what it says.
     """
     before = known or Journal()
     return before.with_rows(stored_journal(connection, account_id, behind=len(before.rows)))
 
 
 def stored_journal(connection: Connection, account_id: int, *, behind: int = 0) -> tuple[JournalRow, ...]:
-    """Return the rows of an account's journal in their order, behind a number of them."""
-    found = connection.execute(_ROWS, {"account_id": account_id, "behind": behind})
+    """Return the rows of an account's journal in order, those behind a number."""
+    found = connection.execute(_JOURNAL_ROWS, {"account_id": account_id, "behind": behind})
     return tuple(
-        JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _follows_from(row), row.revision)
+        JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _origin(row), row.revision)
         for row in found
     )
 
 
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
-    """Return what each thing that an account had was last worth, as its valuations and its orders say."""
+    """Return the last price of each instrument an account had, from its valuations and orders."""
     columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
     marked = select(*columns, marks.c.price, marks.c.priced_at).join(
         instruments, instruments.c.id == marks.c.instrument_row
@@ -291,16 +285,16 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
 
 
 def add_valuations(connection: Connection, account_id: int, worths: Sequence[Worth], *, interval: timedelta) -> None:
-    """Store what an account is worth at the mid at some instants; the same again is not stored twice.
+    """Store an account's value at some instants, each once.
 
     Args:
         connection: A writing transaction.
         account_id: Which account.
         worths: Oldest first, each in an interval of its own.
-        interval: How often the game values accounts, to which instants are floored.
+        interval: How often the game values accounts; instants are floored to it.
 
     Raises:
-        ValueError: If something is held that has no price.
+        ValueError: If a holding has no price.
     """
     floored = [each.at - (each.at - EPOCH) % interval for each in worths]
     stored = select(valuations).where(valuations.c.account_id == account_id, valuations.c.at.in_(floored))
@@ -337,7 +331,7 @@ def _instrument(row: Any) -> Instrument | None:
     return Instrument(row.venue, row.instrument_kind, row.instrument_id)
 
 
-def _follows_from(row: Any) -> str:
+def _origin(row: Any) -> str:
     if row.decision_id is not None:
         return f"decision {row.decision_id}"
     return "" if row.market_row is None else f"resolution {row.revision} of market {row.market_row}"

@@ -1,9 +1,9 @@
 """Claims: who does which piece of work, so that none is done twice and none is lost.
 
-A claim is taken before a cent is spent. It carries a random token and a lease;
-the work ends in one transaction that only goes through while the token still
-matches. A claim whose owner is gone is taken over: at once where the owner was a
-process of this machine that no longer runs, after its lease anywhere else.
+A claim is taken before a cent is spent. It carries a random token and a lease. The
+work ends in one transaction, which needs the same token. A claim whose owner is
+gone is taken over: at once where the owner was a process of this machine, after
+its lease anywhere else.
 """
 
 import secrets
@@ -20,23 +20,23 @@ from predibot.ledger.schema.tables import AttemptRow, DecisionRow, EventRow, Run
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 
 RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
-"""Before each try after a failure; so many follow unasked, by later calls of `decide`.
+"""Pauses before the tries that follow failures unasked, in later calls of `decide`.
 
-The first is at once: a user who set the missing key runs the command again. After
-that an outage has hours to pass before the tries are used up.
+The first is at once: a user who has set the missing key runs the command again. The
+others leave an outage hours to pass.
 """
 MAX_RETRIES = len(RETRY_PAUSES)
 
 Retry = Literal["failed", "abstained"]
 RETRIES: tuple[Retry, ...] = ("failed", "abstained")
-"""What may be asked for again: what failed, pause or not; what abstained for a reason that may have passed."""
+"""What a user may ask for again: failures at any time, and abstentions whose reason may have passed."""
 _PASSING: tuple[ReasonKind, ...] = ("budget", "members")
 
 tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
 _runs, _events = table_of(RunRow), table_of(EventRow)
 
-# Put together once: doing that costs more than what they do.
+# Built once, because building them takes longer than running them.
 _END_TASK = (
     update(tasks)
     .where(tasks.c.id == bindparam("its_id"), tasks.c.token == bindparam("its_token"))
@@ -69,13 +69,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Why there is no claim: the work is done, or somebody is at it."""
+    """Why there is no claim: the work is done, or somebody is at work."""
 
     status: str
-    """`recorded`, `refused`, `failed`, `abstained`, `claimed` while somebody is at it, or `missed`.
-
-    Missed is the turn of a slot whose account went on with a later one.
-    """
+    """A final status, `claimed` while somebody is at work, or `missed` where the account went on with a later slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +82,15 @@ class Claimant:
     owner: str
     lease: timedelta
     began_at: datetime
-    """What failed after this is not tried again by the same call."""
+    """What fails later is not tried again in the same call."""
     is_gone: Callable[[str], bool]
     """Whether an owner is known to run no more."""
     retry: frozenset[Retry] = frozenset()
-    """What is tried again because somebody asks for it."""
+    """What is tried again on request."""
 
 
 def new_token() -> str:
-    """Return what a claim is known by, which nobody can guess."""
+    """Return a token that nobody can guess."""
     return secrets.token_hex(16)
 
 
@@ -107,7 +104,7 @@ def claim(
     now: datetime,
     token: str | None = None,
 ) -> Claim | Taken:
-    """Return the claim on a piece of work, or why it cannot be had.
+    """Return the claim on a piece of work, or why there is none.
 
     Args:
         connection: To the ledger.
@@ -116,8 +113,8 @@ def claim(
         subject: What is decided about.
         claimant: Who asks.
         now: The instant it is.
-        token: What the claim is to be known by. Who asks again with the same one, because no answer came, gets
-            what the first time gave; left out, it is a new one.
+        token: The claim's token. A repeated request with the same token, because no answer came, gets the first
+            one's claim; left out, it is a new one.
     """
     token = token or new_token()
     held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
@@ -130,7 +127,7 @@ def claim(
         return Claim(task.id, token, _last_attempt(connection, task.id))
     if not _is_free(connection, task, claimant, now=now):
         return Taken(task.status)
-    if not _take(connection, task, held):
+    if not _take_over(connection, task, held):
         return Taken("claimed")
     _end_open_attempts(connection, task.id, "lost", now=now)
     number = _last_attempt(connection, task.id) + 1
@@ -138,7 +135,7 @@ def claim(
 
 
 def subject_row(connection: Connection, run_id: int, subject: Subject) -> int:
-    """Return the row number of a subject on the venue of a run, which is stored where it is not known yet."""
+    """Return the row of a subject on a run's venue, stored if it is new."""
     known = (
         select(subjects.c.id)
         .join(_runs, _runs.c.venue_name == subjects.c.venue)
@@ -162,7 +159,7 @@ def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subjec
         .join(attempts, attempts.c.task_id == tasks.c.id)
         .join(subjects, subjects.c.id == tasks.c.subject_row)
         .where(
-            *_of(run_id, bot_id, subject),
+            *_is_task_of(run_id, bot_id, subject),
             tasks.c.owner == owner,
             tasks.c.status == "claimed",
         )
@@ -172,18 +169,18 @@ def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subjec
 
 
 def has_ended_since(connection: Connection, run_id: int, bot_id: int, subject: Subject, since: datetime) -> bool:
-    """Return whether a piece of work came to its end at an instant or later."""
+    """Return whether a piece of work ended at an instant or later."""
     ended_at = connection.execute(
         select(func.max(attempts.c.ended_at))
         .join(tasks, tasks.c.id == attempts.c.task_id)
         .join(subjects, subjects.c.id == tasks.c.subject_row)
-        .where(*_of(run_id, bot_id, subject))
+        .where(*_is_task_of(run_id, bot_id, subject))
     ).scalar_one()
     return ended_at is not None and bool(ended_at >= since)
 
 
-def _of(run_id: int, bot_id: int, subject: Subject) -> tuple[ColumnElement[bool], ...]:
-    """Return what holds of the task of a piece of work, joined with its subject."""
+def _is_task_of(run_id: int, bot_id: int, subject: Subject) -> tuple[ColumnElement[bool], ...]:
+    """Return conditions for the task of a piece of work, joined with its subject."""
     is_about = (subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
     return (tasks.c.run_id == run_id, tasks.c.bot_id == bot_id, *is_about)
 
@@ -196,7 +193,7 @@ def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime
 
 
 def release(connection: Connection, owner: str, *, now: datetime) -> int:
-    """Give back every claim of an owner that was interrupted, and return how many."""
+    """Give back every claim of an interrupted owner, and return how many."""
     given = (
         update(tasks)
         .where(tasks.c.owner == owner, tasks.c.status == "claimed")
@@ -212,22 +209,22 @@ def release(connection: Connection, owner: str, *, now: datetime) -> int:
 def finish(
     connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime, for_good: bool = False
 ) -> bool:
-    """Turn a claim into its end, in the transaction that stores the result.
+    """End a claim, in the transaction that stores the result.
 
     Args:
         connection: To the ledger.
         held: The claim.
         status: How it ended.
-        message: Why, where it did not end with a decision.
+        message: Why there is no decision, where there is none.
         now: The instant it is.
-        for_good: Whether what failed is tried again only where somebody asks for it.
+        for_good: Whether a failure is tried again only on request.
 
     Returns:
-        True; or False where an earlier call with the same instant did all that already, and only its answer was
-        lost: then nothing is left to store.
+        Whether anything is left to store. False where an earlier call with the same instant did all, and only
+        its answer was lost.
 
     Raises:
-        ClaimLost: If the claim belongs to somebody else now; nothing may be stored.
+        ClaimLost: If somebody else has the claim now; nothing may be stored.
     """
     ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
     failures = connection.execute(_END_TASK, ended).scalar_one_or_none()
@@ -262,7 +259,7 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
     if task.status == "abstained" and kind not in _PASSING:
         return False
     if kind == "answer" and task.status not in claimant.retry:
-        # Its model was paid for each answer that could not be taken, and would be again.
+        # Each unusable answer was paid for, and another one would be too.
         return False
     ended_at = connection.execute(
         select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
@@ -271,12 +268,12 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
 
 
 def is_abandoned(task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
-    """Return whether nobody is at a claimed task any more."""
+    """Return whether nobody works at a claimed task any more."""
     return bool(task.lease_until <= now or claimant.is_gone(task.owner))
 
 
-def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:
-    """Take a task over if it is still as it was read, and return whether that went through."""
+def _take_over(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:
+    """Take over a task if it is still as it was read, and return whether it was."""
     same_token = tasks.c.token.is_(None) if task.token is None else tasks.c.token == task.token
     same = (tasks.c.id == task.id, tasks.c.status == task.status, tasks.c.failures == task.failures, same_token)
     return connection.execute(update(tasks).where(*same).values(**held).returning(tasks.c.id)).first() is not None

@@ -1,4 +1,4 @@
-"""Cohorts in the ledger: started once with a line-up that nothing changes, and archived with nothing lost."""
+"""Cohorts in the ledger: started once with a fixed line-up, and archived without losing anything."""
 
 import json
 from collections.abc import Sequence
@@ -19,15 +19,15 @@ _cohorts = table_of(CohortRow)
 def start_cohort(
     connection: Connection, run: StoredRun, name: str, *, mode: Mode, methodology: str, line_up: Sequence[Member]
 ) -> bool:
-    """Start a cohort whose universe is what a run froze, and return whether it was not there before.
+    """Start a cohort whose universe is what a run froze, and return whether it is new.
 
     Args:
         connection: A writing transaction.
-        run: That starts it.
+        run: The run that starts it.
         name: Its Sunday, as `2026-03-01`.
         mode: Whether the run is live.
         methodology: The version of the game's rules.
-        line_up: Who plays it, whatever a recipe says later.
+        line_up: Its members, whatever a recipe says later.
     """
     row = {
         **{"recipe": run.recipe, "game": run.game, "mode": mode, "venue": run.venue_name, "name": name},
@@ -38,14 +38,7 @@ def start_cohort(
 
 
 def archive_cohorts(connection: Connection, rows: Sequence[int], reason: str, *, at: datetime) -> int:
-    """Archive cohorts, and return how many were not yet; one that is archived keeps its first reason.
-
-    Args:
-        connection: A writing transaction.
-        rows: Their rows.
-        reason: Why, for people.
-        at: The instant it is.
-    """
+    """Archive cohorts, and return how many were not; an archived one keeps its first reason."""
     changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_(None))
     return connection.execute(changed.values(archived_at=at, archived_reason=reason)).rowcount
 

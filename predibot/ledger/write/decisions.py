@@ -1,4 +1,4 @@
-"""Decisions in the ledger: stored whole with all that belongs to them, in one transaction."""
+"""Decisions in the ledger: stored whole with all their parts, in one transaction."""
 
 import hashlib
 import json
@@ -58,13 +58,13 @@ bets = (
     .outerjoin(instruments, instruments.c.id == orders.c.instrument_row)
     .subquery("bets")
 )
-"""Orders as bets on the markets of what is bought, positive for YES; those of a decision on an event are all bets."""
+"""Orders as bets on markets, positive for YES; a decision on an event has no other orders."""
 
 
 OPENED_MODEL = case(
     (decisions.c.models_json == "[]", 0),
     (decisions.c.models_json.is_not(None), 1),
-    # Of a decision that was stored before this was written down, its bot has to tell.
+    # An older decision does not say; its bot does.
     else_=case((bots.c.model.is_not(None), 1), else_=0),
 )
 """Whether a model was opened for a decision, to be selected beside it and its bot."""
@@ -72,47 +72,47 @@ OPENED_MODEL = case(
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How one piece of work ended, with everything that is kept of it."""
+    """The result of one piece of work, with everything that is stored of it."""
 
     status: Status
     decided_at: datetime
     events: Sequence[Event] = ()
-    """That it is about: an event has one, an account any number."""
+    """The events it is about: one for an event, any number for an account."""
     message: str = ""
     decision: Decision | None = None
     booking: Booking | None = None
     shown: Mapping[str, Quote] = field(default_factory=dict)
     booked: Mapping[str, Quote] = field(default_factory=dict)
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """By which its orders were booked, as far as they are no bets, which say it themselves."""
+    """Prices at which the orders were booked; bets carry their own."""
     cost_usd: float | None = 0.0
-    """Of this try; None where a part of it is unknown."""
+    """Cost of this try; None where a part is unknown."""
     cost_known_usd: float = 0.0
     seconds: float = 0.0
     trace_sha256: str | None = None
-    """By which its trace is kept; None where there is none."""
+    """Hash of its trace; None without one."""
     account_id: int | None = None
-    """Into whose journal its booking is written; None in a game without accounts."""
+    """The account that its booking goes into; None in a game without accounts."""
     sources: tuple[Source, ...] = ()
-    """What was searched and read, in order, whatever the status."""
+    """Searches and pages in order, whatever the status."""
     models: tuple[str, ...] | None = None
-    """The models that were opened for it; None where nobody knows."""
+    """Models opened for it; None where unknown."""
     reason_kind: ReasonKind | None = None
-    """Of an abstention, and `answer` where no answer of a model could be taken."""
+    """Why it abstained, or `answer` where no answer of a model could be used."""
     notes: tuple[str, ...] = ()
-    """About how it was made, whatever the status; the decision's own stand before them."""
+    """Remarks on how it was made; the decision's own stand before them."""
     could_cost: bool = False
-    """Whether a try of which nothing is stored may have cost something."""
+    """Whether a lost try, of which nothing is stored, may have cost something."""
 
     @property
     def was_paid(self) -> bool:
-        """Return whether it cost more than a moment of this machine: a model was asked, or money spent."""
+        """Return whether a model was asked or money spent."""
         return self.trace_sha256 is not None or self.cost_usd != 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBet:
-    """A bet with its forecast, as programs read it back."""
+    """A bet with its forecast, as it is stored."""
 
     market_id: str
     bet_usd: float
@@ -123,7 +123,7 @@ class StoredBet:
 
 @dataclass(frozen=True, slots=True)
 class StoredDecision:
-    """A decision with its bets, as programs read it back."""
+    """A decision with its bets, as it is stored."""
 
     bot: str
     subject_id: str
@@ -131,17 +131,17 @@ class StoredDecision:
     message: str
     unallocated_usd: float | None
     cost_usd: float | None
-    """Of all its tries; None where a part of it is unknown."""
+    """Cost of all its tries; None where a part is unknown."""
     cost_known_usd: float
     bets: tuple[StoredBet, ...]
     notes: tuple[str, ...] = ()
-    """What the bot itself remarked."""
+    """Remarks of the bot itself."""
     reason_kind: ReasonKind | None = None
-    """Of an abstention; None where an older predibot did not say."""
+    """Why it abstained; None where an older predibot did not say."""
     failures: int = 0
     """How many tries failed."""
     next_try_at: datetime | None = None
-    """When one that failed is tried again unasked, at the earliest; None for at once, or never."""
+    """When a failed one is tried again unasked, at the earliest; None for at once, or never."""
     subject_kind: str = "event"
 
     @property
@@ -162,7 +162,7 @@ def store_decision(
 ) -> None:
     """Store a decision and end its claim; all of it or, where the claim is lost, nothing.
 
-    It comes to the same where it is done again with the same instant, because nobody heard how it ended.
+    A repeated call with the same instant, because no answer came, changes nothing.
 
     Raises:
         ClaimLost: If somebody else has the claim now, or the account that it books into.
@@ -174,22 +174,22 @@ def store_decision(
     ):
         return
     if held.attempt > 1:
-        finished = _with_earlier_tries(connection, held, finished)
+        finished = _add_earlier_costs(connection, held, finished)
         _forget_attempt(connection, held)
-    catalogue = _with_held(connection, run_id, finished, catalogue)
+    catalogue = _add_held_markets(connection, run_id, finished, catalogue)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id)
     about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
     stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
     decision_id = connection.execute(stored).scalar_one()
     add_rows(connection, SourceRow, decision_id, (fields_of(each, Source.__slots__) for each in finished.sources))
-    # Also of one that abstained: by these prices the market is compared with it.
-    add_rows(connection, QuoteRow, decision_id, _quotes(finished, catalogue))
+    # Also for an abstention, which is compared with the market at these prices.
+    add_rows(connection, QuoteRow, decision_id, _quote_rows(finished, catalogue))
     if finished.account_id is not None:
         require_account(connection, finished.account_id, held)
     if finished.decision is None or finished.booking is None:
         return
-    add_rows(connection, ForecastRow, decision_id, _forecasts(finished.decision, finished.events, catalogue))
-    placed = [*_orders(connection, finished.decision, finished, catalogue)]
+    add_rows(connection, ForecastRow, decision_id, _forecast_rows(finished.decision, finished.events, catalogue))
+    placed = [*_order_rows(connection, finished.decision, finished, catalogue)]
     add_rows(connection, OrderRow, decision_id, (row for row, _ in placed))
     filled = [(n, fill) for n, (_, booked) in enumerate(placed, start=1) for fill in (booked.fills if booked else ())]
     add_rows(connection, FillRow, decision_id, fill_rows(filled))
@@ -226,7 +226,7 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
             forecasts,
             (forecasts.c.decision_id == bets.c.decision_id) & (forecasts.c.market_row == bets.c.market_row),
         )
-        # What an account orders is no bet on an event.
+        # An account's orders are no bets on events.
         .where(decisions.c.run_id == run_id, subjects.c.event_row.is_not(None))
         .order_by(bets.c.decision_id, bets.c.market_row)
     )
@@ -253,7 +253,7 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
 
 
 def question_sha256(event: Event, market: Market) -> str:
-    """Return the digest of what was asked, so that a later clarification of the rules shows."""
+    """Return the digest of a question, so that a later clarification of its rules shows."""
     asked = [event.title, event.description, market.question, market.description]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
@@ -275,14 +275,14 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) 
 
 
 def _unallocated_usd(booking: Booking | None) -> float | None:
-    """Return what no order took; of an account that owes something, or nothing but a rounding, that is nothing."""
+    """Return what no order took; for an account in debt, or with a rounding error, that is nothing."""
     if booking is None or booking.unallocated_usd is None:
         return None
     return max(0.0, booking.unallocated_usd) if booking.journal or not booking.bets else booking.unallocated_usd
 
 
-def _with_earlier_tries(connection: Connection, held: Claim, finished: Finished) -> Finished:
-    """Return how a piece of work ended with what all its tries cost; of one that was broken off that is unknown."""
+def _add_earlier_costs(connection: Connection, held: Claim, finished: Finished) -> Finished:
+    """Return the result with the cost of all tries; an interrupted try makes it unknown."""
     stored = select(decisions.c.cost_usd, decisions.c.cost_known_usd).where(decisions.c.task_id == held.task_id)
     costs = [(finished.cost_usd, finished.cost_known_usd)]
     costs += [(usd, known_usd) for usd, known_usd in connection.execute(stored)]
@@ -300,22 +300,22 @@ def _with_earlier_tries(connection: Connection, held: Claim, finished: Finished)
 
 
 def _forget_attempt(connection: Connection, held: Claim) -> None:
-    """Take out what an earlier attempt left, which this one replaces: that it failed or abstained, and on what."""
+    """Delete the failed or abstained decision of an earlier attempt, with quotes and sources."""
     before = select(decisions.c.id).where(decisions.c.task_id == held.task_id)
     for table in (sources, quotes):
         connection.execute(delete(table).where(table.c.decision_id.in_(before)))
     connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
 
 
-def _with_held(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
-    """Return the catalogue of a run with the markets that an account holds of others, which are known already."""
+def _add_held_markets(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
+    """Return a run's catalogue with the markets of other runs that an account holds."""
     if all(market.id in catalogue.market_rows for event in finished.events for market in event.markets):
         return catalogue
     venue = connection.execute(select(runs.c.venue_name).where(runs.c.id == run_id)).scalar_one()
     return replace(catalogue, market_rows={**market_rows(connection, venue), **catalogue.market_rows})
 
 
-def _forecasts(decision: Decision, events: Sequence[Event], catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+def _forecast_rows(decision: Decision, events: Sequence[Event], catalogue: Catalogue) -> Iterator[dict[str, Any]]:
     asked = {market.id: question_sha256(event, market) for event in events for market in event.markets}
     for each in decision.forecasts:
         yield {
@@ -327,10 +327,10 @@ def _forecasts(decision: Decision, events: Sequence[Event], catalogue: Catalogue
         }
 
 
-def _orders(
+def _order_rows(
     connection: Connection, decision: Decision, finished: Finished, catalogue: Catalogue
 ) -> Iterator[tuple[dict[str, Any], BookedOrder | None]]:
-    """Yield the row of each order, and what was booked; of a bet of nothing nothing was."""
+    """Yield the row of each order, and its booking; a bet of nothing has none."""
     booking = finished.booking or Booking()
     if booking.bets:
         booked_on = {
@@ -370,7 +370,7 @@ def _orders(
 def bet_as_order(
     asked_usd: float, booked_usd: float, price_yes: float, price_source: str
 ) -> tuple[Side, dict[str, Any]]:
-    """Return the side that a bet buys, or asked for where it buys nothing, and its row without the instrument."""
+    """Return the side that a bet buys, or asked for, and its order's row without the instrument."""
     side: Side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
     sign = -1.0 if side == "NO" else 1.0
     return side, {
@@ -386,7 +386,7 @@ def bet_as_order(
 
 
 def depth_json(quote: Quote) -> str | None:
-    """Return the book behind a quote as its column has it, a pair of price and shares a level; None without one."""
+    """Return the order book of a quote as its column has it, [price, shares] for each level; None without one."""
     if quote.depth is None:
         return None
     sides = {"bids": quote.depth.bids, "asks": quote.depth.asks}
@@ -394,10 +394,10 @@ def depth_json(quote: Quote) -> str | None:
 
 
 def depth_from_json(text: str | None) -> Depth | None:
-    """Return the book of YES that a column holds, None where it holds none.
+    """Return the order book in a column, None for none.
 
     Raises:
-        ValueError: If it is none that `depth_json` wrote.
+        ValueError: If `depth_json` did not write it.
     """
     if text is None:
         return None
@@ -408,7 +408,7 @@ def depth_from_json(text: str | None) -> Depth | None:
         raise ValueError(f"{text[:100]!r} is no order book") from error
 
 
-def _quotes(finished: Finished, catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+def _quote_rows(finished: Finished, catalogue: Catalogue) -> Iterator[dict[str, Any]]:
     for role, quoted in (("shown", finished.shown), ("booked", finished.booked)):
         for market_id, quote in quoted.items():
             named = {"market_row": catalogue.market_rows[market_id], "role": role, "depth_json": depth_json(quote)}

@@ -1,4 +1,4 @@
-"""What the ledger knows of a venue: its events, markets and instruments, each written once."""
+"""A venue's events, markets and instruments in the ledger, each stored once."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -20,19 +20,19 @@ run_events = table_of(RunEventRow)
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The row numbers of what a run plays, by the names the venue gives them."""
+    """Row numbers of what a run plays, by the venue's names."""
 
     event_rows: Mapping[str, int]
     market_rows: Mapping[str, int]
     instrument_rows: Mapping[Instrument, int]
     market_of: Mapping[int, int]
-    """The market row of each instrument row that is an outcome."""
+    """Market row by instrument row of an outcome."""
     outcome_rows: Mapping[tuple[int, Side], int]
-    """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
+    """Instrument row by market row and side; the oldest where it was listed before it had tokens."""
 
 
 def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Mapping[str, int]:
-    """Store events, markets and both sides' instruments that are not known yet; return the rows of all its events."""
+    """Store new events, markets and instruments; return the rows of all events of the venue."""
     insert_new(connection, EventRow, [{"venue": venue, "event_id": e.id, "title": e.title} for e in listed])
     found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
     event_rows = {name: row for name, row in found}
@@ -56,7 +56,7 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Map
     known = [market for event in listed for market in event.markets]
     for ref in (market.ref for market in known):
         if ref.token_ids:
-            # It may have been listed first before it had any.
+            # It may have been listed before it had any.
             connection.execute(
                 update(markets)
                 .where(markets.c.venue == venue, markets.c.market_id == ref.id, markets.c.token_ids_json == "[]")
@@ -87,25 +87,25 @@ def catalogue(connection: Connection, run_id: int) -> Catalogue:
 
 
 def market_refs(connection: Connection, venue: str) -> Mapping[int, MarketRef]:
-    """Return every known market of a venue by its row."""
+    """Return a venue's markets by row."""
     rows = connection.execute(select(markets).where(markets.c.venue == venue).order_by(markets.c.id))
     return {row.id: market_ref(row) for row in rows}
 
 
 def market_ref(row: Any) -> MarketRef:
-    """Return enough of a stored market to ask for it; one with a single outcome is a share."""
+    """Return what a venue needs to find a stored market; a single outcome means a share."""
     kind = EQUITY if len(named_outcomes(row.outcomes_json)) == 1 else BINARY_OUTCOME
     return MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json)), kind)
 
 
 def market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
-    """Return the row of every known market of a venue by its id."""
+    """Return the rows of a venue's markets by id."""
     found = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.venue == venue))
     return {name: row for name, row in found}
 
 
 def remember_instruments(connection: Connection, venue: str, listed: Sequence[Market]) -> None:
-    """Store the instruments of all outcomes of markets that are stored, as far as they are not known yet."""
+    """Store the new instruments of stored markets."""
     row_of = market_rows(connection, venue)
     rows = [
         instrument_values(
@@ -121,14 +121,14 @@ def remember_instruments(connection: Connection, venue: str, listed: Sequence[Ma
 
 
 def named_outcomes(outcomes_json: str | None) -> tuple[str, ...]:
-    """Return the outcomes of a market as they are stored: YES and NO unless it has more than two, or is a share."""
+    """Return the outcomes of a stored market: YES and NO unless it has other names, or is a share."""
     return SIDES if outcomes_json is None else tuple(json.loads(outcomes_json))
 
 
 def instrument_values(
     instrument: Instrument, *, market_row: int | None = None, side: str | None = None, outcome: int | None = None
 ) -> dict[str, Any]:
-    """Return the row of an instrument; an outcome of a market has a side, or of more than two a number from 0."""
+    """Return the row of an instrument; an outcome has a side, or of more than two a number from 0."""
     lowest, highest = instrument.price_bound
     return {
         "venue": instrument.venue,
@@ -144,7 +144,7 @@ def instrument_values(
 
 
 def instrument_rows(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, int]:
-    """Return the row number of each instrument; one that is not known yet is stored."""
+    """Return the row of each instrument, stored if it is new."""
     listed = select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
     found = connection.execute(listed.where(instruments.c.instrument_id.in_([each.id for each in wanted])))
     rows = {Instrument(*names): row for *names, row in found}
@@ -152,7 +152,7 @@ def instrument_rows(connection: Connection, wanted: Collection[Instrument]) -> M
 
 
 def instrument_row(connection: Connection, instrument: Instrument) -> int:
-    """Return the row number of an instrument, which is stored where it is not known yet."""
+    """Return the row of an instrument, stored if it is new."""
     named = (
         instruments.c.venue == instrument.venue,
         instruments.c.kind == instrument.kind,

@@ -1,7 +1,7 @@
-"""Receipts of the ledger: over all that was written since the one before, each with the root before in its own.
+"""Receipts of the ledger, each over all rows written since the one before, with its root included.
 
-A run's receipt is of what its bots said. Prices, resolutions, accounts and all else that goes on later are in these.
-A row is covered once and for good, so that no later receipt is made over what was changed since.
+A run's receipt covers what its bots said. These cover prices, resolutions, accounts and all else that goes on
+later. A row is covered once and for good, so that no later receipt hides a change.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ ledger_receipts = table_of(LedgerReceiptRow)
 _paths, _instruments = table_of(PricePathRow), table_of(InstrumentRow)
 
 LEDGER_FORM = 1
-"""The form of these leaves that is written today."""
+"""The current form of leaves."""
 _RECEIPTING = 7_305_991_203
 _LONGEST_TEXT = 1_000
 _SAFE = 2**53
@@ -35,10 +35,10 @@ _AT_ONCE = 300
 
 @dataclass(frozen=True, slots=True)
 class LedgerReceipt:
-    """What was written since the receipt before."""
+    """A receipt over the rows written since the one before."""
 
     number: int
-    """Of the ledger's receipts, from 1 on."""
+    """From 1."""
     form: int
     root: str
     made_at: datetime
@@ -46,52 +46,52 @@ class LedgerReceipt:
 
     @property
     def size(self) -> int:
-        """Return how many rows it is over; those of a price path count once."""
+        """Return how many rows it covers; those of a price path count once."""
         return sum(map(len, self.rows.parts.values()))
 
 
 def ledger_receipts_of(connection: Connection) -> Iterator[LedgerReceipt]:
-    """Return the receipts of a ledger, oldest first, each unpacked as it is asked for.
+    """Yield the receipts of a ledger, oldest first, each unpacked when it is needed.
 
     Raises:
-        LedgerUnusable: If one is not as predibot writes it.
+        LedgerUnusable: If one is malformed.
     """
-    return map(_receipt, connection.execute(select(ledger_receipts).order_by(ledger_receipts.c.number)))
+    return map(_to_receipt, connection.execute(select(ledger_receipts).order_by(ledger_receipts.c.number)))
 
 
 def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
     """Return the newest receipt of a ledger, None where there is none.
 
     Raises:
-        LedgerUnusable: If it is not as predibot writes it.
+        LedgerUnusable: If it is malformed.
     """
     newest = select(ledger_receipts).order_by(ledger_receipts.c.number.desc()).limit(1)
-    return next(map(_receipt, connection.execute(newest)), None)
+    return next(map(_to_receipt, connection.execute(newest)), None)
 
 
-def _receipt(row: Any) -> LedgerReceipt:
+def _to_receipt(row: Any) -> LedgerReceipt:
     return LedgerReceipt(row.number, row.form, row.root, row.made_at, unpacked_rows(row.rows_packed))
 
 
 def add_ledger_receipt(
     connection: Connection, *, now: datetime, changed: Mapping[str, Collection[Key]] | None = None
 ) -> LedgerReceipt | None:
-    """Store a receipt over all that is in none yet, and return it; None where nothing is.
+    """Store a receipt over all rows in none yet, and return it; None without such rows.
 
     Args:
         connection: A writing transaction.
         now: The instant it is.
-        changed: Rows of a part that may change which a command has changed just now; they are covered anew.
+        changed: Rows by part that a command has just changed; they are covered again.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _RECEIPTING})
     last = last_ledger_receipt(connection)
-    # Before the rows are read: what others commit meanwhile makes a total that is another one next time.
+    # Counted before the rows are read, so that rows committed meanwhile change the next call's totals.
     totals = {part.name: _count(connection, part) for part in PARTS} | {PRICES: _count_points(connection)}
     leaves = {part.name: rows for part, rows in _new_rows(connection, last, changed or {}) if rows}
     number = 1 if last is None else last.number + 1
     if points := _new_points(connection, _totals_of(last).get(PRICES, 0)):
-        leaves[PRICES] = _numbered(connection, points, number)
+        leaves[PRICES] = _number_points(connection, points, number)
     if not leaves:
         return None
     root = root_over(None if last is None else last.root, number, now, leaves)
@@ -107,7 +107,7 @@ def add_ledger_receipt(
 
 
 def is_behind(connection: Connection) -> bool:
-    """Return whether there are rows that are in no receipt, as far as their number says."""
+    """Return whether numbers of rows show some that are in no receipt."""
     totals = _totals_of(last_ledger_receipt(connection))
     return any(_count(connection, part) != totals.get(part.name, 0) for part in PARTS) or (
         _count_points(connection) != totals.get(PRICES, 0)
@@ -119,9 +119,9 @@ def root_over(before: str | None, number: int, made_at: datetime, leaves: Mappin
 
     Args:
         before: The root of the receipt before; None for the first.
-        number: Its number.
+        number: The receipt's number.
         made_at: When it was made.
-        leaves: The hash of each row's leaf by part and key.
+        leaves: Leaf hashes by part and key.
     """
     head = {"before": before, "form": LEDGER_FORM, "made_at": format_instant(made_at), "number": number}
     rows = [leaf for name in sorted(leaves) for leaf in leaves[name].values()]
@@ -129,15 +129,15 @@ def root_over(before: str | None, number: int, made_at: datetime, leaves: Mappin
 
 
 def leaves_of_part(connection: Connection, part: RowPart, keys: Collection[Key] | None = None) -> Mapping[Key, bytes]:
-    """Return the hash of the leaf of each row of a part by its key, in the order of their keys.
+    """Return the leaf hashes of a part's rows by key, in the order of keys.
 
     Args:
         connection: To the ledger.
         part: Which rows.
-        keys: Only of these; left out, of all.
+        keys: Only these; left out, all.
     """
     names = [column.name for column in (*part.key, *part.columns)]
-    statement = _of(part, *part.key, *part.columns)
+    statement = _select_part(part, *part.key, *part.columns)
     if keys is None:
         rows = iter(connection.execute(statement))
     else:
@@ -146,30 +146,30 @@ def leaves_of_part(connection: Connection, part: RowPart, keys: Collection[Key] 
             row
             for at in range(0, len(wanted), _AT_ONCE)
             for row in connection.execute(
-                statement.where(tuple_(*part.key).in_([_values(part, key) for key in wanted[at : at + _AT_ONCE]]))
+                statement.where(tuple_(*part.key).in_([_from_key(part, key) for key in wanted[at : at + _AT_ONCE]]))
             )
         )
-    found = {_key(row[: len(part.key)]): leaf_of(part.name, dict(zip(names, row, strict=True))) for row in rows}
+    found = {_to_key(row[: len(part.key)]): leaf_of(part.name, dict(zip(names, row, strict=True))) for row in rows}
     return dict(sorted(found.items()))
 
 
 def leaf_of(name: str, row: Mapping[str, Any]) -> bytes:
-    """Return the hash of a leaf: canonical JSON of a row with the name of its part."""
+    """Return a leaf hash: of the canonical JSON of a row with the name of its part."""
     try:
         return leaf_hash(rfc8785.dumps({"": name, **{column: _canonical(value) for column, value in row.items()}}))
     except (ValueError, UnicodeError):
-        # What no canonical JSON has is in no row that predibot wrote.
+        # Predibot writes no value that canonical JSON lacks.
         return leaf_hash(repr(row).encode("utf-8", "backslashreplace"))
 
 
 def path_leaves(instrument_row: int, points: bytes, receipts: bytes | None) -> Mapping[int, bytes]:
-    """Return the hash of the points of a path that each receipt covers by its number, 0 for those in none."""
+    """Return the leaf hash of a path's points by the number of their receipt, 0 for none."""
     import numpy as np
 
     from predibot.ledger.schema.packed_points import POINT, receipt_numbers
 
     if len(points) % POINT_BYTES != 1:
-        # Cut: in no receipt as it is.
+        # It was cut, and no receipt covers that.
         return {0: leaf_hash(points)}
     held = np.frombuffer(points[1:], dtype=POINT)
     numbers = receipt_numbers(receipts, held.size)
@@ -181,15 +181,15 @@ def path_leaves(instrument_row: int, points: bytes, receipts: bytes | None) -> M
 
 def keys_of_part(connection: Connection, part: RowPart) -> set[Key]:
     """Return the keys of all rows of a part."""
-    return {_key(row) for row in connection.execute(_of(part, *part.key))}
+    return {_to_key(row) for row in connection.execute(_select_part(part, *part.key))}
 
 
 def _new_rows(
     connection: Connection, last: LedgerReceipt | None, changed: Mapping[str, Collection[Key]]
 ) -> Iterator[tuple[RowPart, Mapping[Key, bytes]]]:
-    """Yield the leaves that are in no receipt yet, by part."""
+    """Yield the leaves in no receipt yet, by part."""
     totals = _totals_of(last)
-    # Most calls add to a few tables, and need not know what is in each receipt.
+    # Most calls add to few tables, so that receipts need not be read for the others.
     behind = [part for part in PARTS if _count(connection, part) != totals.get(part.name, 0) or part.name in changed]
     known: dict[str, set[Key]] = {part.name: set() for part in behind}
     if any(totals.get(part.name) for part in behind):
@@ -202,14 +202,14 @@ def _new_rows(
 
 
 def _new_points(connection: Connection, total: int) -> Sequence[Any]:
-    """Return the paths that have points in no receipt; none where as many are covered as there are."""
+    """Return the paths with points in no receipt; none where the totals are equal."""
     if _count_points(connection) == total:
         return ()
     import numpy as np
 
     from predibot.ledger.schema.packed_points import receipt_numbers
 
-    # As whoever stores prices does, so that neither forgets what the other wrote.
+    # `add_observations` takes the same locks, so that neither loses the other's changes.
     with_paths = select(_instruments.c.id).join(_paths, _paths.c.instrument_row == _instruments.c.id)
     held = with_paths.order_by(_instruments.c.id).with_for_update(key_share=True, of=_instruments)
     connection.execute(held).all()
@@ -222,8 +222,8 @@ def _new_points(connection: Connection, total: int) -> Sequence[Any]:
     ]
 
 
-def _numbered(connection: Connection, paths: Sequence[Any], number: int) -> Mapping[Key, bytes]:
-    """Number the points in no receipt by this one, and return the leaf of each path."""
+def _number_points(connection: Connection, paths: Sequence[Any], number: int) -> Mapping[Key, bytes]:
+    """Give this receipt's number to the points in none, and return the leaf of each path."""
     import numpy as np
 
     from predibot.ledger.schema.packed_points import POINT, receipt_numbers
@@ -246,9 +246,9 @@ def _totals_of(last: LedgerReceipt | None) -> Mapping[str, int]:
 
 
 def _count(connection: Connection, part: RowPart) -> int:
-    """Return a number that is another one whenever a row came: that of the rows, or where some may go the sum of runs.
+    """Return a number that changes with every new row: their count, or for turns the sum of runs.
 
-    A turn of a void run goes as another one comes.
+    A void run's turn goes as another one comes.
     """
     of = func.sum(part.table.c.run_id) if part.name == "turns" else func.count()
     counted = select(of).select_from(part.table)
@@ -260,16 +260,16 @@ def _count_points(connection: Connection) -> int:
     return int(connection.execute(total).scalar() or 0)
 
 
-def _of(part: RowPart, *columns: Any) -> Any:
+def _select_part(part: RowPart, *columns: Any) -> Any:
     statement = select(*columns)
     return statement if part.where is None else statement.where(part.where)
 
 
-def _key(row: Sequence[Any]) -> Key:
+def _to_key(row: Sequence[Any]) -> Key:
     return tuple(to_microseconds(each) if isinstance(each, datetime) else each for each in row)
 
 
-def _values(part: RowPart, key: Key) -> tuple[Any, ...]:
+def _from_key(part: RowPart, key: Key) -> tuple[Any, ...]:
     return tuple(
         from_microseconds(each) if isinstance(column.type, Instant) else each
         for column, each in zip(part.key, key, strict=True)
@@ -277,7 +277,7 @@ def _values(part: RowPart, key: Key) -> tuple[Any, ...]:
 
 
 def _canonical(value: Any) -> Any:
-    """Return a value as canonical JSON has it: what is long by its hash, which no text can pass for."""
+    """Return a value for canonical JSON; a long one is its hash, which no text can pass for."""
     if isinstance(value, datetime):
         return format_instant(value)
     if isinstance(value, bytes):

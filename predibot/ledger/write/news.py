@@ -14,7 +14,7 @@ _markets = table_of(MarketRow)
 
 
 def stored_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsItem, ...] | None]:
-    """Return the news of a run by market id, None where they were unavailable; what was not looked for is left out."""
+    """Return a run's news by market id, None for a failed search; markets without a search are absent."""
     statement = select(news, _markets.c.market_id).join(_markets, _markets.c.id == news.c.market_row)
     found: dict[str, tuple[NewsItem, ...] | None] = {}
     rows = connection.execute(statement.where(news.c.run_id == run_id).order_by(news.c.market_row, news.c.number))
@@ -37,7 +37,7 @@ def add_news(
     *,
     failure: str | None = None,
 ) -> None:
-    """Store what a search found for a run; where another process was first, its news stand."""
+    """Store the result of a run's search; another process's earlier news stay."""
     same = select(_markets.c.id).where(_markets.c.venue == venue, _markets.c.market_id == market_id)
     key = {"run_id": run_id, "market_row": connection.execute(same).scalar_one()}
     text = {"title": query, "snippet": "", "published_at": None, "failure": failure}
@@ -47,6 +47,6 @@ def add_news(
 
 
 def news_failures(connection: Connection, run_id: int) -> tuple[str, ...]:
-    """Return why news of a run's markets were unavailable, one reason a market."""
+    """Return why searches for news failed, one reason a market."""
     failed = select(news.c.failure).where(news.c.run_id == run_id, news.c.failure.is_not(None))
     return tuple(connection.execute(failed.order_by(news.c.market_row)).scalars())

@@ -1,4 +1,4 @@
-"""Paces: when a host may be asked again and how often at once, kept in the ledger for all its processes."""
+"""Paces: when and how often at once a host may be asked, kept in the ledger for all its processes."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -18,11 +18,11 @@ from predibot.net.concurrency import Limit, Share, Signal, fair_shares
 
 paces, permits = table_of(PaceRow), table_of(PermitRow)
 _LEASE = timedelta(seconds=15)
-"""Of permits, which are renewed each second: how long those of another machine count after its last sign of life."""
+"""Of permits, which are renewed each second; another machine's count so long after its last sign of life."""
 
 
 _TURN_SECONDS = 2.0
-"""How long a process has the calls that are left over where they cannot be shared out evenly; then the next has."""
+"""How long a process has the calls left over from equal shares; then the next one has them."""
 
 
 def _wall_clock() -> datetime:
@@ -31,28 +31,24 @@ def _wall_clock() -> datetime:
 
 @dataclass(slots=True)
 class SharedPaces:
-    """Turns at hosts that let themselves be asked only so fast, one after the other over all processes of a ledger."""
+    """Turns at hosts with a rate limit, over all processes of a ledger."""
 
     clock: Callable[[], datetime] = _wall_clock
     store: Store | None = None
-    """None until the ledger is open: until then a process knows of nobody else."""
+    """None until the ledger is open: until then no other process is known."""
 
     def take(self, buckets: Mapping[str, Bucket], *, longest_seconds: float) -> float | None:
-        """Take a turn at each of some hosts, and return in how many seconds it is; None where that is too long.
-
-        Raises:
-            LedgerUnusable: If the ledger cannot be written.
-        """
+        """Take a turn at each host, and return in how many seconds it is; None where that is too long."""
         if self.store is None or not buckets:
             return 0.0
-        return self.store.run_write(lambda connection: self._take(connection, buckets, longest_seconds))
+        return self.store.run_write(lambda connection: self._take_turn(connection, buckets, longest_seconds))
 
-    def _take(self, connection: Connection, buckets: Mapping[str, Bucket], longest_seconds: float) -> float | None:
+    def _take_turn(self, connection: Connection, buckets: Mapping[str, Bucket], longest_seconds: float) -> float | None:
         now, wait = self.clock(), timedelta(0)
         next_at: dict[str, datetime] = {}
-        # In the order of hosts, as everybody locks who locks several.
+        # Always in the order of hosts, so that no two transactions wait for each other.
         for host, bucket in sorted(buckets.items()):
-            turn_at = max(_locked(connection, host).free_at, now)
+            turn_at = max(_lock_host(connection, host).free_at, now)
             burst = timedelta(seconds=(bucket.capacity - 1.0) / bucket.per_second)
             wait = max(wait, turn_at - burst - now)
             next_at[host] = turn_at + timedelta(seconds=1.0 / bucket.per_second)
@@ -65,7 +61,7 @@ class SharedPaces:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPermits:
-    """How many calls each process may have under way at a provider, out of one limit for all of them."""
+    """How many calls each process may have under way at a provider, out of one limit for all."""
 
     store: Store
     clock: Callable[[], datetime] = _wall_clock
@@ -74,15 +70,11 @@ class LedgerPermits:
     def share(
         self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
     ) -> Share:
-        """Tell what this process has and wants, and what its provider let it know; return what it may have.
-
-        Raises:
-            LedgerUnusable: If the ledger cannot be written.
-        """
+        """Store what this process has and wants, and its provider's signal; return what it may have."""
 
         def look(connection: Connection) -> Share:
             now = self.clock()
-            row = _locked(connection, provider)
+            row = _lock_host(connection, provider)
             limit = Limit() if row.at_once is None else Limit(row.at_once, row.lowered_at)
             others = self._others(connection, provider, now)
             held_by_others = sum(held for held, _ in others.values())
@@ -97,14 +89,14 @@ class LedgerPermits:
             wishes = {self.owner: wanted} | {owner: wish for owner, (_, wish) in others.items()}
             turn = math.floor(now.timestamp() / _TURN_SECONDS)
             may_have = max(min(fair_shares(calls, wishes, turn)[self.owner], calls - held_by_others), 0)
-            # What is under way cannot be called back, so that nobody else has it until it ends.
-            self._put(connection, provider, max(under_way, may_have), wanted, now)
+            # Calls under way cannot be taken back, so they count until they end.
+            self._store_permits(connection, provider, max(under_way, may_have), wanted, now)
             return Share(limit.calls, may_have)
 
         return self.store.run_write(look)
 
     def _others(self, connection: Connection, provider: str, now: datetime) -> dict[str, tuple[int, int]]:
-        """Return what the other processes hold and want, by owner; what those had that are gone is free."""
+        """Return what other processes hold and want, by owner; permits of gone processes are freed."""
         rows = connection.execute(
             select(permits.c.owner, permits.c.held, permits.c.wanted, permits.c.lease_until).where(
                 permits.c.host == provider, permits.c.owner != self.owner
@@ -119,7 +111,7 @@ class LedgerPermits:
             connection.execute(delete(permits).where(permits.c.host == provider, permits.c.owner.in_(gone)))
         return {row.owner: (row.held, row.wanted) for row in rows if row.owner not in gone}
 
-    def _put(self, connection: Connection, provider: str, held: int, wanted: int, now: datetime) -> None:
+    def _store_permits(self, connection: Connection, provider: str, held: int, wanted: int, now: datetime) -> None:
         mine = (permits.c.host == provider, permits.c.owner == self.owner)
         if not held and not wanted:
             connection.execute(delete(permits).where(*mine))
@@ -129,9 +121,9 @@ class LedgerPermits:
             connection.execute(update(permits).where(*mine).values(values))
 
 
-def _locked(connection: Connection, host: str) -> Row[Any]:
-    """Return the row of a host; nobody else can change it until the transaction ends."""
+def _lock_host(connection: Connection, host: str) -> Row[Any]:
+    """Lock and return the row of a host."""
     insert_new(connection, PaceRow, [{"host": host, "free_at": EPOCH, "at_once": None, "lowered_at": None}])
-    # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
+    # SQLite has one writer at a time anyway; PostgreSQL locks the row.
     query = select(paces).where(paces.c.host == host).with_for_update()
     return connection.execute(query).one()

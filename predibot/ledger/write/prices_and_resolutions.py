@@ -1,4 +1,4 @@
-"""Marks: what `track` brought home, price observations and resolutions."""
+"""What `track` stores: observed prices, and resolutions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ ObservationSource = Literal["history", "quote"]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An instrument whose price is followed: the YES of a market that some run plays, or an outcome that is held."""
+    """An instrument whose price is tracked: YES of a market that a run plays, or a held outcome."""
 
     row: int
     instrument: Instrument
@@ -35,18 +35,17 @@ class Followed:
     tracked_from: datetime | None
     tracked_until: datetime | None
     is_named: bool = False
-    """Whether it is one of more than two outcomes."""
+    """Whether its market has more than two outcomes."""
 
 
 def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
     """Return every YES instrument of a venue that a run plays, in a stable order.
 
-    Of more than two outcomes those are followed that some account ever had: a market may have a hundred.
+    Of more than two outcomes, those are tracked that some account ever had: a market may have a hundred.
 
     Args:
-        connection: A reading transaction.
-        venue: Whose instruments.
-        spec: Only of runs that were made on this very venue, such as one of several archives.
+        venue: Its name.
+        spec: Only runs on this very venue, such as one of several archives.
     """
     wanted_from = func.min(runs.c.as_of)
     had = select(_journal.c.instrument_row).where(_journal.c.instrument_row.is_not(None))
@@ -81,11 +80,11 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
 def add_observations(
     connection: Connection, points: Mapping[int, Sequence[PricePoint]], source: ObservationSource
 ) -> int:
-    """Store the points of some instruments, by row, that are not stored yet, and return how many were new.
+    """Store new points by instrument row, and return how many were new.
 
-    Two trackers at once wait for each other, at the instruments and in their order: none forgets what another brought.
+    Two trackers lock the instruments in the same order, so that neither loses the other's points.
     """
-    # Who stores no price, or only asks, needs no numpy.
+    # Imported late: only storing prices needs numpy.
     import numpy as np
 
     from predibot.ledger.schema.packed_points import (
@@ -99,7 +98,7 @@ def add_observations(
     )
 
     rows, code = sorted(row for row, seen in points.items() if seen), SOURCES.index(source)
-    # Less than a lock against being referred to, so no decision that books a fill waits.
+    # The lock allows references, so that no decision waits to book a fill.
     found = connection.execute(
         select(instruments.c.id, instruments.c.highest_price)
         .where(instruments.c.id.in_(rows))
@@ -130,9 +129,9 @@ def add_observations(
 
 
 def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime, datetime]]) -> None:
-    """Remember that the prices of some instruments, by row, from an instant until another are stored.
+    """Store from when until when the prices of some instruments, by row, are known.
 
-    What is remembered has no gap: a stretch apart from it is stored, and read again some day.
+    A known span has no gap: of a span apart from it only the prices are stored, and read again some day.
     """
     columns = (instruments.c.id, instruments.c.tracked_from, instruments.c.tracked_until)
     statement = select(*columns).where(instruments.c.id.in_([row for row, *_ in stretches]))
@@ -149,14 +148,14 @@ def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime
 
 
 def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
-    """Return every stored revision of a venue's markets by market row, oldest first."""
+    """Return all revisions of a venue's resolutions by market row, oldest first."""
     return resolutions_of(connection, select(markets.c.id).where(markets.c.venue == venue))
 
 
 def resolutions_of(
     connection: Connection, market_rows: Sequence[int] | Select[Any]
 ) -> Mapping[int, tuple[Resolution, ...]]:
-    """Return every stored revision of some markets by market row, oldest first."""
+    """Return all revisions of some markets' resolutions by market row, oldest first."""
     statement = select(resolutions).where(resolutions.c.market_row.in_(market_rows))
     found: dict[int, tuple[Resolution, ...]] = {}
     for row in connection.execute(statement.order_by(resolutions.c.market_row, resolutions.c.revision)):
@@ -165,7 +164,7 @@ def resolutions_of(
 
 
 def resolution_of(row: Any) -> Resolution:
-    """Return the revision that a row of `resolutions` holds."""
+    """Return the revision in a row of `resolutions`."""
     payouts = () if row.payouts_json is None else tuple(json.loads(row.payouts_json))
     return Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at, payouts)
 
@@ -173,9 +172,9 @@ def resolution_of(row: Any) -> Resolution:
 def add_resolutions(
     connection: Connection, market_row: int, revisions: Sequence[Resolution], *, stored: int, seen_at: datetime
 ) -> None:
-    """Store further revisions of a market's resolution behind the ones there are.
+    """Store further revisions of a market's resolution.
 
-    Two trackers at once may bring the same revision: the first one's stands.
+    Two trackers may bring the same revision: the first one's stays.
     """
     rows = [
         {

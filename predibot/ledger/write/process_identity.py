@@ -10,34 +10,34 @@ import psutil
 from predibot.plain_file import plain_text
 
 _SAME_BIRTH_SECONDS = 5.0
-"""A clock that is set anew moves the births of all processes a little."""
+"""Setting the clock moves the births of all processes a little."""
 
 
 def new_owner() -> str:
-    """Return a name under which this process holds the claims of one call."""
+    """Return a name for this process, new for each call."""
     process = psutil.Process()
     return f"{_machine()}/{process.pid}/{process.create_time():.2f}/{secrets.token_hex(4)}"
 
 
 def helper_owner(owner: str, number: int | str) -> str:
-    """Return the name of a process that works for an owner, and is counted as living as long as the owner does."""
+    """Return the name of a process that works for an owner, and counts as alive while the owner lives."""
     return f"{owner}+{number}"
 
 
 def is_same_program(owner: str, other: str) -> bool:
-    """Return whether two owners are one, or work for one."""
+    """Return whether two owners are one, or work for the same one."""
     return owner.partition("+")[0] == other.partition("+")[0]
 
 
 def is_of_this_machine(owner: str) -> bool:
-    """Return whether an owner is, or was, a process of this machine, of which one can know whether it runs."""
+    """Return whether an owner is, or was, a process of this machine and PID namespace."""
     return owner.partition("/")[0] == _machine()
 
 
 def is_same_kernel(owner: str) -> bool:
-    """Return whether an owner is, or was, a process of this machine or of a container on it: one file is one for both.
+    """Return whether an owner is, or was, a process of this machine or of a container on it, which share files.
 
-    Where machines do not say when they were booted, their names are compared.
+    Where a machine does not tell its boot, names are compared.
     """
     host, boot, _ = owner.partition("/")[0].split("@")
     own_host, own_boot, _ = _machine().split("@")
@@ -47,7 +47,7 @@ def is_same_kernel(owner: str) -> bool:
 def is_gone(owner: str) -> bool:
     """Return whether an owner is a process of this machine that runs no more.
 
-    Of another machine nothing is known, so its claims last until their lease ends.
+    Nothing is known of another machine, so its claims last until their lease ends.
     """
     if not is_of_this_machine(owner):
         return False
@@ -64,9 +64,9 @@ def is_gone(owner: str) -> bool:
 
 
 def _machine() -> str:
-    """Return the host, its boot and the namespace in which its numbers of processes mean something."""
+    """Return the host, its boot and its PID namespace."""
     boot = namespace = ""
-    # Two hosts may have one name, and the first namespace has the same number everywhere.
+    # Two hosts may have one name, and the first PID namespace has the same number everywhere.
     with suppress(OSError):
         boot = plain_text(Path("/proc/sys/kernel/random/boot_id")).strip()
         namespace = str(Path("/proc/self/ns/pid").readlink())

@@ -1,4 +1,4 @@
-"""Receipts in the ledger: the Merkle root of a run's decisions at the end of a call, one more where they changed."""
+"""Receipts of runs: the Merkle root of a run's decisions after a call, another where they changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ receipts = table_of(ReceiptRow)
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a run's decisions came to at one instant."""
+    """A run's decisions at one instant, as one hash."""
 
     number: int
-    """Of the run's receipts, from 1 on."""
+    """From 1 for each run."""
     form: int
     root: str
     made_at: datetime
@@ -29,7 +29,7 @@ class Receipt:
 
     @property
     def decisions(self) -> int:
-        """Return how many decisions it is of."""
+        """Return the number of decisions."""
         return len(self.leaves)
 
 
@@ -39,10 +39,9 @@ def root_of(leaves: Sequence[Leaf]) -> str:
 
 
 def receipted_runs(connection: Connection, key: str | None = None) -> Sequence[Row[Any]]:
-    """Return all runs, void ones too, or those that hold or held a key, with how many receipts each has; oldest first.
+    """Return all runs, void ones too, or those with a key, with their numbers of receipts; oldest first.
 
-    A key that was voided and decided again is another run. `receipted` is whether a receipt is expected, as `RECEIPTED`
-    has it; None where the run has not come to its end.
+    A key that was voided and decided again is another run. `receipted` is as in the table.
     """
     count = select(func.count()).where(receipts.c.run_id == runs.c.id).scalar_subquery()
     is_void = runs.c.voided_at.is_not(None).label("void")
@@ -55,7 +54,7 @@ def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
     """Return the receipts of a run, oldest first.
 
     Raises:
-        LedgerUnusable: If one is not as predibot writes it.
+        LedgerUnusable: If one is malformed.
     """
     rows = connection.execute(select(receipts).where(receipts.c.run_id == run_id).order_by(receipts.c.number))
     return tuple(
@@ -64,7 +63,7 @@ def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
 
 
 def lock_run(connection: Connection, run_id: int) -> str | None:
-    """Let no other transaction add a receipt to a run until this one ends; return whether one is expected of it."""
+    """Let no other transaction add a receipt to a run before this one ends; return its `receipted`."""
     of_run = select(runs.c.receipted).where(runs.c.id == run_id)
     receipted: str | None = connection.execute(of_run.with_for_update()).scalar_one()
     return receipted
@@ -73,7 +72,7 @@ def lock_run(connection: Connection, run_id: int) -> str | None:
 def add_receipt(
     connection: Connection, run_id: int, last: Receipt | None, leaves: Sequence[Leaf], *, form: int, now: datetime
 ) -> Receipt:
-    """Store a receipt over leaves behind the last one of a locked run, unless it is the same, and return the last."""
+    """Store a receipt over leaves in a locked run, unless it equals the last one, and return the newest."""
     root = root_of(leaves)
     if last is not None and (last.form, last.root) == (form, root):
         return last

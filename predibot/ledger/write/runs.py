@@ -30,7 +30,7 @@ decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
 _journal, _orders, _turns = table_of(JournalEntryRow), table_of(OrderRow), table_of(TurnRow)
 _FREEZING = 7_305_991_202
 IMPORTED = "import:"
-"""With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
+"""The digest of a run that was imported from somebody's files begins with this."""
 
 
 def with_decisions(*columns: Any) -> Select[Any]:
@@ -45,9 +45,9 @@ def with_decisions(*columns: Any) -> Select[Any]:
 
 
 def live_venues(connection: Connection) -> tuple[str, ...]:
-    """Return the live ones among the venues of the runs, as runs name them.
+    """Return those venues of the runs that are live, as runs name them.
 
-    Any other is a replay, whose events may have ended before a model was trained.
+    Any other run is a replay, whose events may have ended before a model was trained.
     """
     return tuple(
         spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if known_venue(spec).live
@@ -56,16 +56,16 @@ def live_venues(connection: Connection) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as the ledger keeps it."""
+    """A run as it is stored."""
 
     key: str
     recipe: str
     slot_at: datetime
     as_of: datetime
     venue: str
-    """As it was asked for, such as `archive:<folder>`."""
+    """As the user named it, such as `archive:<folder>`."""
     venue_name: str
-    """Whose instruments these are, as venues call themselves."""
+    """The name of the venue itself, which instruments have."""
     game: str
     seed: int
     digest: str
@@ -76,15 +76,15 @@ class StoredRun:
     passed_over: tuple[Mapping[str, str], ...]
     notes: tuple[str, ...]
     deadline_at: datetime | None = None
-    """Decisions made later are in no score; None for no deadline."""
+    """Later decisions are in no score; None for no deadline."""
     voided_at: datetime | None = None
     void_reason: str | None = None
     id: int = 0
-    """Its row; 0 until it has one."""
+    """Its row; 0 before it has one."""
 
     @property
     def slot(self) -> datetime:
-        """Return the instant that it is of, under its name in documents."""
+        """Return the slot, under its name in documents."""
         return self.slot_at
 
 
@@ -99,15 +99,15 @@ class BotPlan:
     model: str | None = None
     """None for a bot without a model."""
     knowledge_cutoff: date | None = None
-    """The day up to which its model was trained; None where it is not known."""
+    """Last day of its model's training data; None where unknown."""
     members: tuple[str, ...] = ()
     """The bots whose decisions it pools."""
 
 
 def find_run(connection: Connection, key: str) -> StoredRun | None:
-    """Return the run that holds this key now; void ones do not."""
+    """Return the run that has this key and is not void, or None."""
     row = connection.execute(select(runs).where(runs.c.key == key, runs.c.voided_at.is_(None))).mappings().first()
-    return None if row is None else _stored(row)
+    return None if row is None else _to_run(row)
 
 
 def runs_of_slot(connection: Connection, recipe: str, slot_at: datetime) -> tuple[StoredRun, ...]:
@@ -117,13 +117,13 @@ def runs_of_slot(connection: Connection, recipe: str, slot_at: datetime) -> tupl
         .where(runs.c.recipe == recipe, runs.c.slot_at == slot_at, runs.c.voided_at.is_(None))
         .order_by(runs.c.id)
     ).mappings()
-    return tuple(_stored(row) for row in rows)
+    return tuple(_to_run(row) for row in rows)
 
 
 def freeze_run(connection: Connection, plan: StoredRun, events: Sequence[Event]) -> StoredRun:
-    """Store a run with all it plays, and return it; where the key is taken, return who holds it.
+    """Store a run with all it plays, and return it; where the key is taken, return that run.
 
-    Two processes may plan the same run at once: the first one's choice stands.
+    Two processes may plan the same run at once: the first one's choice stays.
     """
     row = {
         **{name: getattr(plan, name) for name in StoredRun.__slots__ if name in runs.c and name != "id"},
@@ -133,7 +133,7 @@ def freeze_run(connection: Connection, plan: StoredRun, events: Sequence[Event])
         "receipted": "imported" if plan.digest.startswith(IMPORTED) else None,
     }
     if connection.dialect.name == "postgresql":
-        # Two runs that list the same events in another order would wait for each other for ever.
+        # Else two runs that list the same events in another order would wait for each other.
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
     run_id = insert_one(connection, RunRow, row)
     if run_id is not None:
@@ -156,11 +156,10 @@ def freeze_run(connection: Connection, plan: StoredRun, events: Sequence[Event])
 
 
 def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) -> Mapping[str, int]:
-    """Store the bots that are new to a run, and return the rows of all wanted ones by name.
+    """Store a run's new bots, and return the rows of all wanted ones by name.
 
     Raises:
-        RunConflict: If a bot of this name decided with another strategy, model or knowledge cutoff, or other
-            arguments.
+        RunConflict: If a bot of this name has another strategy, model, knowledge cutoff or arguments.
     """
     plans = [
         {
@@ -188,7 +187,7 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
 
 
 def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
-    """Return the events a run plays, in their order, as they were when it was made."""
+    """Return the events a run plays, in order, as they were when it was made."""
     rows = connection.execute(
         select(run_events.c.event_json, run_events.c.payload)
         .where(run_events.c.run_id == run_id)
@@ -198,9 +197,9 @@ def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
 
 
 def stored_runs(connection: Connection) -> tuple[StoredRun, ...]:
-    """Return all runs, void ones too, oldest slot first, without a look at what is in them."""
+    """Return all runs, void ones too, oldest slot first."""
     rows = connection.execute(select(runs).order_by(runs.c.slot_at, runs.c.id)).mappings()
-    return tuple(_stored(row) for row in rows)
+    return tuple(_to_run(row) for row in rows)
 
 
 def recipes_played(connection: Connection) -> Mapping[str, set[str]]:
@@ -218,7 +217,7 @@ def is_late() -> ColumnElement[bool]:
 
 
 def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None) -> Mapping[int, int]:
-    """Return how many decisions of runs were made after their deadline; a run without any is left out."""
+    """Return how many decisions were made after their run's deadline, by run; runs without any are absent."""
     statement = with_decisions(runs.c.id, func.count()).where(is_late()).group_by(runs.c.id)
     if run_ids is not None:
         statement = statement.where(runs.c.id.in_(run_ids))
@@ -228,20 +227,20 @@ def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None)
 def imported_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
     """Return how many decisions of runs that count were imported from somebody's files."""
     is_imported = runs.c.digest.startswith(IMPORTED, autoescape=True)
-    return sum(_counted_by_game(connection, venue, as_of, is_imported, *which).values())
+    return sum(_count_by_game(connection, venue, as_of, is_imported, *which).values())
 
 
 def decisions_on_no_event(
     connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
 ) -> Mapping[str, int]:
     """Return how many decisions of runs that count are on no event, by game."""
-    return _counted_by_game(connection, venue, as_of, subjects.c.event_row.is_(None), *which)
+    return _count_by_game(connection, venue, as_of, subjects.c.event_row.is_(None), *which)
 
 
 def late_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
-    """Return how many decisions on events were made after the deadline of their run."""
+    """Return how many decisions on events were made after their run's deadline."""
     on_event = subjects.c.event_row.is_not(None)
-    return sum(_counted_by_game(connection, venue, as_of, on_event, is_late(), *which).values())
+    return sum(_count_by_game(connection, venue, as_of, on_event, is_late(), *which).values())
 
 
 def decisions_noted(connection: Connection, note: str, *which: ColumnElement[bool]) -> Mapping[str, int]:
@@ -259,7 +258,7 @@ def decisions_noted(connection: Connection, note: str, *which: ColumnElement[boo
     return {name: count for name, count in connection.execute(statement)}
 
 
-def _counted_by_game(
+def _count_by_game(
     connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
 ) -> Mapping[str, int]:
     statement = (
@@ -279,12 +278,11 @@ def _counted_by_game(
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:
     """Take a run out of all scores; its slot is free again, its rows stay.
 
-    What its bots ordered and nothing became of expires. What an account did in a
-    run is never undone: a run whose accounts traded, or went on with a later
-    slot, stays.
+    Its pending orders expire. What an account did in a run is never undone: a run
+    stays if its accounts traded, or went on with a later slot.
 
     Raises:
-        UsageError: If no run holds the key, or the reason is empty, or accounts rest on the run.
+        UsageError: If no run has the key, the reason is empty, or accounts rest on the run.
     """
     if not reason.strip():
         raise UsageError("a run is voided for a reason. Say which with --reason")
@@ -304,7 +302,7 @@ def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> 
 
 
 def _end_pending(connection: Connection, run_id: int, *, at: datetime) -> None:
-    """Let the orders of a run expire that wait for a slot which will never fill them; a note that one has stands."""
+    """Let the pending orders of a run expire; earlier notes stay."""
     of_run = select(decisions.c.id).where(decisions.c.run_id == run_id)
     note = func.coalesce(_orders.c.note, "its run was voided")
     ended = update(_orders).where(_orders.c.status == "pending", _orders.c.decision_id.in_(of_run))
@@ -312,7 +310,7 @@ def _end_pending(connection: Connection, run_id: int, *, at: datetime) -> None:
 
 
 def _require_no_journal(connection: Connection, key: str) -> None:
-    """Refuse a run on which what accounts hold now rests."""
+    """Refuse to void a run on which holdings of accounts rest."""
     run = runs.c.key == key, runs.c.voided_at.is_(None)
     booked = select(_journal.c.number).join(decisions, decisions.c.id == _journal.c.decision_id)
     booked = booked.join(runs, runs.c.id == decisions.c.run_id).where(*run)
@@ -335,7 +333,7 @@ def _require_no_journal(connection: Connection, key: str) -> None:
 
 
 def _identity(bot: Mapping[Any, Any]) -> str:
-    """Return what makes a bot of a run the bot it is; code may be fixed, so its digest is no part of it."""
+    """Return what makes a bot of a run the same; its code may be fixed, so the digest is no part."""
     parts = [f"{bot['strategy']} {bot['arguments_json']}"]
     if bot["model"] is not None:
         parts.append(f"with {bot['model']}")
@@ -344,7 +342,7 @@ def _identity(bot: Mapping[Any, Any]) -> str:
     return " ".join(parts)
 
 
-def _stored(row: Any) -> StoredRun:
+def _to_run(row: Any) -> StoredRun:
     taken = {name: row[name] for name in StoredRun.__slots__ if name in row}
     return StoredRun(
         **taken,

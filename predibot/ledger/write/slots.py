@@ -1,4 +1,4 @@
-"""Slots of schedules in the ledger: each has a row that says what became of it, and one process runs them at a time."""
+"""Slots of schedules in the ledger: each has a row, and one process runs them at a time."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,42 +17,42 @@ from predibot.ledger.write.process_identity import is_of_this_machine
 
 _schedules, _slots, _services = table_of(ScheduleRow), table_of(SlotRow), table_of(ServiceRow)
 SERVICE = "schedule"
-"""The lock of what runs the schedules of a ledger."""
+"""Lock of the process that runs the schedules."""
 
 
 def lock_of_slot(recipe: str, slot_at: datetime) -> str:
-    """Return the name of the lock of a slot."""
+    """Return the name of a slot's lock."""
     return f"slot {recipe}@{format_instant(slot_at)}"
 
 
 @dataclass(frozen=True, slots=True)
 class SlotResult:
-    """What the playing of a slot came to."""
+    """The result of playing a slot."""
 
     status: SlotStatus
     reason: str = ""
-    """Why it is not done, or what somebody should know of it all the same."""
+    """Why it is not done, or a remark where it is."""
     run_key: str | None = None
     was_tried: bool = True
     """Whether it came to its end; False where it was stopped, and goes on with the next start."""
     may_be_idle: bool = False
-    """Whether there may be nothing to do: it is tried again as what failed is, and done where it stays so."""
+    """Whether there may be nothing to do: it is tried again like a failure, and then counts as done."""
 
 
 def is_alive(service: ServiceRow, is_gone: Callable[[str], bool], now: datetime) -> bool:
-    """Return whether who holds a lock is at work, as far as one can know.
+    """Return whether a lock's holder is at work, as far as can be known.
 
-    Of this machine one knows, whatever its clock does; another one gives a sign of life.
+    A process of this machine can be looked up, whatever its clock does; another one renews its lease.
     """
     return not is_gone(service.owner) and (is_of_this_machine(service.owner) or service.lease_until > now)
 
 
 def add_schedule(connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime) -> Row[Any]:
-    """Return the schedule of a recipe, which is new as of now where it has no row, or one of a clock that was ahead."""
+    """Return a recipe's schedule, which begins now if it is new."""
     said = {"argument": argument, "problem": problem}
     insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **said}])
     change_schedule(connection, recipe, **said)
-    # Of a clock that was ahead.
+    # The clock may have been ahead when it began.
     connection.execute(
         update(_schedules).where(_schedules.c.recipe == recipe, _schedules.c.since > now).values(since=now)
     )
@@ -60,7 +60,7 @@ def add_schedule(connection: Connection, recipe: str, argument: str, *, problem:
 
 
 def change_schedule(connection: Connection, recipe: str, **values: datetime | str | None) -> bool:
-    """Store what changed about a schedule, and return whether there is one of that name."""
+    """Store changes of a schedule, and return whether there is one of that name."""
     statement = update(_schedules).where(_schedules.c.recipe == recipe).values(**values).returning(_schedules.c.recipe)
     return connection.execute(statement).first() is not None
 
@@ -71,12 +71,12 @@ def stored_schedules(connection: Connection) -> Sequence[Row[Any]]:
 
 
 def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[SlotRow, ...]:
-    """Return the slots of a recipe with a row, the oldest first; only those after an instant, where one is given."""
+    """Return the slots of a recipe with a row, oldest first; only those after `since`, if given."""
     return _slots_where(connection, recipe, *([] if since is None else [_slots.c.slot_at > since]))
 
 
 def stored_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow | None:
-    """Return what is known of a slot; None where it has no row."""
+    """Return the row of a slot, or None."""
     return next(iter(_slots_where(connection, recipe, _slots.c.slot_at == slot_at)), None)
 
 
@@ -91,13 +91,13 @@ def paused_since(at: datetime) -> str:
 
 
 def miss_slots(connection: Connection, recipe: str, slots: Iterable[datetime], reason: str, *, now: datetime) -> None:
-    """Store that nobody was there for some slots, where nothing else is known of them."""
+    """Store slots as missed, unless they have a row."""
     row = {"recipe": recipe, "status": "missed", "tries": 0, "ended_at": now, "reason": reason}
     insert_new(connection, SlotRow, [{**row, "slot_at": slot} for slot in slots])
 
 
 def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: datetime) -> SlotRow:
-    """Store that a slot is being played, once more where it was before."""
+    """Store that a slot is being played, for the first time or again."""
     row = {"recipe": recipe, "slot_at": slot_at, "status": "running", "tries": 0, "started_at": now, "reason": ""}
     insert_new(connection, SlotRow, [row])
     of_slot = (_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
@@ -112,7 +112,7 @@ def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: d
             next_try_at=None,
         )
     )
-    return _known(connection, recipe, slot_at)
+    return _require_slot(connection, recipe, slot_at)
 
 
 def end_slot(
@@ -124,23 +124,23 @@ def end_slot(
     next_try_at: datetime | None,
     now: datetime,
 ) -> SlotRow:
-    """Store how the playing of a slot ended."""
+    """Store how a slot ended."""
     connection.execute(
         update(_slots)
         .where(_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
         .values(
             status=played.status,
             reason=played.reason,
-            # A later try that ends before it has a run says nothing against the one that is there.
+            # A later try may end before it has a run; the earlier run stays.
             run_key=played.run_key or _slots.c.run_key,
             next_try_at=next_try_at,
             ended_at=now,
         )
     )
-    return _known(connection, recipe, slot_at)
+    return _require_slot(connection, recipe, slot_at)
 
 
-def _known(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow:
+def _require_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow:
     row = stored_slot(connection, recipe, slot_at)
     if row is None:
         raise LedgerUnusable(
@@ -150,7 +150,7 @@ def _known(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow:
 
 
 def stored_service(connection: Connection, name: str = SERVICE) -> ServiceRow | None:
-    """Return who holds a lock, or held it when it was last seen; None where nobody has."""
+    """Return the last holder of a lock, or None."""
     row = connection.execute(select(_services).where(_services.c.name == name)).mappings().first()
     return None if row is None else ServiceRow(**row)
 
@@ -158,10 +158,10 @@ def stored_service(connection: Connection, name: str = SERVICE) -> ServiceRow | 
 def take_service(
     connection: Connection, name: str, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
 ) -> ServiceRow | None:
-    """Take a lock, and return who held it before and is gone; None where nobody had.
+    """Take a lock, and return its former holder, who is gone; None where there was none.
 
     Raises:
-        LookupError: If another one has it; the text is its name.
+        LookupError: If another process has it; the text is its name.
     """
     new = {"name": name, "owner": owner, "started_at": now, "lease_until": now + lease}
     if insert_new(connection, ServiceRow, [new]):
@@ -183,12 +183,12 @@ def take_service(
 
 
 def renew_service(connection: Connection, name: str, owner: str, *, lease: timedelta, now: datetime) -> bool:
-    """Give a sign of life, and return whether the lock is still this one's."""
+    """Renew a lock's lease, and return whether the owner still has it."""
     of_owner = (_services.c.name == name, _services.c.owner == owner)
     statement = update(_services).where(*of_owner).values(lease_until=now + lease).returning(_services.c.name)
     return connection.execute(statement).first() is not None
 
 
 def leave_service(connection: Connection, name: str, owner: str) -> None:
-    """Let another one have a lock."""
+    """Release a lock."""
     connection.execute(delete(_services).where(_services.c.name == name, _services.c.owner == owner))

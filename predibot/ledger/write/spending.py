@@ -1,15 +1,14 @@
-"""Spending: the accounts of runs and days, kept in the ledger, so that all processes together hold to a limit.
+"""Spending: accounts of runs and days, kept in the ledger, so that all processes together keep a limit.
 
-What is settled is one row an account. What is set aside is one row an account
-and process: it counts while the process lives, and is given up once the process
-is gone, at once where it ran on this machine, after its lease anywhere else. One
-that lives here and is only stopped keeps it, for its calls go on without it; its
-claims end with their lease all the same. Nothing is settled for it then: nobody knows whether its calls
-were charged, so a warning names the amount.
+Settled amounts are one row an account. Reserved amounts are one row an account and
+process. A reservation counts while its process lives. It is dropped once the process
+is gone: at once on this machine, after its lease anywhere else. A process that is
+only stopped here keeps it, because its calls go on; its claims end with their lease.
+Nothing is settled for a gone process: nobody knows whether its calls were charged, so
+a warning names the amount.
 
-A process that works for another sets aside under a name that the other made for
-it, and lives on in it: who ends it, or finds it gone, settles what it had under
-way at its worst case.
+A helper process reserves under a name that its owner made, and lives on in it. Whoever
+ends it, or finds it gone, settles what it had under way at its worst case.
 """
 
 import logging
@@ -32,13 +31,13 @@ spending, reservations = table_of(SpendingRow), table_of(ReservationRow)
 _SETTLED = tuple(spending.c[each.name] for each in fields(Exact))
 _SET_ASIDE = tuple(reservations.c[each.name] for each in fields(Exact))
 
-_Mine = tuple[str, bool]
-"""An owner, and whether it is kept."""
+_Reservation = tuple[str, bool]
+"""An owner, and whether the amount is kept for later answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whose reservations these are, and for how long without a sign of life."""
+    """Whose reservations are made, and how long they last without a sign of life."""
 
     owner: str = field(default_factory=new_owner)
     lease: timedelta = timedelta(minutes=1)
@@ -46,23 +45,23 @@ class Holder:
 
 
 def renew_reservations(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
-    """Give every reservation of an owner, and of those that work for it, a new lease: its sign of life."""
+    """Renew the reservations of an owner and its helpers: their sign of life."""
     connection.execute(update(reservations).where(_is_of(owner)).values(lease_until=now + lease))
 
 
 def book_reservations(connection: Connection, owner: str) -> float:
-    """Settle at its worst case what an owner that is no longer at work, and those that worked for it, had under way.
+    """Settle at its worst case what a gone owner and its helpers had under way.
 
-    What was kept for a later step is given back: that step was never begun.
+    Amounts kept for a later step are given back: that step never began.
 
     Returns:
-        Dollars that were settled, in the account that has the most of them.
+        Settled dollars, in the account with the most.
     """
-    # In the order of accounts, as everybody locks who locks several.
+    # Always in the order of accounts, so that no two transactions wait for each other.
     query = select(reservations.c.account, reservations.c.kept, *_SET_ASIDE).where(_is_of(owner))
     booked: dict[str, Exact] = {}
     for account in sorted({row.account for row in connection.execute(query)}):
-        settled = _locked(connection, account)
+        settled = _lock_account(connection, account)
         rows = connection.execute(query.where(reservations.c.account == account))
         booked[account] = Exact()
         for _, kept, *amounts in rows:
@@ -73,14 +72,14 @@ def book_reservations(connection: Connection, owner: str) -> float:
 
 
 def _is_of(owner: str) -> ColumnElement[bool]:
-    """Return whether a reservation is an owner's, or of one that works for it."""
+    """Return whether a reservation is an owner's or a helper's of it."""
     return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
 
 
-def _locked(connection: Connection, account: str) -> Exact:
-    """Return what is settled; nobody else can change the account until the transaction ends."""
+def _lock_account(connection: Connection, account: str) -> Exact:
+    """Lock an account, and return what is settled."""
     insert_new(connection, SpendingRow, [{"account": account, **asdict(Exact())}])
-    # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
+    # SQLite has one writer at a time anyway; PostgreSQL locks the row.
     query = select(*_SETTLED).where(spending.c.account == account).with_for_update()
     return Exact(**connection.execute(query).mappings().one())
 
@@ -90,16 +89,16 @@ def _settle(connection: Connection, account: str, total: Exact) -> None:
 
 
 class LedgerAccount:
-    """An account that threads, processes and machines share: it adds and compares in one transaction."""
+    """An account that threads, processes and machines share: one transaction adds and compares."""
 
     is_shared = True
 
     def __init__(self, store: Store, key: str, level: LimitLevel, limits: Limits, holder: Holder | None = None) -> None:
-        """Name it; it holds what was spent under this key before, nothing if it is new.
+        """Name it; it goes on from what was spent under this key.
 
         Args:
             store: The ledger it is kept in.
-            key: Whose account it is, such as `day 2026-03-01`.
+            key: Its name, such as `day 2026-03-01`.
             level: What it is an account of, for messages.
             limits: The most that may be spent.
             holder: Whose reservations are made; by default this process, for a minute each.
@@ -111,107 +110,98 @@ class LedgerAccount:
         self._holder = holder or Holder()
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
-        """Set an amount aside if the limits still hold with it; return whether they did, else nothing is added.
+        """Reserve an amount if the limits allow it, and return whether they do; else add nothing.
 
-        What is in the way and belongs to a process that is gone is given up first.
+        Reservations of gone processes that are in the way are dropped first.
 
         Raises:
             ValueError: If a part of it is below zero or no number.
-            LedgerUnusable: If the ledger cannot be written.
         """
         added = Exact.of(amount)
 
         def add(connection: Connection) -> bool:
-            settled = _locked(connection, self._key)
-            held = self._held(connection)
+            settled = _lock_account(connection, self._key)
+            held = self._reservations(connection)
             if not self._has_room(settled, held, added):
-                held = self._without_the_gone(connection, held)
+                held = self._drop_gone(connection, held)
                 if not self._has_room(settled, held, added):
                     return False
             mine = (self._holder.owner, kept)
-            self._put(connection, mine, held.get(mine, Exact()).plus(added))
+            self._store_reservation(connection, mine, held.get(mine, Exact()).plus(added))
             return True
 
         return self._store.run_write(add, durable=True)
 
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
-        """Take back what was set aside before and settle the truth instead, whatever the limits say.
+        """Take back a reservation and settle the true amount instead, whatever the limits say.
 
         Raises:
             ValueError: If a part of an amount is below zero or no number.
-            LedgerUnusable: If the ledger cannot be written.
         """
         before, after = Exact.of(added), Exact.of(by)
 
         def settle(connection: Connection) -> None:
-            settled = _locked(connection, self._key)
+            settled = _lock_account(connection, self._key)
             mine = (self._holder.owner, kept)
-            # It may have been given up meanwhile, as where this machine slept.
-            self._put(connection, mine, self._held(connection).get(mine, Exact()).minus(before))
+            # It may have been dropped meanwhile, for example while this machine slept.
+            self._store_reservation(connection, mine, self._reservations(connection).get(mine, Exact()).minus(before))
             _settle(connection, self._key, settled.plus(after))
 
-        # Where a commit was not answered, this may settle a call twice, and never not at all.
+        # After an unanswered commit this may settle a call twice, but never not at all.
         self._store.run_write(settle, durable=True)
 
     def take_kept(self, amount: Spending) -> None:
-        """Count an amount that was kept as set aside for what is under way.
+        """Use a kept amount for what is under way.
 
         Raises:
             ValueError: If a part of it is below zero or no number.
-            LedgerUnusable: If the ledger cannot be written.
         """
         taken = Exact.of(amount)
 
         def take(connection: Connection) -> None:
-            _locked(connection, self._key)
-            held, owner = self._held(connection), self._holder.owner
+            _lock_account(connection, self._key)
+            held, owner = self._reservations(connection), self._holder.owner
             kept = held.get((owner, True), Exact())
             left = kept.minus(taken)
-            self._put(connection, (owner, True), left)
-            # No more than is there: it may have been given up meanwhile, or taken and not answered.
-            self._put(connection, (owner, False), held.get((owner, False), Exact()).plus(kept.minus(left)))
+            self._store_reservation(connection, (owner, True), left)
+            # No more than is there: it may have been dropped meanwhile, or taken without an answer.
+            self._store_reservation(
+                connection, (owner, False), held.get((owner, False), Exact()).plus(kept.minus(left))
+            )
 
         self._store.run_write(take, durable=True)
 
     def standing(self) -> Standing:
-        """Return what is settled, set aside and kept, by everybody.
-
-        Raises:
-            LedgerUnusable: If the ledger cannot be read.
-        """
+        """Return what everybody together has settled, reserved and kept."""
 
         def look(connection: Connection) -> Standing:
             row = connection.execute(select(*_SETTLED).where(spending.c.account == self._key)).mappings().first()
             now = Standing(Exact(**row) if row else Exact())
-            for (_, kept), amount in self._held(connection).items():
+            for (_, kept), amount in self._reservations(connection).items():
                 now = now.adding(amount, kept=kept)
             return now
 
         return self._store.run_read(look)
 
     def spent(self) -> Spending:
-        """Return what is settled and set aside, by everybody.
-
-        Raises:
-            LedgerUnusable: If the ledger cannot be read.
-        """
+        """Return what everybody together has settled and reserved."""
         return self.standing().total.spending()
 
-    def _held(self, connection: Connection) -> Mapping[_Mine, Exact]:
-        """Return what is set aside, by whose it is."""
+    def _reservations(self, connection: Connection) -> Mapping[_Reservation, Exact]:
+        """Return reservations by owner and kind."""
         query = select(reservations.c.owner, reservations.c.kept, *_SET_ASIDE).where(
             reservations.c.account == self._key
         )
         return {(owner, bool(kept)): Exact(*amounts) for owner, kept, *amounts in connection.execute(query)}
 
-    def _has_room(self, settled: Exact, held: Mapping[_Mine, Exact], added: Exact) -> bool:
+    def _has_room(self, settled: Exact, held: Mapping[_Reservation, Exact], added: Exact) -> bool:
         total = settled.plus(added)
         for amount in held.values():
             total = total.plus(amount)
         return total.within(self.limits)
 
-    def _put(self, connection: Connection, mine: _Mine, amount: Exact) -> None:
-        """Write down what this process has set aside."""
+    def _store_reservation(self, connection: Connection, mine: _Reservation, amount: Exact) -> None:
+        """Store this process's reservation."""
         owner, kept = mine
         key = {"account": self._key, "owner": owner, "kept": kept}
         where = [reservations.c[name] == value for name, value in key.items()]
@@ -222,12 +212,12 @@ class LedgerAccount:
         if not insert_new(connection, ReservationRow, [{**key, **values}]):
             connection.execute(update(reservations).where(*where).values(values))
 
-    def _without_the_gone(self, connection: Connection, held: Mapping[_Mine, Exact]) -> Mapping[_Mine, Exact]:
-        """Give up what belongs to processes that are gone, and return what is left."""
+    def _drop_gone(self, connection: Connection, held: Mapping[_Reservation, Exact]) -> Mapping[_Reservation, Exact]:
+        """Drop the reservations of gone processes, and return the others."""
         now = self._holder.clock()
         query = select(reservations.c.owner, reservations.c.lease_until).where(reservations.c.account == self._key)
         rows = connection.execute(query.order_by(reservations.c.lease_until))
-        # Of an owner's two rows the later lease counts. Within a program who started a process settles for it.
+        # An owner's later lease counts. Within a program, whoever started a process settles for it.
         owners = {owner: until for owner, until in rows if not is_same_program(owner, self._holder.owner)}
         gone = {
             owner for owner, until in owners.items() if (is_gone(owner) if is_of_this_machine(owner) else until <= now)

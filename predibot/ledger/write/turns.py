@@ -1,4 +1,4 @@
-"""Turns in the ledger: that an account was brought to a slot, what its orders came to, and what it may recall."""
+"""Turns in the ledger: an account brought to a slot, its orders' results, and the past it may recall."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ _events = table_of(EventRow)
 _orders, _resolutions, _runs = table_of(OrderRow), table_of(ResolutionRow), table_of(RunRow)
 
 REMEMBERED = 10
-"""How many allocations a bot is shown of its past."""
+"""How many past allocations a bot is shown."""
 _INSTRUMENT = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingOrder:
-    """An order of an earlier decision that nothing became of yet."""
+    """A pending order of an earlier decision."""
 
     decision_id: int
     number: int
@@ -50,34 +50,34 @@ class PendingOrder:
 
 @dataclass(frozen=True, slots=True)
 class MarketSide:
-    """Which outcome of which market an instrument is."""
+    """An instrument's outcome and its market."""
 
     market_row: int
     number: int
-    """Of the outcome, from 0; YES is 0 and NO is 1."""
+    """The outcome's index from 0; YES is 0 and NO is 1."""
     is_named: bool
-    """Whether it is one of more than two, each with a price of its own."""
+    """Whether the market has more than two outcomes, each with its own price."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMarket:
-    """A market as the ledger knows it, whatever became of it since."""
+    """A market as it is stored, whatever became of it since."""
 
     row: int
     event_id: str
     title: str
-    """Of its event."""
+    """The event's."""
     question: str
     ref: MarketRef
     outcomes: tuple[str, ...] = SIDES
 
     def instruments(self, venue: str) -> tuple[Instrument, ...]:
-        """Return those of its outcomes; the one of a share."""
+        """Return the instruments of its outcomes; a share has one."""
         return Market(self.ref, self.question, self.outcomes).instruments(venue)
 
 
-def _of_account(*columns: Any) -> Select[Any]:
-    """Return the statement of what belongs to the decisions of the account `account_id`, in runs that count."""
+def _account_decisions(*columns: Any) -> Select[Any]:
+    """Return a statement over the decisions of the account `account_id`, in runs that count."""
     return (
         select(*columns)
         .select_from(turns)
@@ -94,9 +94,9 @@ def _of_account(*columns: Any) -> Select[Any]:
     )
 
 
-# Made once: an account is asked for them several times a decision.
+# Built once, because each decision runs them several times.
 _PENDING = (
-    _of_account(
+    _account_decisions(
         _orders.c.decision_id,
         _orders.c.number,
         _orders.c.amount,
@@ -111,7 +111,7 @@ _PENDING = (
     .order_by(_orders.c.decision_id, _orders.c.number)
 )
 _ALLOCATIONS = (
-    _of_account(_decisions.c.id, turns.c.slot_at, turns.c.at)
+    _account_decisions(_decisions.c.id, turns.c.slot_at, turns.c.at)
     .where(_decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
     .order_by(turns.c.slot_at.desc())
     .limit(REMEMBERED)
@@ -119,7 +119,7 @@ _ALLOCATIONS = (
 
 
 def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
-    """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
+    """Return the pending orders of an account, oldest decision first, each in order."""
     return tuple(
         PendingOrder(
             row.decision_id,
@@ -132,8 +132,8 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
 
 
 def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, BookedOrder]], *, at: datetime) -> None:
-    """Write down what became of pending orders at an instant, with their fills behind those of their decision."""
-    _end(connection, [(pending, booked.status, booked.note) for pending, booked in ended], at=at)
+    """Store the end of pending orders, with their fills behind those of their decision."""
+    _end_pending(connection, [(pending, booked.status, booked.note) for pending, booked in ended], at=at)
     by_decision: dict[int, list[tuple[int, Fill]]] = {}
     for pending, booked in ended:
         by_decision.setdefault(pending.decision_id, []).extend((pending.number, fill) for fill in booked.fills)
@@ -146,7 +146,7 @@ def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, Booke
 def add_rows(
     connection: Connection, model: type[SQLModel], decision_id: int, rows: Iterable[dict[str, Any]], *, first: int = 1
 ) -> None:
-    """Store what belongs to a decision, with numbers in its order where the table has any."""
+    """Store parts of a decision, numbered in order where the table has numbers."""
     numbered = "number" in table_of(model).c
     named = ({"decision_id": decision_id, **({"number": n} if numbered else {})} for n in count(first))
     insert_new(connection, model, [key | row for key, row in zip(named, rows, strict=False)])
@@ -159,12 +159,14 @@ def fill_rows(filled: Iterable[tuple[int, Fill]]) -> Iterator[dict[str, Any]]:
 
 
 def fields_of(value: object, names: Iterable[str]) -> dict[str, Any]:
-    """Return attributes under their names, as columns have them too."""
+    """Return attributes by name, as columns are named too."""
     return {name: getattr(value, name) for name in names}
 
 
-def _end(connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus, str]], *, at: datetime) -> None:
-    """Write down that orders are pending no more; a note that one has already stands."""
+def _end_pending(
+    connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus, str]], *, at: datetime
+) -> None:
+    """End pending orders; earlier notes stay."""
     if not ended:
         return
     same = (_orders.c.decision_id == bindparam("decision"), _orders.c.number == bindparam("order"))
@@ -179,13 +181,13 @@ def _end(connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus
 
 
 def replace_pending(connection: Connection, account_id: int, *, but: int, at: datetime) -> None:
-    """End what is still pending of an account besides what one decision orders: a new answer replaces it."""
+    """End an account's pending orders, but those of one decision: a new answer replaces them."""
     replaced = [each for each in pending_orders(connection, account_id) if each.decision_id != but]
-    _end(connection, [(each, "replaced", "a later decision replaced it") for each in replaced], at=at)
+    _end_pending(connection, [(each, "replaced", "a later decision replaced it") for each in replaced], at=at)
 
 
 def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datetime | None:
-    """Return when an account was brought to a slot by a run that counts, None where it was not yet."""
+    """Return when a run that counts brought an account to a slot, None where none did."""
     found = connection.execute(
         select(turns.c.at)
         .join(_runs, _runs.c.id == turns.c.run_id)
@@ -195,7 +197,7 @@ def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datet
 
 
 def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
-    """Return the bot of each account that a run at a venue, as runs keep it, had a turn of, by the account's row."""
+    """Return the bot by row of each account that had a turn in a run at a venue."""
     statement = (
         select(accounts.c.id, accounts.c.bot)
         .distinct()
@@ -208,7 +210,7 @@ def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
 
 
 def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id: int, *, at: datetime) -> None:
-    """Write down that an account was brought to a slot, with all that its journal has now; instead of a void run's."""
+    """Store that an account was brought to a slot, with its journal's last row; a void run's turn is replaced."""
     key = (turns.c.account_id == account_id, turns.c.slot_at == slot_at)
     connection.execute(delete(turns).where(*key))
     last = select(func.max(journal.c.number)).where(journal.c.account_id == account_id).scalar_subquery()
@@ -217,13 +219,13 @@ def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id:
 
 
 def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[Instrument, MarketSide]:
-    """Return which outcome of which market each instrument is; those that are none are left out."""
+    """Return the market and outcome of each instrument; those without are absent."""
     found = sides_where(connection, instruments.c.instrument_id.in_([each.id for each in wanted]))
     return {each: found[each] for each in wanted if each in found}
 
 
 def sides_where(connection: Connection, *which: ColumnElement[bool]) -> Mapping[Instrument, MarketSide]:
-    """Return the same of all instruments for which something holds."""
+    """Return market and outcome of all instruments under some conditions."""
     statement = select(*_INSTRUMENT, instruments.c.side, instruments.c.outcome, instruments.c.market_row)
     found = connection.execute(statement.where(instruments.c.market_row.is_not(None), *which))
     return {
@@ -233,12 +235,12 @@ def sides_where(connection: Connection, *which: ColumnElement[bool]) -> Mapping[
 
 
 def outcome_number(side: Side | None, outcome: int | None) -> int:
-    """Return which outcome an instrument is, from 0; of two, NO is 1."""
+    """Return an instrument's outcome, from 0; of two, NO is 1."""
     return outcome or 0 if side is None else SIDES.index(side)
 
 
 def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
-    """Return the market of each instrument that is an outcome of one, in the order in which they became known."""
+    """Return the market of each instrument that is an outcome, in the order in which they became known."""
     statement = (
         select(*_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
         .join(markets, markets.c.id == instruments.c.market_row)
@@ -265,7 +267,7 @@ def past_allocations(
 ) -> tuple[PastAllocation, ...]:
     """Return the last allocations of an account from slots before another one, oldest first.
 
-    A decision that was not made allocates nothing. Weights are those that were applied, what is left is cash.
+    Weights are those that were applied, and the rest is cash. Without a decision there is no allocation.
     """
     made = connection.execute(_ALLOCATIONS, {"account_id": account_id, "before": before}).all()[::-1]
     weights = _weights(connection, [row.id for row in made])
@@ -273,7 +275,7 @@ def past_allocations(
     found = []
     for row in made:
         floored = row.at - (row.at - EPOCH) % VALUED_EVERY
-        # Shares are valued at closes, and a decision may fall on a Sunday; what has one of its own has it here.
+        # Shares are valued at closes, and a decision may fall on a Sunday: the last valuation counts.
         value_usd = next((value for at, value in reversed(list(worth.items())) if at <= floored), None)
         if value_usd is not None and paid_in_usd > 0.0:
             of_all = weights.get(row.id, {})
@@ -305,7 +307,7 @@ def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int
 
 
 def _values(connection: Connection, account_id: int, *, since: datetime) -> Mapping[datetime, float]:
-    """Return what an account was worth at its last valuation by an instant, and at those after it, as corrected."""
+    """Return an account's value at its last valuation by an instant and at later ones, as corrected."""
     own = valuations.c.account_id == account_id
     last = select(func.max(valuations.c.at)).where(own, valuations.c.at <= since).scalar_subquery()
     first = func.coalesce(last, literal(since, valuations.c.at.type))
